@@ -1,0 +1,49 @@
+"""What can go wrong in the mind.
+
+AgentError
+├── ModelError              a model call failed; `retryable` says whether the same call may work later
+│   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
+│   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
+│   └── StreamBroken        the answer broke off; `partial` holds what had arrived
+├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
+└── ToolFailed              a tool's own words for the model; never ends the loop
+"""
+
+from agent.model.messages import Message
+
+
+class AgentError(Exception):
+    """The root."""
+
+
+class ModelError(AgentError):
+    """A model call failed. Its text is one sentence for a person."""
+
+    retryable = True
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached, is overloaded, or took too long. Mend: wait, or the next model of the chain."""
+
+
+class ModelRefused(ModelError):
+    """The server rejects the request itself. Mend: correct key, model name or parameters in the configuration."""
+
+    retryable = False
+
+
+class StreamBroken(ModelError):
+    """The answer broke off before its end."""
+
+    def __init__(self, reason: str, partial: Message) -> None:
+        super().__init__(reason)
+        self.partial = partial
+        """What had arrived; its tool calls may have unfinished arguments."""
+
+
+class IllegalMessages(AgentError):
+    """The message list breaks a rule of every provider (an orphan result, a call without result, wrong order)."""
+
+
+class ToolFailed(AgentError):
+    """A tool could not do it; the text is the observation the model gets."""

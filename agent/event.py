@@ -1,0 +1,77 @@
+"""The one envelope: everything in the mailbox and on the bus is an Event."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from agent.model.messages import Json
+
+HOUSEHOLD: Final = "household"
+"""The owner of everything nobody registered for."""
+
+DEFAULT_MAX_TOOL_CALLS: Final = 10
+"""seeds/004: a cap such as ten rounds."""
+
+USER_TEXT: Final = "user_text"
+ASR_TRANSCRIPT: Final = "asr_transcript"
+TIMER: Final = "timer"
+SELF_CREATED: Final = "self_created"
+SYSTEM: Final = "system"
+
+PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
+"""Events in which a person speaks or writes: their words are `<Human_Input>`, and they always end in words."""
+
+
+def new_id() -> str:
+    """Return a fresh identifier: 32 hexadecimal digits."""
+    return uuid.uuid4().hex
+
+
+def utc_now() -> datetime:
+    """Return the time, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, or should: speech, typed text, a timer, her own plan, a step of the loop.
+
+    Frozen; whoever needs another status makes another envelope (`dataclasses.replace`).
+    """
+
+    type: str
+    """Open set, not empty: user_text, asr_transcript, timer, self_created, system; on the bus the topic."""
+    content: str = ""
+    id: str = field(default_factory=new_id)
+    owner_key: str = HOUSEHOLD
+    """Whose it is; `household`, or the public key of a registered owner."""
+    session_id: str = "room"
+    """Whose context it belongs to: `room` is the household's voice, each text client has its own."""
+    parent_id: str = ""
+    source: str = "system"
+    """mic, cli, http, timer, self, system: where it came from and where its reply goes."""
+    target: str = ""
+    status: str = "pending"
+    result: str = ""
+    error: str = ""
+    max_tool_calls: int = DEFAULT_MAX_TOOL_CALLS
+    priority: int = 0
+    """Higher first; a person's events are 10, timers 20, her own 0, idle work negative."""
+    importance: float = 0.5
+    not_before: datetime | None = None
+    """Aware UTC; not delivered earlier."""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    """Evidence of a transcript, timings, notes: free, JSON-able, never changed."""
+    created_at: datetime = field(default_factory=utc_now)
+    """Aware UTC; for speech the moment it began."""
+
+    def __post_init__(self) -> None:
+        if not self.type.strip():
+            raise ValueError("an event needs a type: any non-empty string")
+
+    @property
+    def is_from_person(self) -> bool:
+        """Whether a person spoke or wrote it."""
+        return self.type in PERSON_TYPES

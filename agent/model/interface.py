@@ -1,0 +1,65 @@
+"""The seam to every model: a stream of deltas that ends in one whole message."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from agent.model.messages import Message, ToolSpec, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer's bare text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """A new call began; its arguments follow as `ArgumentsDelta` with the same index."""
+
+    index: int
+    """Ours: 0, 1, 2 … in order of appearance, unique within the answer whatever the wire said."""
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsDelta:
+    """More of a call's arguments, as JSON text."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The last item of every stream that did not fail: the whole message."""
+
+    message: Message
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+    """stop, tool_calls, length, content_filter; `length` means that the last call or text may be cut."""
+
+
+StreamItem: TypeAlias = TextDelta | ToolCallStarted | ArgumentsDelta | Answer
+
+
+class ChatModel(Protocol):
+    """One model behind one provider. Safe to use for one call at a time."""
+
+    name: str
+    """For people and the journal, e.g. `ollama/qwen3:4b`, `offline`."""
+
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncIterator[StreamItem]:
+        """Yield the answer as it arrives and `Answer` last.
+
+        The list is checked by the wire profile's validator first (`IllegalMessages`). Raises `ModelUnavailable` and
+        `ModelRefused` before the first item, `StreamBroken` after it. Closing the iterator cancels the request.
+        """
+
+    async def warm(self) -> None:
+        """Open the connection ahead of the first call; never raises, never bills."""
+
+    async def aclose(self) -> None:
+        """Close the connection; safe to call twice."""

@@ -1,0 +1,71 @@
+"""Canonical messages: what the context holds and the journal keeps, independent of any provider's wire form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model wrote it."""
+
+    id: str
+    """Unique within the conversation; ours when the provider gave none."""
+    name: str
+    arguments: str
+    """The JSON text as written, byte for byte; may be malformed, which the tool caller answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the list a model is given. Frozen: an epoch only ever appends."""
+
+    role: Role
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Only on an assistant's message."""
+    tool_call_id: str = ""
+    """Only on a tool's message: the call it answers."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Opaque provider fields (thought signatures, reasoning) that must travel back unchanged."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the journal's form: fields in fixed order, empty ones left out; `from_json` inverts it exactly."""
+        body: dict[str, Json] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            body["tool_calls"] = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in self.tool_calls]
+        if self.tool_call_id:
+            body["tool_call_id"] = self.tool_call_id
+        if self.extra:
+            body["extra"] = dict(self.extra)
+        return body
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> "Message":
+        """Return the message that `to_json` wrote. Raises KeyError on a body that is none."""
+        calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in body.get("tool_calls", ()))
+        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), body.get("extra", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What the model is told of a tool."""
+
+    name: str
+    """`[a-zA-Z0-9_-]{1,64}`, the narrowest rule among providers."""
+    description: str
+    parameters: Mapping[str, Json]
+    """JSON Schema of the arguments object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a call cost, as the provider counts it; 0 where it does not say."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of the prompt that came out of the provider's cache."""
+    completion_tokens: int = 0

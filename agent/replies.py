@@ -1,0 +1,52 @@
+"""How words leave the mind: the loop feeds a `Delivery`, whoever owns the source turns it into sound or text."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply about to be delivered."""
+
+    event: Event
+    """What is answered; its `source` says where the words go."""
+    call_id: str
+    """The reply call's id; idempotency key of its sentences."""
+    already: tuple[str, ...] = ()
+    """Sentences committed for this event before a crash, in order: never delivered again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What became of a reply."""
+
+    text: str
+    """Exactly what was handed on: whole sentences only."""
+    heard: str
+    """The part that was heard (for text: sent); equal to `text` unless interrupted."""
+    interrupted: bool = False
+
+
+class Delivery(Protocol):
+    """One reply on its way out. Used by one task, in the order feed*, close or cut, ended."""
+
+    async def feed(self, text: str) -> None:
+        """Append text as it is generated; waits only when the mouth is many sentences behind."""
+
+    async def close(self) -> None:
+        """Say that the text is whole; the last piece counts as a sentence. Does not wait for the sound."""
+
+    async def cut(self) -> None:
+        """Say that the text broke off: the unfinished sentence is dropped, the whole ones are still delivered."""
+
+    async def ended(self) -> Delivered:
+        """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""
+
+
+class Outlet(Protocol):
+    """Where the replies of one kind of source go."""
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return the delivery of one reply; nothing is heard before its first whole sentence was fed."""

@@ -1,0 +1,1 @@
+"""What she can do: one file a family of tools, each tool a function."""

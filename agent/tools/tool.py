@@ -1,0 +1,115 @@
+"""A tool is a function: its signature is the schema, its docstring the description."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from agent.errors import ToolFailed
+from agent.event import Event
+from agent.model.messages import Json, ToolSpec
+
+DEFAULT_TIMEOUT = 20.0
+"""Seconds a tool may take before its observation is a time-out."""
+
+MAX_OBSERVATION = 16_000
+"""Characters of one observation; what is over is cut, and the cut is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function the model may call."""
+
+    spec: ToolSpec
+    arguments: type[BaseModel]
+    """Validates the arguments object; unknown keys are errors."""
+    function: Callable[..., Awaitable[Json]]
+    event_parameter: str = ""
+    """Name of the parameter that gets the event in hand; the model does not see it."""
+    timeout: float = DEFAULT_TIMEOUT
+    """Seconds."""
+    counted: bool = True
+    """Whether a call counts against the event's budget."""
+
+    @property
+    def name(self) -> str:
+        """The name the model calls it by."""
+        return self.spec.name
+
+
+def tool(function: Callable[..., Awaitable[Json]], *, timeout: float = DEFAULT_TIMEOUT, counted: bool = True) -> Tool:
+    """Make a tool of an async function.
+
+    Its name is the tool's name, its docstring the description, its annotated parameters the schema
+    (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand
+    and is not in the schema. It returns anything JSON can hold; raising `ToolFailed` gives the model that text.
+    Raises ValueError for a function without docstring.
+    """
+    if not function.__doc__:
+        raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
+    fields: dict[str, Any] = {}
+    event_parameter = ""
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if parameter.annotation is Event:
+            event_parameter = name
+            continue
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[name] = (parameter.annotation, default)
+    model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
+    return Tool(spec, model, function, event_parameter, timeout, counted)
+
+
+async def call(tool: Tool, arguments: str, event: Event) -> str:
+    """Run a tool on the JSON text the model wrote and return the observation; raises nothing but cancellation.
+
+    Malformed or wrong arguments, a time-out and `ToolFailed` become words for the model; so does any other exception,
+    because a bug in one tool must not end the loop.
+    """
+    try:
+        given = tool.arguments.model_validate_json(arguments or "{}")
+    except ValidationError as error:
+        return bounded(_explain(tool, error))
+    values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
+    if tool.event_parameter:
+        values[tool.event_parameter] = event
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return bounded(render(await tool.function(**values)))
+    except TimeoutError:
+        return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
+    except ToolFailed as error:
+        return bounded(f"error: {error}")
+    except Exception as error:  # noqa: BLE001  the observation carries it, the loop goes on
+        return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
+
+
+def render(value: Json) -> str:
+    """Return a tool's value as the model reads it: a text as it is, everything else as compact JSON."""
+    return (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    )
+
+
+def bounded(text: str, limit: int = MAX_OBSERVATION) -> str:
+    """Return the text, cut to `limit` characters with a note of how much is missing."""
+    return text if len(text) <= limit else f"{text[:limit]}… (cut: {len(text) - limit} more characters)"
+
+
+def _schema_of(model: type[BaseModel]) -> dict[str, Json]:
+    schema = model.model_json_schema()
+    schema.pop("title", None)
+    for described in schema.get("properties", {}).values():
+        described.pop("title", None)
+    return schema
+
+
+def _explain(tool: Tool, error: ValidationError) -> str:
+    problems = "; ".join(
+        f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in error.errors()
+    )
+    return f"error: {tool.name} was called with wrong arguments ({problems}); correct them and call it again"

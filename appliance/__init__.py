@@ -1,0 +1,1 @@
+"""The box: configuration, wiring, service, doors, doctor, logs."""

@@ -1,0 +1,25 @@
+"""Exit codes of the `nakari` command, after sysexits.h; README documents them."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What a script or systemd can rely on."""
+
+    OK = 0
+    FAULT = 1
+    """It ran, but the answer is no: doctor found a fault, the demo heard something else than was meant."""
+    USAGE = 2
+    """The command line itself is wrong (click's code)."""
+    NO_INPUT = 66
+    """A file given as input is missing or is not sound."""
+    UNAVAILABLE = 69
+    """A part that this command cannot do without is not there."""
+    INTERNAL = 70
+    """A bug of ours; the log has it, please report it."""
+    CANNOT_CREATE = 73
+    """The state folder or the output file cannot be written."""
+    ALREADY_RUNNING = 75
+    """Another nakari uses this state folder."""
+    CONFIG = 78
+    """The configuration is wrong; systemd does not restart on it."""

@@ -1,0 +1,38 @@
+"""What can go wrong between sound and words.
+
+AudioError                  each sentence names the cause and the mend
+├── BadRecording            a file that should be sound is not, or holds none
+├── DeviceUnavailable       no such microphone or loudspeaker, or it went away
+├── ModelNotFound           a recognizer's model folder is missing or incomplete
+├── RecognitionFailed       the recognizer raised; the utterance is kept by the caller
+└── SynthesisFailed         a voice gave no sound, not all of it, or not in time: ask the next voice
+    └── VoiceUnavailable    this voice can not work here at all (program missing, no network)
+"""
+
+
+class AudioError(Exception):
+    """The root: its text is one sentence for a person, with the mend."""
+
+
+class BadRecording(AudioError):
+    """A sound file could not be read as sound. Mend: give another file."""
+
+
+class DeviceUnavailable(AudioError):
+    """A sound device is missing or vanished. Mend: plug it in, or choose another by name."""
+
+
+class ModelNotFound(AudioError):
+    """A model folder is missing or lacks files. Mend: fetch the model or correct the path."""
+
+
+class RecognitionFailed(AudioError):
+    """The recognizer raised on an utterance."""
+
+
+class SynthesisFailed(AudioError):
+    """A voice produced no sound, not all of it, or too late. Mend: the next voice of the chain."""
+
+
+class VoiceUnavailable(SynthesisFailed):
+    """A voice cannot work on this machine or in this moment."""

@@ -1,0 +1,88 @@
+"""The seams of the ears and the mouth. `appliance/build.py` chooses the real ones, `tests/fakes.py` has the fakes."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from audio.pcm import AudioChunk, Samples
+from audio.speech import SpeechAudio, Transcript, Utterance
+
+
+class AudioSource(Protocol):
+    """Where sound comes from: a microphone, or a recording that takes its place."""
+
+    name: str
+    """For people: the device's or the file's name."""
+
+    @property
+    def dropped_chunks(self) -> int:
+        """Chunks lost because the reader was late (or the device reported an overflow) since the start."""
+
+    def chunks(self) -> AsyncIterator[AudioChunk]:
+        """Yield chunks in order until the source ends (a recording) or for ever (a microphone).
+
+        Live sources buffer a bounded number of chunks; when the reader is late the oldest is dropped and counted.
+        The device is opened at the first step and closed when the iterator is closed. Raises `DeviceUnavailable`.
+        """
+
+
+class VoiceDetector(Protocol):
+    """Speech or not, chunk by chunk; keeps state over the chunks of one source; not thread-safe."""
+
+    def probability(self, samples: Samples) -> float:
+        """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
+
+    def reset(self) -> None:
+        """Forget the state, as at the start of a new source."""
+
+
+class Recognizer(Protocol):
+    """Words from an utterance. Runs in a worker thread, one call at a time; never on the event loop."""
+
+    name: str
+
+    def warm(self) -> None:
+        """Load what is needed and run once, so that the first utterance pays nothing. Blocking."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        """Return the words; empty text when there are none. Blocking. Raises `RecognitionFailed`."""
+
+
+class Synthesizer(Protocol):
+    """Sound from one sentence."""
+
+    name: str
+
+    def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
+        """Yield the sentence's sound in order, the first piece as early as the voice can.
+
+        `language` is ISO 639-1 or "" for unknown. A sentence is whole or an error: raises `SynthesisFailed` when sound
+        is missing at the end, comes too late, or not at all; what was yielded before is real sound and may be played.
+        """
+
+
+class Player(Protocol):
+    """Where sound goes: a loudspeaker, or a file that takes its place. One user at a time."""
+
+    name: str
+
+    async def start(self) -> None:
+        """Open the device and keep it open, so that no first syllable is clipped. Raises `DeviceUnavailable`."""
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Queue the samples behind what is queued; waits while more than about a second is ahead.
+
+        Raises `DeviceUnavailable`.
+        """
+
+    async def drain(self) -> None:
+        """Return when the last queued sample has left the device, its latency included."""
+
+    def stop(self) -> float:
+        """Drop what is queued, at once; return the seconds of sound that were dropped (they count as unheard)."""
+
+    @property
+    def busy_until(self) -> float:
+        """Seconds on `time.monotonic` until which sound leaves (or left) the loudspeaker; 0 if nothing ever played."""
+
+    async def aclose(self) -> None:
+        """Close the device; safe to call twice."""

@@ -1,0 +1,52 @@
+"""The one form of sound inside: mono int16, 16 kHz on the way in, in chunks of 512 samples."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Samples: TypeAlias = NDArray[np.int16]
+"""Mono PCM, dtype int16, shape (n,)."""
+
+SAMPLE_RATE = 16_000
+"""Hz. What Silero and Whisper take."""
+
+CHUNK_SAMPLES = 512
+"""Samples a chunk: the only length Silero v5 and v6 take at 16 kHz (upstream `utils_vad.py`)."""
+
+CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
+"""0.032 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """`CHUNK_SAMPLES` samples of the microphone."""
+
+    samples: Samples
+    """int16, shape (512,), 16 kHz."""
+    started_at: float
+    """Seconds on the source's clock (`time.monotonic` for everything live) of the first sample."""
+
+    @property
+    def ended_at(self) -> float:
+        """Seconds on the source's clock just after the last sample."""
+        return self.started_at + len(self.samples) / SAMPLE_RATE
+
+
+def to_float(samples: Samples) -> NDArray[np.float32]:
+    """Return the samples as float32 in [-1, 1), shape kept."""
+    return samples.astype(np.float32) / 32768.0
+
+
+def from_float(samples: NDArray[np.float32]) -> Samples:
+    """Return float samples in [-1, 1] as int16, clipped, shape kept."""
+    return (np.clip(samples, -1.0, 1.0) * 32767.0).astype(np.int16)
+
+
+def rms_dbfs(samples: Samples) -> float:
+    """Return the level in dB relative to full scale; -120 for digital silence and for no samples."""
+    if len(samples) == 0:
+        return -120.0
+    power = float(np.mean(np.square(samples.astype(np.float64)))) / 32768.0**2
+    return max(-120.0, 10.0 * float(np.log10(power))) if power > 0 else -120.0

@@ -1,0 +1,91 @@
+"""What the ears hand on: speech started, an utterance, its transcript with the evidence; and what the mouth says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from audio.pcm import SAMPLE_RATE, Samples
+
+Confidence = Literal["normal", "low"]
+"""`low` is what the last-resort recognizer's free speech gets: the mind should ask back before anything with effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """The first chunk judged to be speech; published before anybody knows whether it will be an utterance."""
+
+    at: float
+    """Seconds on the source's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """The sound between two silences, pre-roll included."""
+
+    samples: Samples
+    """int16, shape (n,), 16 kHz; begins with the pre-roll and ends with the soft-end silence."""
+    started_at: float
+    """Seconds on the source's clock at which speech began (after the pre-roll)."""
+    ended_at: float
+    """Seconds on the source's clock at which speech ended (before the closing silence)."""
+    committed_at: float
+    """Seconds on the source's clock at which the turn was committed."""
+    speech_seconds: float
+    """How much of it the voice detector called speech."""
+    level_dbfs: float = 0.0
+    """RMS level of the speech part, dB relative to full scale."""
+    noise_dbfs: float = -120.0
+    """RMS level of the background before it, dB relative to full scale."""
+
+    @property
+    def seconds(self) -> float:
+        """Length of the samples, pre-roll included."""
+        return len(self.samples) / SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a recognizer made of an utterance, with its evidence."""
+
+    text: str
+    """Stripped; empty when nothing was understood."""
+    language: str
+    """ISO 639-1, or "" when unknown."""
+    recognizer: str
+    """Name of who heard it, e.g. `faster-whisper:base` or `pocketsphinx`."""
+    confidence: Confidence = "normal"
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    """What speaks for or against it: avg_logprob, no_speech_prob, compression_ratio, language_probability …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One committed turn: the utterance and its words."""
+
+    utterance: Utterance
+    transcript: Transcript
+    recognized_at: float
+    """Seconds on the clock of `time.monotonic` at which the text was there."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordTiming:
+    """Where a word sits in a synthesized sentence; what tells later which words were heard."""
+
+    text: str
+    start: float
+    """Seconds from the first sample of its sentence."""
+    end: float
+    """Seconds from the first sample of its sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechAudio:
+    """A piece of a synthesized sentence, in order."""
+
+    samples: Samples
+    """int16, shape (n,), mono."""
+    sample_rate: int
+    """Hz; the same for every piece of one sentence."""
+    words: tuple[WordTiming, ...] = ()
+    """Timings that became known with this piece, if the voice reports them."""

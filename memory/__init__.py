@@ -1,0 +1,1 @@
+"""What lasts: the graph that is hers, and the journal of everything that happened."""

@@ -1,0 +1,38 @@
+"""What can go wrong with what lasts.
+
+MemoryFailure               each sentence names the cause and the mend
+├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
+├── GraphUnavailable        the graph's store is down, starting or unreachable: try again later
+├── GraphRefused            the store refused the statement: its text says what to write instead
+│   ├── WriteNotAllowed     a write through the reading door: use memory_write
+│   └── TooLarge            statement, rows, bytes or time over the limit
+└── EmbeddingUnavailable    no embedding model is configured or reachable
+"""
+
+
+class MemoryFailure(Exception):
+    """The root: its text is one sentence for a person or for the model, with the mend."""
+
+
+class StateUnusable(MemoryFailure):
+    """The state folder or its database cannot be used. Mend: permissions, space, or another folder."""
+
+
+class GraphUnavailable(MemoryFailure):
+    """The graph's store is down, starting, or unreachable. Mend: try again; `nakari doctor` says more."""
+
+
+class GraphRefused(MemoryFailure):
+    """The store refused the statement. Mend: the sentence says what to write instead."""
+
+
+class WriteNotAllowed(GraphRefused):
+    """A write came through the reading door. Mend: memory_write."""
+
+
+class TooLarge(GraphRefused):
+    """A statement or its result passes a limit of size or time. Mend: ask for less at a time."""
+
+
+class EmbeddingUnavailable(MemoryFailure):
+    """No embedding model. Mend: configure one; everything else works without."""

@@ -1,0 +1,106 @@
+"""The present as one XML block: the time, the place, the evidence and the words, in the last user message."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
+"""seeds/002: a UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
+
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML 1.0 cannot hold at all; each becomes U+FFFD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one event looks like to the model."""
+
+    event_id: str
+    event_type: str
+    source: str
+    words: str
+    """What a human said or wrote, or else the event's content."""
+    is_human: bool
+    """Whether the words stand in `<Human_Input>`; what no human said stands in `<Event>`."""
+    budget: int
+    """Tool calls that are left for this event."""
+    time: datetime | None = None
+    """Aware; when it happened (for speech: when it began). None leaves the tag out."""
+    situation: Mapping[str, str] = field(default_factory=dict)
+    """Further tags in order, e.g. Timezone, Note, Late_Seconds, Unsaid; names are `[A-Za-z_]+`."""
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of the transcript: confidence, language, recognizer …"""
+
+
+def render(block: Block) -> str:
+    """Return the block as XML; every text is escaped, so that spoken words can close no tag."""
+    attributes = {
+        "id": block.event_id,
+        "type": block.event_type,
+        "source": block.source,
+        "budget": str(block.budget),
+    }
+    lines = ["<Context>"]
+    if block.time is not None:
+        lines.append(f"<Current_Time>{format_time(block.time)}</Current_Time>")
+    lines += [f"<{name}>{_text(value)}</{name}>" for name, value in block.situation.items()]
+    if block.evidence:
+        lines.append(f"<Evidence{_attributes(block.evidence)}/>")
+    if block.is_human:
+        lines += [f"<Event{_attributes(attributes)}/>", f"<Human_Input>{_text(block.words)}</Human_Input>"]
+    else:
+        lines.append(f"<Event{_attributes(attributes)}>{_text(block.words)}</Event>")
+    return "\n".join([*lines, "</Context>"])
+
+
+def parse(text: str) -> Block | None:
+    """Return the block that `render` wrote, loss-free but for characters XML cannot hold; None if it is none."""
+    try:
+        root = ET.fromstring(text)  # our own text; expat resolves no external entity
+    except ET.ParseError:
+        return None
+    event = root.find("Event")
+    if root.tag != "Context" or event is None:
+        return None
+    human = root.find("Human_Input")
+    evidence = root.find("Evidence")
+    own = {"Current_Time", "Event", "Human_Input", "Evidence"}
+    return Block(
+        event_id=event.get("id", ""),
+        event_type=event.get("type", ""),
+        source=event.get("source", ""),
+        words=(event.text if human is None else human.text) or "",
+        is_human=human is not None,
+        budget=int(event.get("budget", "0")),
+        time=parse_time(root.findtext("Current_Time", "")),
+        situation={child.tag: child.text or "" for child in root if child.tag not in own},
+        evidence=dict(evidence.attrib) if evidence is not None else {},
+    )
+
+
+def format_time(moment: datetime) -> str:
+    """Return an aware time as `YYYY-MM-DD HH:MM:SS UTC`."""
+    return moment.astimezone(UTC).strftime(TIME_FORMAT)
+
+
+def parse_time(text: str) -> datetime | None:
+    """Return the aware UTC time of a text in our format or in ISO 8601; None when it is neither."""
+    try:
+        if text.endswith(" UTC"):
+            return datetime.strptime(text, TIME_FORMAT).replace(tzinfo=UTC)
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _text(words: str) -> str:
+    # A bare carriage return would come back as a line feed (XML 1.0, 2.11).
+    return escape(_NOT_XML.sub("\ufffd", words), {"\r": "&#13;"})
+
+
+def _attributes(values: Mapping[str, str]) -> str:
+    return "".join(f" {name}={quoteattr(_NOT_XML.sub(chr(0xFFFD), value))}" for name, value in values.items())

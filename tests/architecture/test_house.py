@@ -1,0 +1,122 @@
+"""How the code reads, measured against the aims of the house where ruff does not measure it already."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import ROOT, files, length, sources, suite, tree
+
+MOCKS = {"Mock", "MagicMock", "AsyncMock", "PropertyMock", "create_autospec", "monkeypatch", "mocker"}
+VAGUE = re.compile(r"(utils?|helpers?|manager|base|common|misc)(_|\.py$|$)")
+PROCESS_ENVIRONMENT = re.compile(r"os\.(environ\.get|environ\[|getenv)")
+NO_ADDRESS_IN = (
+    "requirements/*",
+    "scripts/*",
+    ".ci/*",
+    ".pre-commit-config.yaml",
+    "pyproject.toml",
+    "*package-lock.json",
+)
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield where each function of a file stands and how many lines it has."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{path}:{node.lineno} {node.name}", (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def calls(path: Path, *names: str) -> Iterator[tuple[str, str]]:
+    """Yield where a function or method of one of these names is called, and the expression it is called on."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            owner, _, name = ast.unparse(node.func).rpartition(".")
+            if name in names:
+                yield f"{path}:{node.lineno}", owner
+
+
+def names_used(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield every name a file mentions, as name, attribute, parameter or import."""
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
+                yield name, node.lineno
+
+
+def test_functions_are_short() -> None:
+    lengths = sorted((lines, where) for path in sources() for where, lines in functions(path))
+    assert [found for found in lengths if found[0] > 60] == []
+    assert lengths[int(len(lengths) * 0.95)][0] <= 40
+
+
+def test_a_file_is_one_thing() -> None:
+    assert [f"{path}: {length(path)}" for path in (*sources(), *suite()) if length(path) > 300] == []
+
+
+def test_tasks_start_in_a_group() -> None:
+    loose = [
+        where
+        for path in (*sources(), *suite())
+        for where, owner in calls(path, "create_task", "ensure_future", "run_coroutine_threadsafe")
+        if owner.endswith(("asyncio", "loop", "loop()"))
+    ]
+    assert loose == []
+
+
+def test_tests_use_the_real_thing() -> None:
+    mocks = [f"{path}:{line} {name}" for path in suite() for name, line in names_used(path) if name in MOCKS]
+    mocks += [f"{path}:{line}" for path in suite() for name, line in names_used(path) if name == "unittest.mock"]
+    assert mocks == []
+
+
+def test_tests_wait_for_conditions_not_for_time() -> None:
+    assert [where for path in suite() for where, _ in calls(path, "sleep")] == []
+
+
+def test_tests_outweigh_the_source() -> None:
+    assert sum(map(length, suite())) >= sum(map(length, sources()))
+
+
+def test_files_are_named_for_what_they_hold() -> None:
+    assert [str(path) for path in files("*.py") if any(VAGUE.match(part) for part in path.parts)] == []
+
+
+def test_only_the_configuration_reads_the_environment() -> None:
+    readers = [
+        f"{path}:{node.lineno}"
+        for path in sources()
+        if path != Path("appliance/config.py")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call | ast.Subscript)
+        and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        and PROCESS_ENVIRONMENT.match(ast.unparse(node))
+    ]
+    assert readers == []
+
+
+def test_any_is_rare() -> None:
+    uses = [
+        f"{path}:{node.lineno}"
+        for path in sources()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    ]
+    assert len(uses) <= sum(map(length, sources())) / 1000, uses
+
+
+@pytest.mark.shows("H1")
+def test_no_address_of_a_registry_is_committed() -> None:
+    committed = [path for path in files(*NO_ADDRESS_IN) if "://" in (ROOT / path).read_text(encoding="utf-8")]
+    assert committed == []
+    assert files("requirements/*")
+
+
+def test_scripts_are_explained_in_one_line_each() -> None:
+    scripts = [path.name for path in files("scripts/*") if path.suffix != ".md"]
+    explained = (ROOT / "scripts/README.md").read_text(encoding="utf-8")
+    assert [name for name in scripts if f"| `{name}" not in explained] == []
+    purposes = [(ROOT / "scripts" / name).read_text(encoding="utf-8").splitlines()[1] for name in scripts]
+    assert [line for line in purposes if not re.match(r"# [A-Z].*\.", line)] == []

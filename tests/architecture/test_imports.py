@@ -1,0 +1,70 @@
+"""Who may import whom, and what a light start does not load."""
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+
+import pytest
+
+from tests.architecture.source import PACKAGES, ROOT, imports, is_for_types_only, sources
+
+MAY_IMPORT = {
+    "appliance": {"appliance", "agent", "audio", "memory"},
+    "agent": {"agent", "memory"},
+    "audio": {"audio"},
+    "memory": {"memory"},
+}
+"""DESIGN: appliance -> agent -> memory and appliance -> audio; nothing else."""
+
+HEAVY = {
+    *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "litellm"),
+    *("neo4j", "onnxruntime", "openai", "pocketsphinx", "pyaudio", "sounddevice", "tiktoken"),
+}
+"""Libraries that cost a tenth of a second or tens of megabytes to import, or that may be missing."""
+
+
+def test_packages_import_only_downwards() -> None:
+    upward = [
+        f"{path}:{line} imports {name}"
+        for path in sources()
+        for name, line in imports(path)
+        if name.split(".")[0] in PACKAGES and name.split(".")[0] not in MAY_IMPORT[path.parts[0]]
+    ]
+    assert upward == []
+
+
+def test_nothing_imports_the_tests() -> None:
+    assert [str(path) for path in sources() for name, _ in imports(path) if name.split(".")[0] == "tests"] == []
+
+
+def test_a_heavy_library_is_imported_in_one_adapter() -> None:
+    users = defaultdict(set)
+    for path in sources():
+        for name, line in imports(path):
+            if (library := name.split(".")[0]) in HEAVY and not is_for_types_only(path, line):
+                users[library].add(str(path))
+    assert {library: where for library, where in users.items() if len(where) > 1} == {}
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the top-level modules a fresh interpreter holds after a statement."""
+    program = (
+        f"{statement}\nimport json, sys\nprint(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_is_light(package: str) -> None:
+    assert loaded_by(f"import {package}") & (HEAVY | {"numpy", "pydantic", "httpx"}) == set()
+
+
+def test_help_is_light() -> None:
+    shown = loaded_by("from appliance.cli import main\nmain(['--help'], standalone_mode=False)")
+    assert shown & (HEAVY | {"numpy", "pydantic", "httpx"}) == set()
+
+
+def test_the_check_can_fail() -> None:
+    assert "hassil" in loaded_by("import hassil")

@@ -1,0 +1,51 @@
+"""House rules of every test: nothing leaves this machine, no task is left behind, what is skipped says why."""
+
+import asyncio
+import inspect
+import os
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.guard import refuse_the_network
+from tests.needs import reason_to_skip
+
+for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+    os.environ.pop(name, None)
+# Tests that show what the product itself sets start it in an environment of their own (tests/service/privacy.py).
+os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
+
+reached = refuse_the_network()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine cannot run; `-ra` prints the reasons at the end."""
+    for item in items:
+        for marker in item.iter_markers():
+            if reason := reason_to_skip(marker.name):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaves_this_machine() -> Iterator[None]:
+    """Fail the test that tried to reach another machine, even when its code took the refusal in its stride."""
+    reached.clear()
+    yield
+    if reached:
+        pytest.fail(f"reached beyond loopback: {', '.join(reached)}")
+
+
+@pytest.fixture(autouse=True)
+def no_task_is_left_behind(request: pytest.FixtureRequest) -> None:
+    """Fail the asynchronous test that ends before its tasks do."""
+    if isinstance(request.node, pytest.Function) and inspect.iscoroutinefunction(request.node.obj):
+        request.getfixturevalue("tasks_end_with_the_test")
+
+
+@pytest.fixture
+async def tasks_end_with_the_test() -> AsyncIterator[None]:
+    """Look, after every other fixture was torn down, for tasks that still run."""
+    yield
+    left = sorted(task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task())
+    if left:
+        pytest.fail(f"tasks left behind: {', '.join(left)}")

@@ -1,0 +1,70 @@
+"""What a marked test needs of the machine, and the sentence that says so where it is missing."""
+
+import ctypes.util
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+
+def reason_to_skip(marker: str) -> str | None:
+    """Return why tests with this marker cannot run here; None when they can, or when the marker needs nothing."""
+    check = NEEDS.get(marker)
+    return check() if check else None
+
+
+def missing_programs(*names: str) -> str | None:
+    """Return a sentence naming the programs that are not installed; None when all are."""
+    missing = [name for name in names if shutil.which(name) is None]
+    return f"not installed: {', '.join(missing)} (scripts/setup --test installs them)" if missing else None
+
+
+@cache
+def sound() -> str | None:
+    """A virtual sound card: PulseAudio, its ALSA plug-in and PortAudio."""
+    if reason := missing_programs("pulseaudio", "pactl", "paplay", "parec", "setpriv"):
+        return reason
+    if ctypes.util.find_library("portaudio") is None:
+        return "not installed: libportaudio2 (scripts/setup installs it)"
+    if not any(Path("/usr/lib").glob("*/alsa-lib/libasound_module_pcm_pulse.so")):
+        return "not installed: libasound2-plugins (scripts/setup --test installs it)"
+    return None
+
+
+@cache
+def network() -> str | None:
+    """Watching what a process connects to: strace, and a kernel that lets it trace."""
+    if reason := missing_programs("strace"):
+        return reason
+    tried = subprocess.run(
+        ["strace", "-qq", "-o", os.devnull, sys.executable, "-c", ""], capture_output=True, check=False
+    )
+    return None if tried.returncode == 0 else "strace may not trace here (ptrace is forbidden)"
+
+
+@cache
+def systemd() -> str | None:
+    """Booting a real systemd on a Debian tree: root, namespaces and debootstrap."""
+    if os.geteuid() != 0:
+        return "needs root, to make namespaces and a Debian tree"
+    if reason := missing_programs("debootstrap", "unshare"):
+        return reason
+    tried = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
+    return None if tried.returncode == 0 else "this machine forbids mount and pid namespaces"
+
+
+@cache
+def neo4j() -> str | None:
+    """A real Neo4j server, named by whoever has one."""
+    return None if os.environ.get("NAKARI_TEST_NEO4J_URI") else "no Neo4j server: NAKARI_TEST_NEO4J_URI names none"
+
+
+@cache
+def browser() -> str | None:
+    """A real headless Chromium."""
+    return missing_programs("chromium")
+
+
+NEEDS = {"sound": sound, "network": network, "systemd": systemd, "neo4j": neo4j, "browser": browser}

@@ -1,0 +1,92 @@
+"""What can go wrong with the box, and which exit code ends the command for every failure of every part.
+
+Problem                     one sentence for a person, with the mend, and its exit code
+├── ConfigError             78: the configuration file or a value in it is wrong
+├── AlreadyRunning          75: another nakari lives here
+└── ServiceNotRunning       69: nobody answers at the socket; `ask` then runs once by itself
+"""
+
+import errno
+from collections.abc import Iterator
+
+from appliance.exits import Exit
+
+_NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR})
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EEXIST})
+
+
+class Problem(Exception):
+    """The root: a sentence for a person, with the mend, and the exit code that goes with it."""
+
+    def __init__(self, sentence: str, code: Exit) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.code = code
+
+
+class ConfigError(Problem):
+    """The configuration is wrong. Mend: the sentence names file, line and key."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, Exit.CONFIG)
+
+
+class AlreadyRunning(Problem):
+    """Another nakari holds the socket or the state folder. Mend: stop it, or give this one a folder of its own."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, Exit.ALREADY_RUNNING)
+
+
+class ServiceNotRunning(Problem):
+    """Nobody answers at the socket. Mend: start the service."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, Exit.UNAVAILABLE)
+
+
+def problem_of(error: BaseException) -> Problem | None:
+    """Return what to tell a person about an exception, or None for a bug of ours.
+
+    A group, as a TaskGroup raises it, is told by its first member: the one that made the others end.
+    """
+    first = next(_leaves(error))
+    if isinstance(first, Problem):
+        return first
+    for kind, code in _known():
+        if isinstance(first, kind):
+            return Problem(str(first), code)
+    return _from_system(first) if isinstance(first, OSError) else None
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            yield from _leaves(member)
+    else:
+        yield error
+
+
+def _known() -> tuple[tuple[type[Exception], Exit], ...]:
+    """Return the failures that the other parts tell in a sentence, the narrower class first."""
+    from agent.errors import ModelError
+    from audio.errors import AudioError, BadRecording
+    from memory.errors import MemoryFailure, StateUnusable
+
+    return (
+        (BadRecording, Exit.NO_INPUT),
+        (AudioError, Exit.UNAVAILABLE),
+        (StateUnusable, Exit.CANNOT_CREATE),
+        (MemoryFailure, Exit.UNAVAILABLE),
+        (ModelError, Exit.UNAVAILABLE),
+    )
+
+
+def _from_system(error: OSError) -> Problem | None:
+    """Return the problem of a file that cannot be read or written; any other refusal of the system is a bug of ours."""
+    where = f"{error.filename}: " if error.filename else ""
+    if error.errno in _NOT_READABLE:
+        return Problem(f"{where}{error.strerror}; check the path", Exit.NO_INPUT)
+    if error.errno in _NOT_WRITABLE:
+        return Problem(f"{where}{error.strerror}; check permissions and free space", Exit.CANNOT_CREATE)
+    return None

@@ -1,0 +1,220 @@
+"""Logs: JSON lines for machines, short lines for a terminal; no secret ever, spoken words only where that is wanted."""
+
+import logging
+import math
+import os
+import re
+import threading
+import traceback
+from collections.abc import Iterable
+from datetime import datetime
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TextIO
+
+import structlog
+from structlog.types import EventDict, Processor, WrappedLogger
+
+from appliance.config import Config
+from appliance.errors import ConfigError
+
+OURS = ("appliance", "agent", "audio", "memory")
+"""Loggers that follow `[log] level`; everybody else's are heard from warning on."""
+
+WORD_KEYS = frozenset({"words", "text_spoken"})
+"""The only keys under which anything that was said may be logged."""
+
+FILE_BYTES = 5_000_000
+"""Size at which the log file is turned over."""
+FILE_COPIES = 3
+
+SHORTEST_SECRET = 4
+"""Characters; a shorter one would blot out ordinary text."""
+
+_PRIORITY = {"debug": 7, "info": 6, "warning": 4, "error": 3, "critical": 2}
+"""syslog priorities, as sd-daemon(3) wants them in front of a line."""
+
+_SECRET_KEY = re.compile(r"(^|[_-])(api[_-]?key|password|passwd|secret|token|authorization|credential)$", re.IGNORECASE)
+_KEY_LIKE = re.compile(
+    r"\b(?:sk|pk|rk)-[\w-]{16,}"  # OpenAI, Anthropic, DeepSeek, OpenRouter
+    r"|\bAIza[\w-]{30,}"  # Google
+    r"|\b(?:gh[pousr]|hf)_\w{20,}"  # GitHub, Hugging Face
+    r"|\beyJ[\w-]{8,}\.[\w.-]+"  # JSON web token
+    r"|(?<=Bearer )[^\s\"']+"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # user:password@host
+)
+
+
+class Redaction:
+    """The one processor that takes out what no log may hold: secrets always, words when `[log] words` is false."""
+
+    def __init__(self, secrets: Iterable[str], words: bool) -> None:
+        self._secrets = sorted({text for text in secrets if len(text) >= SHORTEST_SECRET}, key=len, reverse=True)
+        self._words = words
+
+    def __call__(self, logger: WrappedLogger, name: str, event_dict: EventDict) -> EventDict:
+        """Return the line with every value made plain and clean, at any depth."""
+        return {key: self._of(key, value) for key, value in event_dict.items()}
+
+    def clean(self, text: str) -> str:
+        """Return a text without known secrets and without what looks like one."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return _KEY_LIKE.sub("***", text)
+
+    def _of(self, key: str, value: object) -> object:
+        if key in WORD_KEYS and not self._words:
+            return "(not logged)"
+        if isinstance(value, str) and _SECRET_KEY.search(key):
+            return "***"
+        return self._plain(value)
+
+    def _plain(self, value: object) -> object:
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, dict):
+            return {self.clean(str(key)): self._of(str(key), inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._plain(inner) for inner in value]
+        return self.clean(value if isinstance(value, str) else str(value))
+
+
+def redaction_of(config: Config) -> Redaction:
+    """Return the redaction that knows this configuration's secrets."""
+    return Redaction((secret.reveal() for secret in config.secrets.values()), config.log.words)
+
+
+def configure(config: Config, stderr: TextIO, *, service: bool) -> None:
+    """Set up logging for this process, once, before anything logs; a second call replaces the first.
+
+    A command that is no service shows warnings only, on stderr; `[log] level = "debug"` shows it all the same.
+    Raises `ConfigError` when the log file cannot be written.
+    """
+    redaction = redaction_of(config)
+    level = logging.getLevelNamesMapping()[config.log.level.upper()]
+    screen = logging.StreamHandler(stderr)
+    screen.setLevel(level if service or level == logging.DEBUG else max(level, logging.WARNING))
+    screen.setFormatter(_formatter(redaction, _renderer(config, stderr)))
+    handlers: list[logging.Handler] = [screen]
+    if config.log.file:
+        handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
+    _install(handlers, level)
+
+
+def keep_crash(error: BaseException, config: Config) -> Path | None:
+    """Write an unexpected exception's traceback to the state folder; return the file, or None where that fails.
+
+    The newest one only, so that a crash in a loop fills no disk.
+    """
+    text = redaction_of(config).clean("".join(traceback.format_exception(error)))
+    file = config.state_folder / "last-crash.txt"
+    try:
+        config.state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _open_private(file, os.O_TRUNC) as out:
+            out.write(text)
+    except OSError:
+        return None
+    return file
+
+
+def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
+    """Return a line for a terminal: time of day, level, what happened, its values; no traceback."""
+    moment = datetime.fromisoformat(event_dict.pop("timestamp")).astimezone()
+    level, event = event_dict.pop("level"), event_dict.pop("event")
+    error = str(event_dict.pop("exception", "")).rstrip().rpartition("\n")[2]
+    event_dict.pop("logger", None)
+    values = [f"{key}={value}" for key, value in event_dict.items()]
+    return " ".join([f"{moment:%H:%M:%S}", f"{level:<7}", str(event), *values, *filter(None, [error])])
+
+
+def is_journal(stream: TextIO, journal_stream: str) -> bool:
+    """Whether a stream ends in the journal: $JOURNAL_STREAM is inherited, so its inode has to be the stream's."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return journal_stream == f"{status.st_dev}:{status.st_ino}"
+
+
+class _PrivateFile(RotatingFileHandler):
+    """A log file that only its owner reads."""
+
+    def _open(self) -> TextIOWrapper:
+        return _open_private(Path(self.baseFilename), os.O_APPEND)
+
+
+def _open_private(path: Path, how: int) -> TextIOWrapper:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600), "w", encoding="utf-8")
+
+
+def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = _PrivateFile(path, maxBytes=FILE_BYTES, backupCount=FILE_COPIES)
+    except OSError as error:
+        raise ConfigError(f"the log file {path} cannot be written: {error.strerror}; correct [log] file") from error
+    handler.setFormatter(_formatter(redaction, structlog.processors.JSONRenderer(ensure_ascii=False)))
+    return handler
+
+
+def _renderer(config: Config, stderr: TextIO) -> Processor:
+    to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
+    if is_journal(stderr, config.supervisor.journal_stream):
+        return lambda logger, name, line: f"<{_PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
+    return human_line if stderr.isatty() else to_json
+
+
+def _formatter(redaction: Redaction, renderer: Processor) -> logging.Formatter:
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_first_steps(),
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            redaction,
+            renderer,
+        ],
+    )
+
+
+def _first_steps() -> list[Processor]:
+    """Return what happens to every line, whether structlog or the standard library made it."""
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+
+
+def _install(handlers: list[logging.Handler], level: int) -> None:
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_first_steps(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    root = logging.getLogger()
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+        old.close()
+    for handler in handlers:
+        root.addHandler(handler)
+    root.setLevel(max(level, logging.WARNING))
+    for name in OURS:
+        logging.getLogger(name).setLevel(level)
+    logging.captureWarnings(capture=True)
+    logging.raiseExceptions = False  # a closed stderr must not print tracebacks about itself
+    threading.excepthook = _log_thread
+
+
+def _log_thread(what: threading.ExceptHookArgs) -> None:
+    if what.exc_type is not SystemExit:
+        error = what.exc_value or what.exc_type()
+        logging.getLogger("appliance").error("thread_failed", exc_info=error)

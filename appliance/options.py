@@ -1,0 +1,18 @@
+"""How `nakari run` was asked to run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `nakari run`; without any it serves microphone, loudspeaker and doors until it is stopped."""
+
+    input: Path | None = None
+    """A recording that takes the microphone's place."""
+    fast: bool = False
+    """Read `input` as fast as it can be worked on, not in real time; without meaning when there is no `input`."""
+    output: Path | None = None
+    """A WAV file that takes the loudspeaker's place."""
+    once: bool = False
+    """End after the conversation: when nothing is pending and 120 s passed without speech, or `input` is used up."""

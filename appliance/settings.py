@@ -1,0 +1,179 @@
+"""What the configuration file may say: one frozen dataclass a section, each value with type, meaning, unit, default."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What `nakari config show` says of a setting."""
+
+    text: str
+    unit: str = ""
+
+
+Percent = Annotated[int, Ge(0), Le(100)]
+Port = Annotated[int, Ge(0), Le(65535)]
+Count = Annotated[int, Ge(0), Le(100_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class StateSettings:
+    """Where everything that lasts is kept: journal, mailbox, timers, graph, models."""
+
+    folder: Annotated[
+        str,
+        Meaning(
+            'A folder of its own; "" is what systemd gives ($STATE_DIRECTORY), else $XDG_STATE_HOME/nakari, '
+            "else ~/.local/state/nakari."
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EarsSettings:
+    """The microphone and what makes words of its sound."""
+
+    device: Annotated[
+        str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari doctor` lists them.")
+    ] = ""
+    backend: Annotated[
+        Literal["sounddevice", "pyaudio"],
+        Meaning("The library between PortAudio and nakari; pyaudio has to be installed first."),
+    ] = "sounddevice"
+    language: Annotated[
+        str, Meaning('What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
+    ] = "en"
+    model: Annotated[
+        str,
+        Meaning(
+            'The faster-whisper model: "auto", a name such as "small", or the path of a CTranslate2 Whisper folder.'
+        ),
+    ] = "auto"
+    download: Annotated[
+        bool, Meaning("Fetch the model from the Hugging Face hub, in the background, when it is not here yet.")
+    ] = True
+    threads: Annotated[int, Ge(0), Le(256), Meaning("Threads that recognize; 0 chooses by the processor.")] = 0
+    commit_silence: Annotated[
+        float,
+        Ge(0.2),
+        Le(5.0),
+        Meaning("How long a silence ends your turn; shorter answers sooner, longer interrupts less.", "s"),
+    ] = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSettings:
+    """The loudspeaker and the voices."""
+
+    device: Annotated[str, Meaning("Part of the loudspeaker's name; \"\" is the system's default.")] = ""
+    engine: Annotated[
+        Literal["auto", "edge", "espeak"],
+        Meaning(
+            '"edge" is Microsoft\'s voice over the network, "espeak" the local one; "auto" is edge while it answers. '
+            "With edge what she says leaves the house."
+        ),
+    ] = "auto"
+    edge_voice_en: Annotated[str, Meaning("The edge voice for English.")] = "en-US-EmmaMultilingualNeural"
+    edge_voice_zh: Annotated[str, Meaning("The edge voice for Chinese.")] = "zh-CN-XiaoxiaoNeural"
+    edge_url: Annotated[
+        str, Meaning("Another server that speaks edge's protocol (ws:// or wss://); \"\" is Microsoft's.")
+    ] = ""
+    volume: Annotated[Percent, Meaning("Loudness of her voice.", "%")] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The language model that thinks."""
+
+    provider: Annotated[
+        Literal["auto", "offline", "openai", "litellm"],
+        Meaning(
+            '"openai" is any OpenAI-compatible server, "litellm" any provider it knows, "offline" no model at all. '
+            '"auto" takes a local Ollama or llama.cpp that answers, else a provider whose key is in the environment, '
+            "else offline."
+        ),
+    ] = "auto"
+    name: Annotated[
+        str, Meaning('The model\'s name at the provider, e.g. "qwen3:4b"; "" takes the provider\'s usual one.')
+    ] = ""
+    base_url: Annotated[str, Meaning('Address of an OpenAI-compatible server, e.g. "http://127.0.0.1:11434/v1".')] = ""
+    api_key_env: Annotated[
+        str,
+        Meaning(
+            'Name of the environment variable or systemd credential with the key; "" is the provider\'s usual one.'
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """Her graph."""
+
+    enabled: Annotated[bool, Meaning("Whether she has a graph to write to at all.")] = True
+    uri: Annotated[
+        str,
+        Meaning(
+            'A Neo4j server of yours, e.g. "neo4j://127.0.0.1:7687"; "" starts the store that comes with the box. '
+            "The password is NAKARI_NEO4J_PASSWORD, from the environment or a systemd credential."
+        ),
+    ] = ""
+    user: Annotated[str, Meaning("User at that server.")] = "neo4j"
+    bolt_port: Annotated[Port, Meaning("Port of the box's own store on this machine; 0 takes a free one.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MindSettings:
+    """How she works through what happens."""
+
+    timezone: Annotated[str, Meaning('Where she lives, e.g. "Europe/Berlin"; "" is the system\'s zone.')] = ""
+    max_tool_calls: Annotated[
+        int, Ge(1), Le(1000), Meaning("Tool calls an event may use before she has to answer.")
+    ] = 10
+    history_messages: Annotated[Count, Meaning("Messages taken along when a context begins anew.")] = 20
+    history_tokens: Annotated[Count, Meaning("Tokens taken along when a context begins anew, if that is less.")] = 4_000
+    compress_above_tokens: Annotated[
+        int,
+        Ge(2_000),
+        Le(10_000_000),
+        Meaning("A context of more tokens than this is summed up; keep it below what the model can read."),
+    ] = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class DoorSettings:
+    """The socket for programs on this machine."""
+
+    socket: Annotated[
+        str,
+        Meaning('Path of the Unix socket; "" is nakari.sock in $RUNTIME_DIRECTORY (systemd), else the state folder.'),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is written down about what happens; secrets never are."""
+
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meaning("The least important thing that is logged.")
+    ] = "info"
+    words: Annotated[
+        bool, Meaning("Whether what people and she said may be in the log; the journal holds it anyway.")
+    ] = True
+    file: Annotated[str, Meaning('A file to log to as well, as JSON lines, turned over at 5 MB; "" is none.')] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The whole file."""
+
+    state: StateSettings = StateSettings()
+    ears: EarsSettings = EarsSettings()
+    voice: VoiceSettings = VoiceSettings()
+    model: ModelSettings = ModelSettings()
+    memory: MemorySettings = MemorySettings()
+    mind: MindSettings = MindSettings()
+    door: DoorSettings = DoorSettings()
+    log: LogSettings = LogSettings()

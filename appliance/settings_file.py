@@ -1,0 +1,201 @@
+"""The configuration file: TOML to settings, or one sentence about what is wrong with it; and settings back to TOML."""
+
+import json
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import get_type_hints
+from zoneinfo import ZoneInfo
+
+from appliance.errors import ConfigError
+from appliance.settings import Meaning, Settings
+
+SECTIONS: Mapping[str, type] = get_type_hints(Settings)
+"""Section name to its dataclass, in the file's order."""
+
+_HEADER = re.compile(r"^\s*\[\s*([\w-]+)\s*\]")
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SCHEMES = {
+    ("model", "base_url"): ("http://", "https://"),
+    ("voice", "edge_url"): ("ws://", "wss://"),
+    ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsText:
+    """The text of a configuration file; its errors name the place."""
+
+    name: str
+    """For people: the path."""
+    text: str
+
+    def parse(self) -> Settings:
+        """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong."""
+        try:
+            document = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
+        for name, table in document.items():
+            self._check_names(name, table)
+        settings = self._checked(document)
+        for section, keys in document.items():
+            for key in keys:
+                wrong = _wrong_meaning(section, key, getattr(getattr(settings, section), key))
+                if wrong:
+                    raise self._error(section, key, f"[{section}] {key} {wrong}")
+        return settings
+
+    def _check_names(self, section: str, table: object) -> None:
+        kind = SECTIONS.get(section)
+        if kind is None:
+            raise self._error(section, "", _unknown_section(section, isinstance(table, dict)))
+        if not isinstance(table, dict):
+            raise self._error(section, "", f"{section} is a section: write [{section}] on a line, its keys below it")
+        for key in table:
+            if key not in get_type_hints(kind):
+                raise self._error(section, key, _unknown_key(section, key))
+
+    def _checked(self, document: Mapping[str, Mapping[str, object]]) -> Settings:
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            # Strict JSON makes objects of tables but texts of nothing; a list stands for what JSON has no type for.
+            return TypeAdapter(Settings).validate_json(
+                json.dumps(document, default=lambda value: [str(value)]), strict=True
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            section, key = (str(part) for part in first["loc"][:2])
+            wanted = first["msg"].replace("Input should be", "should be")
+            given = _shown(document[section][key])
+            raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
+
+    def _error(self, section: str, key: str, sentence: str) -> ConfigError:
+        line = line_of(self.text, section, key)
+        place = f"{self.name}, line {line}" if line else self.name
+        return ConfigError(f"{place}: {' '.join(sentence.split())}")
+
+
+def read_settings(path: Path) -> Settings:
+    """Return the settings of a file. Raises `ConfigError` when it cannot be read or anything in it is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"the configuration {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
+    return SettingsText(str(path), text).parse()
+
+
+def line_of(text: str, section: str, key: str) -> int:
+    """Return the line, from 1, of a key in its section, or of the section if `key` is ""; 0 if written otherwise."""
+    within = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = _HEADER.match(line)
+        if header:
+            within = header[1]
+            if within == section and not key:
+                return number
+        elif within == (section if key else "") and re.match(rf"\s*\"?{re.escape(key or section)}\"?\s*=", line):
+            return number
+    return 0
+
+
+def settings_of(section: type) -> Iterator[tuple[str, object, Meaning]]:
+    """Yield name, default and meaning of a section's settings, in the file's order."""
+    hints = get_type_hints(section, include_extras=True)
+    for field in fields(section):
+        meaning = next(part for part in hints[field.name].__metadata__ if isinstance(part, Meaning))
+        yield field.name, field.default, meaning
+
+
+def default_toml() -> str:
+    """Return the default file, each value commented out, so that a better default reaches the file's owner later."""
+    parts = [
+        "# nakari's configuration. What is commented out is the default; `nakari config show` prints what is used."
+    ]
+    for name, kind in SECTIONS.items():
+        parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
+        for key, default, meaning in settings_of(kind):
+            parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
+    return "\n".join(parts) + "\n"
+
+
+def show(settings: Settings) -> str:
+    """Return what is used as TOML: each value with its meaning, and with the default where it differs."""
+    parts = []
+    for name, kind in SECTIONS.items():
+        parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
+        for key, default, meaning in settings_of(kind):
+            value = getattr(getattr(settings, name), key)
+            note = "" if value == default else f"  # default: {toml_value(default)}"
+            parts += ["", _comment(_described(meaning)), f"{key} = {toml_value(value)}{note}"]
+    return "\n".join(parts[1:]) + "\n"
+
+
+def toml_value(value: object) -> str:
+    """Return a setting's value as TOML writes it; for texts that is JSON's way too, DEL apart."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
+
+
+def _described(meaning: Meaning) -> str:
+    return f"{meaning.text} In {meaning.unit}." if meaning.unit else meaning.text
+
+
+def _comment(text: str) -> str:
+    return textwrap.fill(text, 110, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _unknown_section(name: str, is_table: bool) -> str:
+    if is_table:
+        return f"there is no section [{name}]{_suggestion(name, SECTIONS, '[{}]')}"
+    mend = _home_of(name) or _suggestion(name, SECTIONS, "[{}]")
+    return f"{name} stands outside of any section{mend}"
+
+
+def _unknown_key(section: str, key: str) -> str:
+    known = get_type_hints(SECTIONS[section])
+    mend = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
+    return f"[{section}] has no key {key}{mend}"
+
+
+def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
+    close = get_close_matches(word.lower(), list(known), n=1)
+    return f"; did you mean {form.format(close[0])}?" if close else ""
+
+
+def _home_of(key: str) -> str:
+    homes = [f"[{name}]" for name, kind in SECTIONS.items() if key in get_type_hints(kind)]
+    return f"; it belongs below {' or '.join(homes)}" if homes else ""
+
+
+def _shown(value: object) -> str:
+    text = toml_value(value) if isinstance(value, bool | int | float | str) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _wrong_meaning(section: str, key: str, value: object) -> str:
+    """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
+    if not isinstance(value, str) or not value:
+        return ""
+    schemes = _SCHEMES.get((section, key), ())
+    if schemes and not value.startswith(schemes):
+        return f"should begin with {' or '.join(schemes)}; it is {_shown(value)}"
+    if key == "api_key_env" and not _ENVIRONMENT_NAME.match(value):
+        return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
+    if key == "timezone" and not _is_zone(value):
+        return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"
+    return ""
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # not found is a KeyError, a path out of tzdata a ValueError
+        return False
+    return True

@@ -35,11 +35,18 @@ class Delivery(Protocol):
     async def feed(self, text: str) -> None:
         """Append text as it is generated; waits only when the mouth is many sentences behind."""
 
+    @property
+    def handed(self) -> str:
+        """What was handed on so far: whole sentences only."""
+
     async def close(self) -> None:
         """Say that the text is whole; the last piece counts as a sentence. Does not wait for the sound."""
 
     async def cut(self) -> None:
-        """Say that the text broke off: the unfinished sentence is dropped, the whole ones are still delivered."""
+        """Say that the text broke off: the unfinished sentence is dropped, the whole ones are still delivered.
+
+        Does nothing once the delivery is closed.
+        """
 
     async def ended(self) -> Delivered:
         """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""

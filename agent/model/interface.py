@@ -1,6 +1,6 @@
 """The seam to every model: a stream of deltas that ends in one whole message."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -51,7 +51,7 @@ class ChatModel(Protocol):
     name: str
     """For people and the journal, e.g. `ollama/qwen3:4b`, `offline`."""
 
-    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncIterator[StreamItem]:
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives and `Answer` last.
 
         The list is checked by the wire profile's validator first (`IllegalMessages`). Raises `ModelUnavailable` and

@@ -21,6 +21,15 @@ MAX_OBSERVATION = 16_000
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """Which call a tool is answering; given to a parameter annotated with this type."""
+
+    id: str
+    event: Event
+    """The event in hand."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A function the model may call."""
 
@@ -28,8 +37,8 @@ class Tool:
     arguments: type[BaseModel]
     """Validates the arguments object; unknown keys are errors."""
     function: Callable[..., Awaitable[Json]]
-    event_parameter: str = ""
-    """Name of the parameter that gets the event in hand; the model does not see it."""
+    hidden: tuple[tuple[str, type[Event] | type[Call]], ...] = ()
+    """Parameters that the runtime fills in and the model does not see."""
     timeout: float = DEFAULT_TIMEOUT
     """Seconds."""
     counted: bool = True
@@ -45,26 +54,27 @@ def tool(function: Callable[..., Awaitable[Json]], *, timeout: float = DEFAULT_T
     """Make a tool of an async function.
 
     Its name is the tool's name, its docstring the description, its annotated parameters the schema
-    (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand
-    and is not in the schema. It returns anything JSON can hold; raising `ToolFailed` gives the model that text.
+    (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand,
+    one annotated `Call` also the call's id; neither is in the schema.
+    It returns anything JSON can hold; raising `ToolFailed` gives the model that text.
     Raises ValueError for a function without docstring.
     """
     if not function.__doc__:
         raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
     fields: dict[str, Any] = {}
-    event_parameter = ""
+    hidden: list[tuple[str, type[Event] | type[Call]]] = []
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        if parameter.annotation is Event:
-            event_parameter = name
+        if parameter.annotation in {Event, Call}:
+            hidden.append((name, parameter.annotation))
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (parameter.annotation, default)
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
-    return Tool(spec, model, function, event_parameter, timeout, counted)
+    return Tool(spec, model, function, tuple(hidden), timeout, counted)
 
 
-async def call(tool: Tool, arguments: str, event: Event) -> str:
+async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     """Run a tool on the JSON text the model wrote and return the observation; raises nothing but cancellation.
 
     Malformed or wrong arguments, a time-out and `ToolFailed` become words for the model; so does any other exception,
@@ -75,8 +85,7 @@ async def call(tool: Tool, arguments: str, event: Event) -> str:
     except ValidationError as error:
         return bounded(_explain(tool, error))
     values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
-    if tool.event_parameter:
-        values[tool.event_parameter] = event
+    values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
     try:
         async with asyncio.timeout(tool.timeout):
             return bounded(render(await tool.function(**values)))

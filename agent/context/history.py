@@ -1,0 +1,66 @@
+"""What a new epoch takes along of the one before: whole last turns, within two limits; the rest as a digest."""
+
+from collections.abc import Callable, Sequence
+
+from agent.context import block
+from agent.model.messages import Message
+
+DIGEST_LINES = 12
+DIGEST_LINE_CHARACTERS = 160
+
+
+def turns(messages: Sequence[Message]) -> list[list[Message]]:
+    """Return the messages in turns, each from a user message to before the next; what precedes the first is dropped."""
+    found: list[list[Message]] = []
+    for message in messages:
+        if message.role == "user":
+            found.append([message])
+        elif found and message.role != "system":
+            found[-1].append(message)
+    return found
+
+
+def is_answered(turn: Sequence[Message]) -> bool:
+    """Whether every call of the turn has its result, so that it may stand in a message list."""
+    called = [call.id for message in turn for call in message.tool_calls]
+    answered = [message.tool_call_id for message in turn if message.role == "tool"]
+    return called == answered
+
+
+def split(
+    messages: Sequence[Message], max_messages: int, max_tokens: int, cost: Callable[[Message], int]
+) -> tuple[list[Message], list[Message]]:
+    """Return what is left behind and what is taken along: the longest run of whole last turns within both limits.
+
+    Turns with an unanswered call are never taken along.
+    """
+    taken: list[list[Message]] = []
+    count = tokens = 0
+    remaining = turns(messages)
+    while remaining:
+        turn = remaining[-1]
+        count += len(turn)
+        tokens += sum(cost(message) for message in turn)
+        if count > max_messages or tokens > max_tokens or not is_answered(turn):
+            break
+        taken.insert(0, remaining.pop())
+    return [message for turn in remaining for message in turn], [message for turn in taken for message in turn]
+
+
+def digest(left: Sequence[Message]) -> str:
+    """Return a short account of the messages left behind, made without a model: who said what, the newest lines."""
+    lines = [line for message in left for line in _line(message)]
+    return "\n".join(line[:DIGEST_LINE_CHARACTERS] for line in lines[-DIGEST_LINES:])
+
+
+def _line(message: Message) -> list[str]:
+    if message.role == "user":
+        seen = block.parse(message.content)
+        if seen is None:
+            return [message.content] if message.content else []
+        when = block.format_time(seen.time) if seen.time else "earlier"
+        return [f"{when}, {'a person' if seen.is_human else seen.event_type}: {seen.words}"]
+    if message.role == "assistant":
+        replies = [call.arguments for call in message.tool_calls if call.name == "reply"]
+        return [f"you: {text}" for text in (message.content, *replies) if text]
+    return []

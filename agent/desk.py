@@ -1,0 +1,45 @@
+"""The desk: the event in hand, and what she decided about it; tools write here, the run carries it out."""
+
+from dataclasses import dataclass, field
+
+from agent.mailbox import InHand, Wake
+from agent.replies import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """She is done with the event."""
+
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """She puts the event back with a note, until a wake condition."""
+
+    note: str
+    wake: Wake
+    for_budget: bool = False
+    """The runtime did, because the budget was used up: it comes back with a fresh grant, twice at most."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """One event at a time; cleared when the next one is taken."""
+
+    hand: InHand | None = None
+    ending: Completion | Suspension | None = None
+    compression: str | None = None
+    """Her summary of what came before, once compress_context was called."""
+    deliveries: dict[str, Delivery] = field(default_factory=dict)
+    """Replies under way, by call id, in the order they were opened."""
+    already: tuple[str, ...] = ()
+    """Sentences of this event that were committed to the mouth before a crash, in order."""
+
+    def lay(self, hand: InHand, already: tuple[str, ...]) -> None:
+        """Put an event on the cleared desk."""
+        self.hand = hand
+        self.already = already
+        self.ending = None
+        self.compression = None
+        self.deliveries = {}

@@ -1,0 +1,28 @@
+"""The few sentences the runtime says itself, when no model is there to find words."""
+
+from typing import Final
+
+_PHRASES: Final = {
+    "no_model": {
+        "en": "I heard you, but I cannot reach the model I think with right now.",
+        "zh": "我听到了，但是现在连不上我思考用的模型。",
+    },
+    "out_of_budget": {
+        "en": "I have used up the steps I may take for this. I kept a note of how far I got.",
+        "zh": "这件事我能用的步骤已经用完了，进度我记下来了。",
+    },
+    "failed": {
+        "en": "Something went wrong inside me while I was working on that. It is in my log.",
+        "zh": "处理这件事的时候，我内部出了问题，日志里有记录。",
+    },
+    "speechless": {
+        "en": "I could not find an answer to that.",
+        "zh": "这个我没有找到答案。",
+    },
+}
+
+
+def phrase(name: str, words: str) -> str:
+    """Return the sentence of that name in the language the words are in (Chinese or English). Raises KeyError."""
+    language = "zh" if any("\u4e00" <= character <= "\u9fff" for character in words) else "en"
+    return _PHRASES[name][language]

@@ -1,0 +1,51 @@
+"""Envelopes as journal entries: the bus's one durable subscriber."""
+
+from collections.abc import Mapping
+
+from agent.event import Event
+from agent.model.messages import Json
+from memory.journal import Entry, Journal
+
+
+class Recorder:
+    """Writes every published envelope into the journal; idempotent by the envelope's id."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def __call__(self, events: tuple[Event, ...]) -> None:
+        """Write the envelopes in order, in one transaction; durable on return."""
+        await self._journal.append(*(entry_of(event) for event in events))
+
+
+def step(topic: str, cause: Event, run_id: str, body: Mapping[str, Json] | None = None, words: str = "") -> Event:
+    """Return the envelope of one step of `cause`'s run.
+
+    `words` is what a person said or heard in it: the journal finds the step by them, and logs may redact them.
+    """
+    return Event(
+        type=topic,
+        content=words,
+        owner_key=cause.owner_key,
+        session_id=cause.session_id,
+        parent_id=cause.id,
+        source="loop",
+        metadata={"run_id": run_id, **(body or {})},
+    )
+
+
+def entry_of(event: Event) -> Entry:
+    """Return the journal entry of an envelope; its body is the metadata, with the content under `words`."""
+    body = {key: value for key, value in event.metadata.items() if key != "run_id"}
+    if event.content:
+        body["words"] = event.content
+    return Entry(
+        topic=event.type,
+        body=body,
+        event_id=event.parent_id or event.id,
+        run_id=str(event.metadata.get("run_id", "")),
+        session_id=event.session_id,
+        owner_key=event.owner_key,
+        id=event.id,
+        at=event.created_at,
+    )

@@ -1,0 +1,74 @@
+"""A run: the life of one event in the loop, from its hand-over to its completion or suspension."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent.budget import Budget
+from agent.context.epochs import Epoch
+from agent.event import Event, new_id
+from agent.mailbox import InHand
+from agent.model.messages import Message, ToolCall
+
+Status = Literal[
+    "PENDING",
+    "BUILDING_CONTEXT",
+    "AWAITING_LLM_DECISION",
+    "AWAITING_TOOL_RESULT",
+    "COMPLETED",
+    "FAILED",
+    "TIMED_OUT",
+    "SUSPENDED",
+]
+
+
+@dataclass(slots=True)
+class Run:
+    """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
+
+    hand: InHand
+    budget: Budget
+    id: str = field(default_factory=new_id)
+    status: Status = "PENDING"
+    _epoch: Epoch | None = None
+    refused: bool = False
+    """A call was refused for budget: the next answer is the last one."""
+    fruitless: int = 0
+    """Answers so far that broke off or were empty."""
+
+    @property
+    def event(self) -> Event:
+        """The event in hand."""
+        return self.hand.event
+
+    @property
+    def epoch(self) -> Epoch:
+        """The context it is handled in. Raises RuntimeError before the context is built."""
+        if self._epoch is None:
+            raise RuntimeError("the context of this run is not built yet")
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch: Epoch) -> None:
+        self._epoch = epoch
+
+    @property
+    def last(self) -> Message:
+        """The last message of the context."""
+        return self.epoch.messages[-1]
+
+    @property
+    def answer(self) -> Message | None:
+        """The last answer of the model to this event, None before the first."""
+        newest = next((message for message in reversed(self.epoch.messages) if message.role != "tool"), None)
+        return newest if newest is not None and newest.role == "assistant" else None
+
+    @property
+    def unanswered(self) -> tuple[ToolCall, ...]:
+        """The calls of the last assistant message that have no result yet, in order."""
+        answered: set[str] = set()
+        for message in reversed(self.epoch.messages):
+            if message.role == "tool":
+                answered.add(message.tool_call_id)
+            else:
+                return tuple(call for call in message.tool_calls if call.id not in answered)
+        return ()

@@ -1,0 +1,165 @@
+"""One thought: a model call whose words leave for the mouth while they are still being written."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import monotonic
+
+import structlog
+
+from agent.bus import Bus
+from agent.context.epochs import Contexts
+from agent.desk import Desk
+from agent.errors import ModelError, StreamBroken
+from agent.event import new_id
+from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Json, Message, ToolCall
+from agent.model.partial_json import PartialString
+from agent.record import step
+from agent.replies import Delivery, Outlet, Reply
+from agent.run import Run
+from agent.tools.reply import REPLY
+
+log = structlog.get_logger()
+
+FRUITLESS_PER_MODEL = 2
+"""Answers of one run that may break off or be empty before the next model is asked."""
+
+
+class Speaking:
+    """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
+
+    def __init__(self, run: Run, desk: Desk, outlet: Outlet) -> None:
+        self._run = run
+        self._desk = desk
+        self._outlet = outlet
+        self._text_id = ""
+        self._replies: dict[int, tuple[Delivery, PartialString]] = {}
+
+    async def take(self, item: StreamItem) -> None:
+        """Pass on the words of one item; waits only when the mouth is many sentences behind."""
+        if isinstance(item, TextDelta):
+            await self._say_bare(item.text)
+        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
+            self._replies[item.index] = self._open(item.id), PartialString("text")
+        elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
+            delivery, partial = self._replies[item.index]
+            if words := partial.feed(item.text):
+                await delivery.feed(words)
+
+    async def finish(self) -> None:
+        """Say that the bare text is whole; reply calls are closed when they are carried out."""
+        if self._text_id:
+            await self._desk.deliveries[self._text_id].close()
+
+    async def break_off(self) -> str:
+        """Drop unfinished sentences and return the whole ones that were handed on."""
+        opened = [self._desk.deliveries[self._text_id]] if self._text_id else []
+        opened += [delivery for delivery, _ in self._replies.values()]
+        for delivery in opened:
+            await delivery.cut()
+        return " ".join(delivery.handed for delivery in opened if delivery.handed)
+
+    async def _say_bare(self, text: str) -> None:
+        if not self._run.event.is_from_person or not (self._text_id or text.strip()):
+            return
+        if not self._text_id:
+            self._text_id = f"text-{new_id()}"
+            self._open(self._text_id)
+        await self._desk.deliveries[self._text_id].feed(text)
+
+    def _open(self, call_id: str) -> Delivery:
+        delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
+        self._desk.deliveries[call_id] = delivery
+        return delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Thinker:
+    """Asks the models in order until one answers; journals the request before and the answer after."""
+
+    models: Sequence[ChatModel]
+    """The chosen one first, the offline model last."""
+    bus: Bus
+    contexts: Contexts
+    desk: Desk
+    outlet: Outlet
+    clock: Callable[[], float] = monotonic
+
+    async def answer(self, run: Run) -> Message | None:
+        """Append the model's answer to the epoch and return it; None when it broke off or was empty: think again.
+
+        A stream that breaks off becomes a reply with exactly the words that were handed on. A model that does so twice
+        in one run is passed over. Raises `ModelError` when no model can be reached.
+        """
+        passed_over = min(run.fruitless // FRUITLESS_PER_MODEL, len(self.models) - 1)
+        failure = ModelError("no model is configured")
+        for model in self.models[passed_over:]:
+            speaking = Speaking(run, self.desk, self.outlet)
+            try:
+                return await self._ask(model, run, speaking)
+            except StreamBroken as error:
+                log.warning("stream_broken", model=model.name, reason=str(error))
+                run.fruitless += 1
+                if handed := await speaking.break_off():
+                    await keep_interrupted(self.bus, self.contexts, run, handed, "the answer broke off here")
+                return None
+            except ModelError as error:
+                log.warning("model_failed", model=model.name, reason=str(error))
+                failure = error
+        raise failure
+
+    async def _ask(self, model: ChatModel, run: Run, speaking: Speaking) -> Message | None:
+        epoch, asked_at = run.epoch, self.clock()
+        body: dict[str, Json] = {
+            "model": model.name,
+            "epoch": epoch.id,
+            "messages": len(epoch.messages),
+            "digest": epoch.digest,
+        }
+        await self.bus.publish(step("llm.requests", run.event, run.id, body))
+        run.budget.model_calls += 1
+        first_at = 0.0
+        async with aclosing(model.stream(epoch.messages, epoch.tools)) as stream:
+            async for item in stream:
+                first_at = first_at or self.clock()
+                if isinstance(item, Answer):
+                    await speaking.finish()
+                    marks = {"asked": asked_at, "first_token": first_at, "whole": self.clock()}
+                    return await self._keep(run, model, item, marks)
+                await speaking.take(item)
+        raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
+
+    async def _keep(self, run: Run, model: ChatModel, answer: Answer, marks: dict[str, float]) -> Message | None:
+        usage = answer.usage
+        body: dict[str, Json] = {
+            "model": model.name,
+            "finish_reason": answer.finish_reason,
+            "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "first_token_at": marks["first_token"],
+            "first_token_seconds": round(marks["first_token"] - marks["asked"], 4),
+            "seconds": round(marks["whole"] - marks["asked"], 4),
+        }
+        result = step("llm.results", run.event, run.id, body)
+        if not answer.message.tool_calls and not answer.message.content.strip():
+            run.fruitless += 1
+            await self.bus.publish(result)
+            return None
+        message = self.contexts.envelope(run.epoch, run.event, run.id, answer.message)
+        await self.bus.publish(result, message)
+        self.contexts.append(run.epoch, answer.message)
+        return answer.message
+
+
+async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, why: str) -> None:
+    """Append a reply with exactly the words that reached the mouth, and its result saying that no more of it did."""
+    arguments = json.dumps({"text": handed}, ensure_ascii=False)
+    call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
+    told = Message("assistant", tool_calls=(call,))
+    result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
+    await bus.publish(*(contexts.envelope(run.epoch, run.event, run.id, message) for message in (told, result)))
+    for message in (told, result):
+        contexts.append(run.epoch, message)

@@ -1,0 +1,35 @@
+"""Every tool by name, sorted, so that the same tools always read the same to a model."""
+
+from collections.abc import Iterable, Iterator
+
+from agent.model.messages import ToolSpec
+from agent.tools.tool import Tool
+
+
+class ToolRegistry:
+    """The tools she has. Fixed after construction; an epoch freezes the specs it was opened with."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        by_name: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in by_name:
+                raise ValueError(f"two tools are named {tool.name}: rename one")
+            by_name[tool.name] = tool
+        self._tools = dict(sorted(by_name.items()))
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of that name, or None."""
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(self._tools)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told, sorted by name."""
+        return tuple(tool.spec for tool in self)

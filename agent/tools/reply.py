@@ -1,0 +1,31 @@
+"""The reply tool: the words go out while the model still writes them; the call itself says that they are whole."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from agent.desk import Desk
+from agent.model.messages import Json
+from agent.replies import Outlet, Reply
+from agent.tools.tool import Call, Tool, tool
+
+REPLY = "reply"
+DELIVERED = "delivered"
+
+
+def reply_tool(desk: Desk, outlet: Outlet) -> Tool:
+    """Return the reply tool. Where the words were not streamed into a delivery already, it delivers them whole."""
+
+    async def reply(
+        call: Call,
+        text: Annotated[str, Field(description="What you say, as one speaks; no markdown.")],
+    ) -> Json:
+        """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
+        delivery = desk.deliveries.get(call.id)
+        if delivery is None:
+            delivery = desk.deliveries[call.id] = outlet.open(Reply(call.event, call.id, desk.already))
+            await delivery.feed(text)
+        await delivery.close()
+        return DELIVERED
+
+    return tool(reply, counted=False)

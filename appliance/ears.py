@@ -1,0 +1,40 @@
+"""What the ears hand over, as events for the mailbox."""
+
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from agent.event import ASR_TRANSCRIPT, Event
+from agent.model.messages import Json
+from audio.speech import Heard
+
+PERSON_PRIORITY = 10
+"""A person comes before her own work; timers (20) before a person."""
+
+
+def event_of(heard: Heard, max_tool_calls: int) -> Event:
+    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002)."""
+    utterance, transcript = heard.utterance, heard.transcript
+    evidence: dict[str, Json] = {
+        "confidence": transcript.confidence,
+        "language": transcript.language,
+        "recognizer": transcript.recognizer,
+        "speech_seconds": round(utterance.speech_seconds, 2),
+        "snr_db": round(utterance.level_dbfs - utterance.noise_dbfs, 1),
+        **{name: round(value, 3) for name, value in transcript.evidence.items()},
+    }
+    timing: dict[str, Json] = {
+        "speech_started": utterance.started_at,
+        "speech_ended": utterance.ended_at,
+        "committed": utterance.committed_at,
+        "text": heard.recognized_at,
+    }
+    ago = timedelta(seconds=max(0.0, monotonic() - utterance.started_at))
+    return Event(
+        type=ASR_TRANSCRIPT,
+        content=transcript.text,
+        source="mic",
+        priority=PERSON_PRIORITY,
+        max_tool_calls=max_tool_calls,
+        metadata={"evidence": evidence, "timing": timing},
+        created_at=datetime.now(UTC) - ago,
+    )

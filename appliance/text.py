@@ -1,0 +1,103 @@
+"""Replies as text: passed on to the client that waits for the event, as they are written."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from agent.event import Event
+from agent.replies import Delivered, Delivery, Outlet, Reply
+
+TEXT_SOURCES = frozenset({"cli", "http"})
+CLIENT_CAPACITY = 4096
+"""Pieces a client may be behind; one that stops reading loses the rest of the stream, never the journal."""
+
+
+class TextOutlet:
+    """Hands the words of a reply to whoever listens for its event; where nobody does, the journal has them."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, asyncio.Queue[str | None]] = {}
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return a delivery that passes text on at once."""
+        return TextDelivery(reply, self._clients.get(reply.event.id))
+
+    @contextmanager
+    def listening(self, event_id: str) -> Iterator[AsyncIterator[str]]:
+        """Give the words of an event's replies as they come, until `finish`. To be entered before it is enqueued."""
+        pieces: asyncio.Queue[str | None] = asyncio.Queue(CLIENT_CAPACITY)
+        self._clients[event_id] = pieces
+        try:
+            yield _until_none(pieces)
+        finally:
+            del self._clients[event_id]
+
+    def finish(self, event_id: str) -> None:
+        """Say that an event's run is over."""
+        if client := self._clients.get(event_id):
+            _offer(client, None)
+
+
+@dataclass(slots=True)
+class TextDelivery:
+    """One reply on its way to a text client."""
+
+    reply: Reply
+    client: asyncio.Queue[str | None] | None
+    _pieces: list[str] = field(default_factory=list)
+    _closed: bool = False
+
+    @property
+    def handed(self) -> str:
+        """The text passed on so far; a client reads letters, so that its pieces need not be sentences."""
+        return "".join(self._pieces)
+
+    async def feed(self, text: str) -> None:
+        """Pass the text on."""
+        self._pieces.append(text)
+        if self.client is not None:
+            _offer(self.client, text)
+
+    async def close(self) -> None:
+        """End this reply with a line break."""
+        if not self._closed:
+            self._closed = True
+            await self.feed("\n")
+
+    async def cut(self) -> None:
+        """Mark the place where the text broke off."""
+        if not self._closed:
+            self._closed = True
+            await self.feed(" …\n")
+
+    async def ended(self) -> Delivered:
+        """Return at once: written is read."""
+        return Delivered(self.handed, self.handed)
+
+
+class ReplyRouter:
+    """Sends each reply back to where its event came from: written to text clients, spoken for everything else."""
+
+    def __init__(self, voice: Outlet, text: Outlet) -> None:
+        self._voice = voice
+        self._text = text
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return the delivery of one reply."""
+        return (self._text if is_text(reply.event) else self._voice).open(reply)
+
+
+def is_text(event: Event) -> bool:
+    """Whether the event's reply is written rather than spoken."""
+    return event.source in TEXT_SOURCES and not event.metadata.get("speak")
+
+
+def _offer(client: asyncio.Queue[str | None], piece: str | None) -> None:
+    if not client.full():
+        client.put_nowait(piece)
+
+
+async def _until_none(pieces: asyncio.Queue[str | None]) -> AsyncIterator[str]:
+    while (piece := await pieces.get()) is not None:
+        yield piece

@@ -1,0 +1,125 @@
+"""Replies into sound: cut into sentences, committed to the journal, handed to the mouth one by one."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+
+from agent.bus import Bus
+from agent.loop import SENTENCE_STARTED
+from agent.record import step
+from agent.replies import Delivered, Delivery, Reply
+from audio.language import language_of
+from audio.mouth import Mouth, SpokenSentence
+from audio.sentences import SentenceSplitter
+
+SENTENCE_ENDED = "speech.sentence_ended"
+FIRST_SOUND = "speech.first_sound"
+
+
+class VoiceOutlet:
+    """Speaks replies. Sentences at most once: each is in the journal before its first sample (DESIGN 15)."""
+
+    def __init__(self, mouth: Mouth, bus: Bus, language: str) -> None:
+        self._mouth = mouth
+        self._bus = bus
+        self._language = language
+        self._open: dict[str, VoiceDelivery] = {}
+        mouth.on_started = self._commit
+        mouth.on_first_sound = self._mark
+        mouth.on_ended = self._account
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return a delivery that speaks the reply in the room."""
+        delivery = VoiceDelivery(reply, self._mouth, self._language)
+        self._open[reply.call_id] = delivery
+        return delivery
+
+    async def _commit(self, sentence: SpokenSentence) -> None:
+        reply = self._open[sentence.key].reply
+        body = {"call_id": reply.call_id, "number": sentence.number}
+        await self._bus.publish(step(SENTENCE_STARTED, reply.event, "", body, sentence.text))
+
+    def _mark(self, sentence: SpokenSentence, at: float) -> None:
+        reply = self._open[sentence.key].reply
+        self._bus.show(step(FIRST_SOUND, reply.event, "", {"number": sentence.number, "at": at}))
+
+    async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        delivery = self._open[sentence.key]
+        body = {"call_id": sentence.key, "number": sentence.number, "whole": whole}
+        await self._bus.publish(step(SENTENCE_ENDED, delivery.reply.event, "", body, heard))
+        delivery.account(heard, whole=whole)
+        if delivery.is_over:
+            del self._open[sentence.key]
+
+
+@dataclass(slots=True)
+class VoiceDelivery:
+    """One reply on its way to the loudspeaker."""
+
+    reply: Reply
+    mouth: Mouth
+    language: str
+    _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
+    _skip: Counter[str] = field(default_factory=Counter)
+    _handed: list[str] = field(default_factory=list)
+    _heard: list[str] = field(default_factory=list)
+    _under_way: int = 0
+    _interrupted: bool = False
+    _closed: bool = False
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._skip = Counter(self.reply.already)
+
+    @property
+    def handed(self) -> str:
+        """Whole sentences handed to the mouth so far, those spoken before a crash included."""
+        return " ".join(self._handed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be spoken of it."""
+        return self._closed and self._under_way == 0
+
+    async def feed(self, text: str) -> None:
+        """Hand on the sentences that the text completes."""
+        for sentence in self._splitter.feed(text):
+            await self._say(sentence)
+
+    async def close(self) -> None:
+        """Hand on what is left as the last sentence."""
+        if not self._closed:
+            for sentence in self._splitter.finish():
+                await self._say(sentence)
+            self._close()
+
+    async def cut(self) -> None:
+        """Drop the unfinished sentence."""
+        self._close()
+
+    async def ended(self) -> Delivered:
+        """Wait until the last sentence was heard or dropped."""
+        await self._over.wait()
+        return Delivered(self.handed, " ".join(self._heard), self._interrupted)
+
+    def account(self, heard: str, *, whole: bool) -> None:
+        """Take note of what was heard of the oldest sentence under way."""
+        self._under_way -= 1
+        self._heard += [heard] if heard else []
+        self._interrupted = self._interrupted or not whole
+        if self.is_over:
+            self._over.set()
+
+    async def _say(self, sentence: str) -> None:
+        self._handed.append(sentence)
+        if self._skip[sentence] > 0:
+            self._skip[sentence] -= 1
+            return
+        self._under_way += 1
+        language = language_of(sentence, self.language)
+        await self.mouth.say(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
+
+    def _close(self) -> None:
+        self._closed = True
+        if self.is_over:
+            self._over.set()

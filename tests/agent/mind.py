@@ -1,0 +1,102 @@
+"""A whole mind on a real state database, with a scripted model and an outlet that keeps what was said."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.context.epochs import ContextLimits, Contexts
+from agent.context.tokens import TokenCounter
+from agent.desk import Desk
+from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
+from agent.loop import Loop, Mind
+from agent.mailbox import Mailbox
+from agent.model.interface import ChatModel
+from agent.record import Recorder
+from agent.situation import place_in_time
+from agent.think import Thinker
+from agent.tools.events import event_tools
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.tool import Tool
+from memory import journal as journal_module
+from memory.database import Database
+from memory.journal import Journal
+from tests.fakes import RecordingOutlet
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+SYSTEM = "You are nakari."
+
+
+@dataclass
+class TestMind:
+    """What a test looks at."""
+
+    __test__ = False
+
+    mind: Mind
+    loop: Loop
+    outlet: RecordingOutlet
+
+    @property
+    def mailbox(self) -> Mailbox:
+        return self.mind.mailbox
+
+    @property
+    def journal(self) -> Journal:
+        return self.mind.journal
+
+    async def handle(self, event: Event) -> None:
+        """Enqueue an event and handle the next one due."""
+        await self.mailbox.enqueue(event)
+        await self.handle_next()
+
+    async def handle_next(self) -> None:
+        async with asyncio.timeout(5):
+            await self.loop.handle(await self.mailbox.take())
+
+    async def state_of(self, event: Event) -> str:
+        filed = await self.mailbox.find(event.id)
+        assert filed is not None
+        return filed.state
+
+    async def topics(self, event: Event) -> list[str]:
+        return [entry.topic for entry in await self.journal.entries(event_id=event.id)]
+
+
+def spoken(words: str, **fields: object) -> Event:
+    return Event(type=ASR_TRANSCRIPT, content=words, source="mic", priority=10, created_at=NOON, **fields)  # type: ignore[arg-type]
+
+
+def typed(words: str, session: str = "client") -> Event:
+    return Event(type=USER_TEXT, content=words, source="cli", session_id=session, priority=10, created_at=NOON)
+
+
+@asynccontextmanager
+async def a_mind(
+    folder: Path,
+    models: Sequence[ChatModel],
+    tools: Sequence[Tool] = (),
+    limits: ContextLimits | None = None,
+    system: str = SYSTEM,
+) -> AsyncIterator[TestMind]:
+    """Open the state in `folder`, as after a start of the machine."""
+    database = Database(folder / "nakari.db")
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    journal = Journal(database)
+    mailbox = Mailbox(database, lambda: datetime.now(UTC))
+    bus, desk, outlet, tokens = Bus(Recorder(journal)), Desk(), RecordingOutlet(), TokenCounter()
+    contexts = Contexts(journal, bus, limits or ContextLimits(), tokens)
+    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
+    thinker = Thinker(models, bus, contexts, desk, outlet)
+    mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
+    try:
+        loop = Loop(mind, lambda: system, [place_in_time(UTC, lambda: NOON)], lambda: NOON)
+        await mailbox.recover()
+        yield TestMind(mind, loop, outlet)
+    finally:
+        await database.close()

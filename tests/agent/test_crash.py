@@ -1,0 +1,134 @@
+"""After a crash: the same event comes back, and the sentence already spoken is not spoken again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.event import Event
+from agent.loop import SENTENCE_STARTED
+from agent.model.messages import Message
+from agent.record import step
+from agent.tools.tool import tool
+from tests.agent.mind import TestMind, a_mind, spoken
+from tests.fakes import ScriptedModel, calls
+
+COUNT = ("reply", '{"text": "One is here. Two is here. Three is here."}')
+DONE = ("complete_event", '{"summary": "counted"}')
+
+
+async def committed(mind: TestMind, event: Event, *sentences: str) -> None:
+    """What the mouth does before the first sample of a sentence."""
+    for sentence in sentences:
+        await mind.mind.bus.publish(step(SENTENCE_STARTED, event, "", {}, sentence))
+
+
+async def die_speaking(mind: TestMind, event: Event, *sentences: str) -> None:
+    """Handle the event up to the moment at which these sentences were committed and the rest still plays; then die."""
+    mind.outlet.playing.clear()
+    await mind.mailbox.enqueue(event)
+    hand = await mind.mailbox.take()
+    async with asyncio.TaskGroup() as group:
+        life = group.create_task(mind.loop.handle(hand))
+        async with asyncio.timeout(5):
+            await mind.outlet.sentence_said.wait()
+        await committed(mind, event, *sentences)
+        life.cancel()
+
+
+@pytest.mark.shows("A24", "B10")
+@pytest.mark.parametrize(
+    ("answer", "dies_at"),
+    [
+        (calls(COUNT), "llm.results"),
+        (calls(COUNT), "tools.results"),
+        (calls(COUNT, DONE), "llm.results"),
+        (calls(COUNT, DONE), "tools.results"),
+        (Message("assistant", "One is here. Two is here. Three is here."), "llm.results"),
+    ],
+)
+async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
+    tmp_path: Path, answer: Message, dies_at: str
+) -> None:
+    event = spoken("count to three")
+    model = ScriptedModel(answer)
+    async with a_mind(tmp_path, [model]) as mind:
+        mind.outlet.playing.clear()
+        seen = mind.mind.bus.observe(dies_at)
+        await mind.mailbox.enqueue(event)
+        hand = await mind.mailbox.take()
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            life = group.create_task(mind.loop.handle(hand))
+            await anext(aiter(seen))
+            await committed(mind, event, "One is here.")
+            life.cancel()
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        assert mind.outlet.said == ["Two is here.", "Three is here."]
+        assert await mind.state_of(event) == "completed"
+    assert len(model.requests) == 1
+
+
+async def test_when_the_answer_was_not_whole_she_goes_on_from_what_was_said(tmp_path: Path) -> None:
+    event = spoken("count to three")
+    model = ScriptedModel(calls(COUNT), calls(COUNT, prefix="again"))
+    model.hold[0] = asyncio.Event()
+    async with a_mind(tmp_path, [model]) as mind:
+        await die_speaking(mind, event, "One is here.")
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        assert mind.outlet.said == ["Two is here.", "Three is here."], "even from a model that begins anew"
+        assert await mind.state_of(event) == "completed"
+    assert [message.role for message in model.requests[1]] == ["system", "user", "assistant", "tool"]
+    assert "One is here." in model.requests[1][2].tool_calls[0].arguments
+
+
+async def test_the_block_of_a_redelivered_event_stands_once_in_the_context(tmp_path: Path) -> None:
+    event = spoken("hello")
+    model = ScriptedModel(calls(COUNT), calls(COUNT, prefix="again"))
+    model.hold[0] = asyncio.Event()
+    async with a_mind(tmp_path, [model]) as mind:
+        await die_speaking(mind, event)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+    assert model.requests[1] == model.requests[0]
+
+
+async def test_a_call_without_result_gets_one_that_says_so_and_is_not_repeated(tmp_path: Path) -> None:
+    times: list[str] = []
+    running = asyncio.Event()
+
+    async def ring_the_bell() -> str:
+        """Ring it."""
+        times.append("rung")
+        running.set()
+        await asyncio.Event().wait()
+        return "rung"
+
+    event = spoken("ring the bell")
+    model = ScriptedModel(calls(("ring_the_bell", "{}"), prefix="a"), calls(COUNT, prefix="b"))
+    async with a_mind(tmp_path, [model], [tool(ring_the_bell)]) as mind:
+        await mind.mailbox.enqueue(event)
+        hand = await mind.mailbox.take()
+        async with asyncio.TaskGroup() as group:
+            life = group.create_task(mind.loop.handle(hand))
+            async with asyncio.timeout(5):
+                await running.wait()
+            life.cancel()
+    async with a_mind(tmp_path, [model], [tool(ring_the_bell)]) as mind:
+        await mind.handle_next()
+    assert times == ["rung"]
+    assert model.requests[1][-1].content.startswith("unknown: the machine stopped")
+
+
+@pytest.mark.shows("D1")
+async def test_the_context_read_back_from_the_journal_is_the_same(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(COUNT, prefix="a"), calls(COUNT, prefix="b"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("first"))
+        digest = (await mind.mind.contexts.current(spoken("x"), "", "You are nakari.", mind.mind.registry.specs)).digest
+    async with a_mind(tmp_path, [model]) as mind:
+        epoch = await mind.mind.contexts.current(spoken("x"), "", "You are nakari.", mind.mind.registry.specs)
+        assert epoch.digest == digest
+        await mind.handle(spoken("second"))
+    assert model.requests[1][: len(model.requests[0])] == model.requests[0]

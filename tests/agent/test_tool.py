@@ -1,0 +1,113 @@
+"""A function as a tool: what the model is told of it, and what it gets back."""
+
+import asyncio
+from typing import Annotated
+
+import pytest
+from pydantic import Field
+
+from agent.errors import ToolFailed
+from agent.event import Event
+from agent.model.messages import Json
+from agent.tools.registry import ToolRegistry
+from agent.tools.tool import MAX_OBSERVATION, Call, run_tool, tool
+
+EVENT = Event(type="user_text", content="hi")
+CALL = Call("c1", EVENT)
+
+
+async def weigh(event: Event, grams: Annotated[int, Field(ge=0, description="How heavy.")], name: str = "it") -> Json:
+    """Weigh something.
+
+    Second paragraph.
+    """
+    return {"event": event.id, "grams": grams, "name": name}
+
+
+def test_the_signature_is_the_schema_and_the_docstring_the_description() -> None:
+    spec = tool(weigh).spec
+    assert spec.name == "weigh"
+    assert spec.description == "Weigh something.\n\nSecond paragraph."
+    assert spec.parameters == {
+        "type": "object",
+        "properties": {
+            "grams": {"type": "integer", "minimum": 0, "description": "How heavy."},
+            "name": {"type": "string", "default": "it"},
+        },
+        "required": ["grams"],
+        "additionalProperties": False,
+    }
+
+
+async def test_the_runtime_fills_in_the_event() -> None:
+    assert await run_tool(tool(weigh), '{"grams": 3}', CALL) == f'{{"event":"{EVENT.id}","grams":3,"name":"it"}}'
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize("arguments", ["{", "[]", '{"grams": -1}', '{"grams": "x"}', '{"gram": 1}', "null"])
+async def test_wrong_arguments_are_explained(arguments: str) -> None:
+    assert (await run_tool(tool(weigh), arguments, CALL)).startswith("error: weigh was called with wrong arguments")
+
+
+async def test_no_arguments_at_all_are_an_empty_object() -> None:
+    async def rest(call: Call) -> Json:
+        """Rest."""
+        return call.id
+
+    assert await run_tool(tool(rest), "", CALL) == "c1"
+
+
+@pytest.mark.shows("B9")
+async def test_a_tool_that_hangs_is_stopped_and_told() -> None:
+    stopped = asyncio.Event()
+
+    async def hang() -> Json:
+        """Hang."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return None
+
+    assert "took longer than 0.01 s" in await run_tool(tool(hang, timeout=0.01), "{}", CALL)
+    assert stopped.is_set()
+
+
+async def test_megabytes_are_cut_and_the_cut_is_told() -> None:
+    async def shout() -> Json:
+        """Shout."""
+        return "a" * 2_000_000
+
+    observation = await run_tool(tool(shout), "{}", CALL)
+    assert len(observation) < MAX_OBSERVATION + 100
+    assert observation.endswith("more characters)")
+
+
+@pytest.mark.parametrize(("error", "told"), [(ToolFailed("no plums"), "error: no plums"), (KeyError("k"), "KeyError")])
+async def test_what_a_tool_raises_becomes_words(error: Exception, told: str) -> None:
+    async def fail() -> Json:
+        """Fail."""
+        raise error
+
+    assert told in await run_tool(tool(fail), "{}", CALL)
+
+
+def test_a_tool_without_docstring_is_refused() -> None:
+    async def silent() -> Json:
+        return None
+
+    with pytest.raises(ValueError, match="docstring"):
+        tool(silent)
+
+
+def test_the_registry_is_sorted_and_has_no_name_twice() -> None:
+    async def apple() -> Json:
+        """An apple."""
+        return None
+
+    registry = ToolRegistry([tool(weigh), tool(apple)])
+    assert registry.names == ("apple", "weigh")
+    assert [spec.name for spec in registry.specs] == ["apple", "weigh"]
+    assert registry.find("pear") is None
+    with pytest.raises(ValueError, match="two tools"):
+        ToolRegistry([tool(weigh), tool(weigh)])

@@ -35,9 +35,12 @@ def sound() -> str | None:
 
 @cache
 def network() -> str | None:
-    """Watching what a process connects to: strace, and a kernel that lets it trace."""
-    if reason := missing_programs("strace"):
+    """Watching what a process connects to, or unplugging it: strace, and leave to trace and to make namespaces."""
+    if reason := missing_programs("strace", "unshare", "ip"):
         return reason
+    unplugged = ["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"]
+    if subprocess.run(unplugged, capture_output=True, check=False).returncode:
+        return "this machine forbids network namespaces"
     tried = subprocess.run(
         ["strace", "-qq", "-o", os.devnull, sys.executable, "-c", ""], capture_output=True, check=False
     )

@@ -1,0 +1,1 @@
+"""The box from outside: fresh machines, scripts, what it connects to, a real systemd."""

@@ -1,90 +1,221 @@
-"""The state database: one SQLite file, one connection, one thread, every write fsynced."""
+"""The state database: one SQLite file, one connection in its own thread, one process, every commit fsynced."""
 
 import asyncio
+import fcntl
+import os
 import sqlite3
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from memory.errors import StateUnusable
 
 T = TypeVar("T")
 
+MIGRATIONS: Final[tuple[str, ...]] = ()
+"""The nth script leads a file from version n to n + 1; the present version is one more than there are scripts."""
+
+MAX_WAITING: Final = 256
+"""Reads and writes that wait for the thread at a time; whoever comes later waits for room, in order."""
+
+MAX_GROUP: Final = 64
+"""Writes that share one commit."""
+
+_MENDS: Final = {
+    sqlite3.SQLITE_FULL: "free some disk space",
+    sqlite3.SQLITE_IOERR: "free some disk space, or see with dmesg whether the disk fails",
+    sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin anew",
+    sqlite3.SQLITE_NOTADB: "restore it from a backup, or move it away to begin anew",
+    sqlite3.SQLITE_READONLY: "make it and its folder writable for this user, or set another [state] folder",
+    sqlite3.SQLITE_CANTOPEN: "make it and its folder writable for this user, or set another [state] folder",
+    sqlite3.SQLITE_PERM: "make it and its folder writable for this user, or set another [state] folder",
+    sqlite3.SQLITE_BUSY: "close the other program that has it open",
+    sqlite3.SQLITE_LOCKED: "close the other program that has it open",
+}
+"""The failures of the file, by SQLite's primary result code. Every other code is a bug of the caller and stays one."""
+
+
+class StateInUse(StateUnusable):
+    """Another process works on this state folder. Mend: stop that one, or use another folder."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """One read or write on its way through the thread."""
+
+    work: Callable[[sqlite3.Connection], None]
+    changes: bool
+    error: Exception | None = None
+    abandoned: bool = False
+    """Its caller was cancelled before it began."""
+
 
 class Database:
-    """Runs functions on the state database in its own thread, each in one transaction, in the order asked for.
+    """Runs functions on the state database in its own thread, each whole or not at all, in the order asked for.
 
     Guarantees: when `write` returns, the change is on the disk (WAL, synchronous=FULL); when it raises, none of it is.
+    Writes that wait together share one commit, so that many cost one fsync; each still fails alone. The event loop
+    never waits for the disk. One process has the file, until it ends however it ends.
     Not guaranteed: that a cancelled `write` did not happen; whoever cancels looks.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
         self.path = path
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
+        self._migrations = migrations
+        self._jobs: deque[_Job] = deque()
+        self._room = asyncio.Semaphore(MAX_WAITING)
+        self._thread: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
+        self._held = ExitStack()
 
     async def open(self, *schemas: str) -> None:
-        """Open or create the file and run the schemas (idempotent SQL scripts of its users).
+        """Open or create the file, bring it to the present version and run the schemas (idempotent SQL scripts).
 
-        Raises `StateUnusable` when the folder or the file cannot be used.
+        Raises `StateInUse` when another process has it, `StateUnusable` when the folder cannot be written, the file is
+        damaged, or a newer nakari wrote it. Nothing is changed then.
         """
-        await self._run(lambda: self._open(schemas))
+        thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
+        try:
+            await asyncio.get_running_loop().run_in_executor(thread, self._open, schemas)
+        except BaseException:
+            thread.submit(self._close)
+            thread.shutdown(wait=False)
+            raise
+        self._thread = thread
 
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Run `change` in a transaction and commit it; the value is returned once it is durable.
 
         Raises `StateUnusable` when the disk is full or the file damaged, else what `change` raises.
         """
-        return await self._run(lambda: self._write(change))
+        return await self._ask(change, changes=True)
 
     async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `look` without changing anything, after all writes asked for before it."""
-        return await self._run(lambda: look(self._opened()))
+        """Run `look`, which cannot change anything, after all writes asked for before it.
+
+        Raises `StateUnusable` when the file cannot be read, else what `look` raises.
+        """
+        return await self._ask(look, changes=False)
 
     async def close(self) -> None:
-        """Close the file; safe to call twice."""
-        await self._run(self._close)
-        self._thread.shutdown(wait=False)
+        """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.get_running_loop().run_in_executor(thread, self._close)
+            thread.shutdown()
 
-    async def _run(self, function: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+    async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool) -> T:
+        values: list[T] = []
+        job = _Job(lambda connection: values.append(work(connection)), changes)
+        async with self._room:
+            if self._thread is None:
+                raise StateUnusable(f"the state database {self.path} is not open")
+            self._jobs.append(job)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._serve)
+            except asyncio.CancelledError:
+                job.abandoned = True
+                raise
+        if job.error is not None:
+            raise job.error
+        return values[0]
 
-    def _open(self, schemas: tuple[str, ...]) -> None:
+    def _serve(self) -> None:
+        """Do all that waits. Each caller submits this once; the first one finds the others' jobs beside its own."""
+        while self._jobs:
+            group = self._next_group()
+            if not group[0].changes:
+                self._look(group[0])
+            else:
+                self._commit([job for job in group if not job.abandoned])
+
+    def _next_group(self) -> list[_Job]:
+        group = [self._jobs.popleft()]
+        while group[0].changes and self._jobs and self._jobs[0].changes and len(group) < MAX_GROUP:
+            group.append(self._jobs.popleft())
+        return group
+
+    def _look(self, job: _Job) -> None:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA foreign_keys=ON")
-            for schema in schemas:
-                connection.executescript(schema)
-        except (OSError, sqlite3.Error) as error:
-            raise StateUnusable(
-                f"the state database {self.path} cannot be used ({error}); "
-                "make the folder writable for this user, or set another one with [state] folder"
-            ) from error
-        self._connection = connection
+            self._opened().execute("PRAGMA query_only=ON")
+            job.work(self._opened())
+        except Exception as error:  # noqa: BLE001  it is raised where it was asked for
+            job.error = self._explained(error)
+        finally:
+            self._opened().execute("PRAGMA query_only=OFF")
 
-    def _write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+    def _commit(self, group: Sequence[_Job]) -> None:
         connection = self._opened()
-        connection.execute("BEGIN IMMEDIATE")
         try:
-            value = change(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            for job in group:
+                self._change(job)
             connection.execute("COMMIT")
-        except BaseException as error:
+        except sqlite3.Error as error:
+            for job in group:
+                job.error = self._explained(error)
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError | sqlite3.DatabaseError) and not isinstance(
-                error, sqlite3.IntegrityError
-            ):
+
+    def _change(self, job: _Job) -> None:
+        """Run one change of a group, so that its failure takes back nothing but itself."""
+        connection = self._opened()
+        connection.execute("SAVEPOINT change")
+        try:
+            job.work(connection)
+        except Exception as error:
+            if isinstance(error, sqlite3.Error) and not connection.in_transaction:
+                raise  # a full disk ends the whole transaction, and with it the group
+            job.error = self._explained(error)
+            connection.execute("ROLLBACK TO change")
+        connection.execute("RELEASE change")
+
+    def _open(self, schemas: Sequence[str]) -> None:
+        with ExitStack() as held:
+            try:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                held.callback(os.close, _locked(self.path))
+                connection = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
+                held.callback(connection.close)
+                self._prepare(connection, schemas)
+            except OSError as error:
                 raise StateUnusable(
-                    f"the state database {self.path} cannot be written ({error}); "
-                    "free some disk space, or restore it from a backup"
+                    f"the state folder {self.path.parent} cannot be used ({error.strerror}); "
+                    "make it writable for this user, or set another [state] folder"
                 ) from error
-            raise
-        return value
+            except sqlite3.Error as error:
+                raise self._explained(error) from error
+            self._connection = connection
+            self._held = held.pop_all()
+
+    def _prepare(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> None:
+        connection.row_factory = sqlite3.Row
+        present = len(self._migrations) + 1
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found > present:
+            raise StateUnusable(
+                f"the state database {self.path} was written by a newer nakari (version {found}, this one knows "
+                f"{present}); update nakari, or set another [state] folder"
+            )
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        missing = self._migrations[found - 1 :] if found else ()
+        connection.executescript(
+            "\n;\n".join(("BEGIN IMMEDIATE", *missing, *schemas, f"PRAGMA user_version={present}", "COMMIT"))
+        )
+
+    def _explained(self, error: Exception) -> Exception:
+        """Return a failure of the file as one sentence with its mend, anything else as it is."""
+        code = getattr(error, "sqlite_errorcode", None)
+        mend = _MENDS.get(code & 0xFF) if isinstance(code, int) else None
+        if mend is None:
+            return error
+        return StateUnusable(f"the state database {self.path} cannot be used ({error}); {mend}")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -92,6 +223,25 @@ class Database:
         return self._connection
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._connection = None
+        self._held.close()
+
+
+def _locked(path: Path) -> int:
+    """Return the descriptor that holds `path`'s lock file; the kernel lets go of it when the process dies.
+
+    Raises `StateInUse` at once when another holds it, OSError when it cannot be made.
+    """
+    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(descriptor, 32).decode(errors="replace").strip()
+        os.close(descriptor)
+        raise StateInUse(
+            f"another nakari (process {holder or 'unknown'}) uses the state folder {path.parent}; "
+            "stop that one first, or set another [state] folder"
+        ) from None
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"{os.getpid()}\n".encode())
+    return descriptor

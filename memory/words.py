@@ -1,0 +1,50 @@
+"""Words as the full-text index takes them, of languages with spaces and without."""
+
+import re
+from typing import Final
+
+MAX_TERMS: Final = 32
+"""Terms of one question; what a person or a model asks for has fewer."""
+
+_SPACELESS: Final = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U0003ffff]"
+"""Kana, Han and Hangul: no spaces between the words, or endings glued to them."""
+
+_CHARACTER: Final = re.compile(f"({_SPACELESS})")
+_TERM: Final = re.compile(rf"{_SPACELESS}+|(?:(?!{_SPACELESS})\S)+")
+
+
+def segmented(text: str) -> str:
+    """Return the text with every character of a spaceless script standing alone, so that each is a token.
+
+    A phrase of such tokens then finds any run of characters, also of two, which trigrams cannot; what UTF-8 or SQLite
+    cannot hold is replaced.
+    """
+    clean = text.replace("\0", " ").encode(errors="replace").decode()
+    return _CHARACTER.sub(r" \1 ", clean)
+
+
+def all_words(text: str) -> str:
+    """Return the FTS5 query for entries with every term of the text, "" when it has none."""
+    return " AND ".join(_phrase(term) for term in _terms(text))
+
+
+def any_words(text: str) -> str:
+    """Return the FTS5 query for entries with at least one term; a long spaceless run gives its pairs of characters."""
+    pieces = [piece for term in _terms(text) for piece in _pairs(term)]
+    return " OR ".join(dict.fromkeys(_phrase(piece) for piece in pieces[: 2 * MAX_TERMS]))
+
+
+def _terms(text: str) -> list[str]:
+    return [term for term in _TERM.findall(text) if any(character.isalnum() for character in term)][:MAX_TERMS]
+
+
+def _pairs(term: str) -> list[str]:
+    if len(term) <= 2 or not _CHARACTER.match(term):
+        return [term]
+    return [term[start : start + 2] for start in range(len(term) - 1)]
+
+
+def _phrase(term: str) -> str:
+    """Return one term as a quoted phrase, matched by its beginning where words have one."""
+    quoted = '"' + " ".join(segmented(term).split()).replace('"', '""') + '"'
+    return quoted if _CHARACTER.match(term) else f"{quoted}*"

@@ -1,0 +1,1 @@
+"""Sound without hardware: a virtual sound card, and rooms to come."""

@@ -1,0 +1,89 @@
+"""What a mailbox hands out and takes back: the event in hand, the wake of a suspended one, what is filed of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from agent.event import Event
+from agent.model.messages import Json
+
+State = Literal["pending", "suspended", "in_hand", "completed", "dead", "withdrawn"]
+
+PERSON: Final = "person"
+"""The name that any person's event wakes."""
+
+MAX_ATTEMPTS: Final = 5
+"""Deliveries of one event at which the process may die; after the last one it goes to the dead letter."""
+
+IDLE_PAUSE: Final = timedelta(seconds=60)
+"""An event suspended for quiet stays away so long, else an empty mailbox would hand it back at once, for ever."""
+
+LEAST_PAUSE: Final = timedelta(seconds=1)
+"""Any suspended event stays away so long, also when the moment it asked for has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """What brings a suspended event back: a moment, something that happens, or quiet."""
+
+    kind: Literal["time", "event", "idle"]
+    at: datetime | None = None
+    """Aware. time: then (needed). event: then at the latest. idle: not earlier; None is the mailbox's own pause."""
+    name: str = ""
+    """event: the type of event whose delivery wakes it, `person` for any of a person's, or a name given to `wake`."""
+
+    def __post_init__(self) -> None:
+        if self.kind == "time" and self.at is None:
+            raise ValueError("a wake by time needs its moment")
+        if self.at is not None and self.at.tzinfo is None:
+            raise ValueError("a wake's moment must be aware")
+        if bool(self.name) != (self.kind == "event"):
+            raise ValueError("a wake by event, and no other, needs a name")
+
+
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """The one event being worked on."""
+
+    event: Event
+    attempt: int = 1
+    """1, and one more for each time the process died with it in hand."""
+    note: str = ""
+    """What was left when it was last suspended."""
+    tool_calls: int = 0
+    """Counted against its budget since the last grant."""
+    model_calls: int = 0
+    """Over its whole life."""
+    grants: int = 0
+    """Fresh budgets given so far."""
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the process died with it too often: it is in the dead letter, not in hand."""
+        return self.attempt > MAX_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What the mailbox knows of one event, open or closed."""
+
+    event: Event
+    state: State
+    progress: InHand
+    waits_for: str = ""
+    due_at: datetime | None = None
+    """Aware UTC; when it comes, or comes back, at the earliest (waiting for a name: at the latest)."""
+    summary: str = ""
+    figures: Mapping[str, Json] = field(default_factory=dict)
+    reason: str = ""
+    """Why it is in the dead letter, or was withdrawn."""
+    closed_at: datetime | None = None
+    """Aware UTC; when it was completed, given up or withdrawn."""
+
+
+def back_at(wake: Wake, now: datetime) -> datetime | None:
+    """Return the moment at which an event suspended now comes back; None when only its name brings it."""
+    if wake.at is None:
+        return now + IDLE_PAUSE if wake.kind == "idle" else None
+    return max(wake.at, now + LEAST_PAUSE)

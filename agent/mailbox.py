@@ -1,0 +1,153 @@
+"""The mailbox: everything she has to do, durable, by priority then arrival, one event in hand at a time."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, TypeAlias, TypeVar
+
+from agent import mailbox_table as table
+from agent.event import Event, utc_now
+from agent.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
+from agent.mailbox_table import SCHEMA
+from agent.model.messages import Json
+from memory.database import Database
+
+T = TypeVar("T")
+
+__all__ = ["MAX_ATTEMPTS", "PERSON", "SCHEMA", "Filed", "InHand", "Mailbox", "State", "Wait", "Wake"]
+
+Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
+"""Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
+
+RECHECK_SECONDS: Final = 30.0
+"""The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
+
+
+class Mailbox:
+    """Events from anywhere on the event loop, to one consumer.
+
+    Order: priority, highest first; then what was in hand when the process died; then arrival. Events of negative
+    priority and those suspended for quiet come only when nothing else is due. Loss: none; what a method did is on the
+    disk when it returns, and one event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+    Every method raises `StateUnusable` when the disk is full or the file damaged.
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
+        self._database = database
+        self._now = now
+        self._wait = wait or waiting_by(now)
+        self._changed = asyncio.Event()
+
+    async def enqueue(self, event: Event) -> bool:
+        """File an event; False when its id is known already, whatever became of that one.
+
+        Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
+        """
+        try:
+            return await self._database.write(lambda c: table.put(c, event))
+        finally:
+            self._changed.set()  # also when cancelled: the commit may have happened
+
+    async def take(self) -> InHand:
+        """Return the event in hand; without one, wait until an event is due and take it in hand.
+
+        Its delivery wakes the events suspended for its type, and a person's also those suspended for `PERSON`.
+        """
+        while True:
+            self._changed.clear()
+            taken, due = await self._database.write(lambda c: (table.claim(c, self._now()), table.next_due(c)))
+            if taken is not None:
+                return taken
+            await self._wait(self._changed, due)
+
+    async def in_hand(self) -> InHand | None:
+        """Return the event in hand, without waiting."""
+        return await self._database.read(table.held)
+
+    async def charge(self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0) -> bool:
+        """Add to the counters of the event in hand; False when it is not in hand."""
+        return await self._database.write(lambda c: table.charge(c, event_id, tool_calls, model_calls))
+
+    async def complete(self, event_id: str, summary: str, figures: Mapping[str, Json]) -> bool:
+        """Archive the event in hand with its summary and figures (seconds, tokens, calls …).
+
+        False, and nothing changes, when it is not in hand, such as the second time.
+        """
+        return await self._step(lambda c, now: table.complete(c, event_id, summary, figures, now))
+
+    async def suspend(self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False) -> bool:
+        """Put the event in hand back with a note until its wake; False when it is not in hand.
+
+        It stays away a second at least, for quiet a minute (`agent.mail`), so that it never spins. `fresh_grant` sets
+        its counted tool calls to 0 and adds one to `InHand.grants`.
+        """
+        return await self._step(lambda c, now: table.suspend(c, event_id, note, wake, now, fresh_grant=fresh_grant))
+
+    async def fail(self, event_id: str, reason: str) -> bool:
+        """Move the event in hand to the dead letter, with the reason in words; False when it is not in hand."""
+        return await self._step(lambda c, now: table.fail(c, event_id, reason, now))
+
+    async def withdraw(self, event_id: str, reason: str) -> bool:
+        """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
+        return await self._step(lambda c, now: table.withdraw(c, event_id, reason, now))
+
+    async def wake(self, name: str) -> int:
+        """Make the events due that were suspended for this name; return how many."""
+        try:
+            return await self._database.write(lambda c: table.release(c, name))
+        finally:
+            self._changed.set()
+
+    async def recover(self) -> list[InHand]:
+        """At start, before the first `take`: give back what was in hand when the process died.
+
+        It goes before its peers with one attempt more, or, if the process died with it `MAX_ATTEMPTS` times, into the
+        dead letter (`is_given_up`: its person is still to be told). Returns what was found in hand: one event or none.
+        """
+        return await self._step(table.recover)
+
+    async def find(self, event_id: str) -> Filed | None:
+        """Return what is known of an event, open or closed."""
+        return await self._database.read(lambda c: table.find(c, event_id))
+
+    async def listed(self, state: State, limit: int = 20) -> list[Filed]:
+        """Return the newest events of a state (`dead` is the dead letter), the newest first."""
+        return await self._database.read(lambda c: table.listed(c, state, limit))
+
+    async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
+        """Return the events of a type and owner that wait for their time or turn, in the order of `not_before`."""
+        return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
+
+    async def due_next(self) -> datetime | None:
+        """Return the earliest moment (aware UTC) that a waiting event is bound to; None when there is none."""
+        return await self._database.read(table.next_due)
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many events are in each `State`; every state is there."""
+        return await self._database.read(table.counts)
+
+    async def _step(self, change: Callable[[sqlite3.Connection, datetime], T]) -> T:
+        try:
+            return await self._database.write(lambda c: change(c, self._now()))
+        finally:
+            self._changed.set()
+
+
+def waiting_by(now: Callable[[], datetime]) -> Wait:
+    """Return the ordinary wait: asyncio's timer, set by this clock and set anew before it can have drifted far."""
+
+    async def wait(changed: asyncio.Event, until: datetime | None) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds_to_sleep(now(), until)):
+                await changed.wait()
+
+    return wait
+
+
+def seconds_to_sleep(now: datetime, until: datetime | None) -> float | None:
+    """Return how long to sleep towards a moment before looking at the clock again; None is for ever."""
+    if until is None:
+        return None
+    return min(RECHECK_SECONDS, max(0.0, (until - now).total_seconds()))

@@ -1,0 +1,238 @@
+"""The mailbox's table: each step of an event as one function of a connection, run in one transaction."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, get_args
+
+from agent.envelope import from_json, to_json, utc_text
+from agent.event import Event
+from agent.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
+from agent.model.messages import Json
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS mailbox (
+    arrival     INTEGER PRIMARY KEY AUTOINCREMENT,
+    id          TEXT NOT NULL UNIQUE,
+    envelope    TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    owner_key   TEXT NOT NULL,
+    state       TEXT NOT NULL DEFAULT 'pending'
+                CHECK (state IN ('pending', 'suspended', 'in_hand', 'completed', 'dead', 'withdrawn')),
+    priority    INTEGER NOT NULL,
+    idle        INTEGER NOT NULL,             -- delivered only when nothing else is due
+    redelivered INTEGER NOT NULL DEFAULT 0,   -- was in hand when the process died: before its peers
+    due_at      TEXT,                         -- UTC; not earlier
+    waits_for   TEXT NOT NULL DEFAULT '',     -- a name, or an event type; not before that, unless due_at comes first
+    attempt     INTEGER NOT NULL DEFAULT 1,
+    tool_calls  INTEGER NOT NULL DEFAULT 0,
+    model_calls INTEGER NOT NULL DEFAULT 0,
+    grants      INTEGER NOT NULL DEFAULT 0,
+    note        TEXT NOT NULL DEFAULT '',
+    summary     TEXT NOT NULL DEFAULT '',
+    figures     TEXT NOT NULL DEFAULT '{}',
+    reason      TEXT NOT NULL DEFAULT '',
+    closed_at   TEXT
+);
+CREATE UNIQUE INDEX IF NOT EXISTS mailbox_one_in_hand ON mailbox (state) WHERE state = 'in_hand';
+CREATE INDEX IF NOT EXISTS mailbox_order ON mailbox (idle, priority DESC, redelivered DESC, arrival)
+    WHERE state IN ('pending', 'suspended');
+CREATE INDEX IF NOT EXISTS mailbox_due ON mailbox (due_at) WHERE state IN ('pending', 'suspended');
+CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state);
+"""
+"""For `Database.open`."""
+
+
+_OPEN: Final = "state IN ('pending', 'suspended')"
+
+
+def put(connection: sqlite3.Connection, event: Event) -> bool:
+    """File a new event; False when its id is known."""
+    added = connection.execute(
+        "INSERT INTO mailbox (id, envelope, type, owner_key, priority, idle, due_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+        (
+            event.id,
+            to_json(event),
+            _utf8(event.type),
+            _utf8(event.owner_key),
+            event.priority,
+            event.priority < 0,
+            None if event.not_before is None else utc_text(event.not_before),
+        ),
+    )
+    return added.rowcount > 0
+
+
+def held(connection: sqlite3.Connection) -> InHand | None:
+    """Return the event in hand."""
+    row = connection.execute("SELECT * FROM mailbox WHERE state = 'in_hand'").fetchone()
+    return None if row is None else _in_hand(row)
+
+
+def claim(connection: sqlite3.Connection, now: datetime) -> InHand | None:
+    """Take the event in hand, else the next one that is due; its delivery wakes those that waited for its type."""
+    if already := held(connection):
+        return already
+    row = connection.execute(
+        f"SELECT * FROM mailbox WHERE {_OPEN} AND (due_at <= ? OR due_at IS NULL AND waits_for = '') "
+        "ORDER BY idle, priority DESC, redelivered DESC, arrival LIMIT 1",
+        (utc_text(now),),
+    ).fetchone()
+    if row is None:
+        return None
+    connection.execute(
+        "UPDATE mailbox SET state = 'in_hand', due_at = NULL, waits_for = '' WHERE arrival = ?", (row["arrival"],)
+    )
+    taken = _in_hand(row)
+    release(connection, taken.event.type)
+    if taken.event.is_from_person:
+        release(connection, PERSON)
+    return taken
+
+
+def next_due(connection: sqlite3.Connection) -> datetime | None:
+    """Return the earliest moment an open event waits for."""
+    row = connection.execute(f"SELECT min(due_at) FROM mailbox WHERE {_OPEN}").fetchone()
+    return _moment(row[0])
+
+
+def charge(connection: sqlite3.Connection, event_id: str, tool_calls: int, model_calls: int) -> bool:
+    """Add to the counters of the event in hand; False when it is not in hand."""
+    return _in_hand_changed(
+        connection,
+        "tool_calls = tool_calls + :tool_calls, model_calls = model_calls + :model_calls",
+        {"id": event_id, "tool_calls": tool_calls, "model_calls": model_calls},
+    )
+
+
+def suspend(
+    connection: sqlite3.Connection, event_id: str, note: str, wake: Wake, now: datetime, *, fresh_grant: bool
+) -> bool:
+    """Put the event in hand back until its wake; False when it is not in hand."""
+    due_at = back_at(wake, now)
+    return _in_hand_changed(
+        connection,
+        "state = 'suspended', note = :note, due_at = :due_at, waits_for = :waits_for, idle = priority < 0 OR :idle, "
+        "redelivered = 0, tool_calls = CASE WHEN :fresh THEN 0 ELSE tool_calls END, grants = grants + :fresh",
+        {
+            "id": event_id,
+            "note": _utf8(note),
+            "due_at": None if due_at is None else utc_text(due_at),
+            "waits_for": _utf8(wake.name),
+            "idle": wake.kind == "idle",
+            "fresh": fresh_grant,
+        },
+    )
+
+
+def release(connection: sqlite3.Connection, name: str) -> int:
+    """Make the events that wait for this name due; return how many."""
+    return connection.execute(
+        "UPDATE mailbox SET due_at = NULL, waits_for = '' WHERE state = 'suspended' AND waits_for = ?", (_utf8(name),)
+    ).rowcount
+
+
+def complete(
+    connection: sqlite3.Connection, event_id: str, summary: str, figures: Mapping[str, Json], now: datetime
+) -> bool:
+    """Archive the event in hand; False when it is not in hand."""
+    return _in_hand_changed(
+        connection,
+        "state = 'completed', summary = :summary, figures = :figures, closed_at = :now",
+        {"id": event_id, "summary": _utf8(summary), "figures": json.dumps(dict(figures)), "now": utc_text(now)},
+    )
+
+
+def fail(connection: sqlite3.Connection, event_id: str, reason: str, now: datetime) -> bool:
+    """Move the event in hand to the dead letter; False when it is not in hand."""
+    return _in_hand_changed(
+        connection,
+        "state = 'dead', reason = :reason, closed_at = :now",
+        {"id": event_id, "reason": _utf8(reason), "now": utc_text(now)},
+    )
+
+
+def withdraw(connection: sqlite3.Connection, event_id: str, reason: str, now: datetime) -> bool:
+    """Close an open event unhandled; False when it is not open."""
+    return bool(
+        connection.execute(
+            f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {_OPEN}",
+            (_utf8(reason), utc_text(now), event_id),
+        ).rowcount
+    )
+
+
+def recover(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
+    """Put what was in hand back before its peers, one attempt more; after too many, into the dead letter."""
+    connection.execute("UPDATE mailbox SET attempt = attempt + 1 WHERE state = 'in_hand'")
+    found = held(connection)
+    if found is None:
+        return []
+    if found.is_given_up:
+        fail(connection, found.event.id, f"the process died {MAX_ATTEMPTS} times while this event was in hand", now)
+    else:
+        connection.execute("UPDATE mailbox SET state = 'pending', redelivered = 1 WHERE state = 'in_hand'")
+    return [found]
+
+
+def find(connection: sqlite3.Connection, event_id: str) -> Filed | None:
+    """Return what is known of an event."""
+    row = connection.execute("SELECT * FROM mailbox WHERE id = ?", (event_id,)).fetchone()
+    return None if row is None else _filed(row)
+
+
+def listed(connection: sqlite3.Connection, state: State, limit: int) -> list[Filed]:
+    """Return the newest events of a state, the newest first."""
+    rows = connection.execute("SELECT * FROM mailbox WHERE state = ? ORDER BY arrival DESC LIMIT ?", (state, limit))
+    return [_filed(row) for row in rows]
+
+
+def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str) -> list[Event]:
+    """Return the open events of a type and owner, the one that is due first first."""
+    rows = connection.execute(
+        f"SELECT envelope FROM mailbox WHERE {_OPEN} AND type = ? AND owner_key = ? ORDER BY due_at, arrival",
+        (event_type, owner_key),
+    )
+    return [from_json(row["envelope"]) for row in rows]
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many events each state has."""
+    found = connection.execute("SELECT state, count(*) FROM mailbox GROUP BY state")
+    return dict.fromkeys(get_args(State), 0) | dict(found.fetchall())
+
+
+def _in_hand_changed(connection: sqlite3.Connection, changes: str, values: Mapping[str, object]) -> bool:
+    statement = f"UPDATE mailbox SET {changes} WHERE id = :id AND state = 'in_hand'"
+    return bool(connection.execute(statement, dict(values)).rowcount)
+
+
+def _in_hand(row: sqlite3.Row) -> InHand:
+    counters = {name: row[name] for name in ("attempt", "note", "tool_calls", "model_calls", "grants")}
+    return InHand(from_json(row["envelope"]), **counters)
+
+
+def _filed(row: sqlite3.Row) -> Filed:
+    progress = _in_hand(row)
+    return Filed(
+        progress.event,
+        row["state"],
+        progress,
+        row["waits_for"],
+        _moment(row["due_at"]),
+        row["summary"],
+        json.loads(row["figures"]),
+        row["reason"],
+        _moment(row["closed_at"]),
+    )
+
+
+def _utf8(text: str) -> str:
+    """Return the text as SQLite can hold it: half a pair of surrogates, as a broken stream leaves, becomes `?`."""
+    return text.encode(errors="replace").decode()
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,94 @@
+"""Every kind of mailbox that must keep the same promises, each with a way to let its process die."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from agent.event import Event
+from agent.mailbox import SCHEMA, InHand, Mailbox
+from memory.database import Database
+from tests.agent.clock import Clock
+
+
+class NothingDue(Exception):
+    """`take` would have to wait."""
+
+
+class Rig(Protocol):
+    """A mailbox on a clock of its own."""
+
+    clock: Clock
+    mailbox: Mailbox
+
+    async def restart(self) -> list[InHand]:
+        """Let the process die and start again; return what `recover` found."""
+
+    async def take_now(self) -> InHand:
+        """Take what is due; raises NothingDue instead of waiting."""
+
+
+class SqliteRig:
+    """The mailbox in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.clock = Clock()
+        self._path = path
+
+    async def start(self) -> None:
+        self._database = Database(self._path)
+        await self._database.open(SCHEMA)
+        self.mailbox = Mailbox(self._database, self.clock, self.clock.wait)
+
+    async def stop(self) -> None:
+        await self._database.close()
+
+    async def restart(self) -> list[InHand]:
+        await self.stop()
+        await self.start()
+        return await self.mailbox.recover()
+
+    async def take_now(self) -> InHand:
+        async def refuse(*_: object) -> None:
+            raise NothingDue
+
+        return await Mailbox(self._database, self.clock, refuse).take()
+
+
+@asynccontextmanager
+async def sqlite(folder: Path) -> AsyncIterator[Rig]:
+    rig = SqliteRig(folder / "nakari.db")
+    await rig.start()
+    yield rig
+    await rig.stop()
+
+
+KINDS = {"sqlite": sqlite}
+
+
+def work(content: str = "work", **fields: object) -> Event:
+    """Return an event of her own."""
+    return Event("self_created", content, **fields)  # type: ignore[arg-type]  # any field by name
+
+
+async def finish(rig: Rig, event_id: str) -> None:
+    """Complete the event in hand."""
+    assert await rig.mailbox.complete(event_id, "", {})
+
+
+async def handled(rig: Rig) -> list[str]:
+    """Take and complete all that is due; return the contents in the order of delivery."""
+    contents: list[str] = []
+    while True:
+        try:
+            hand = await rig.take_now()
+        except NothingDue:
+            return contents
+        await finish(rig, hand.event.id)
+        contents.append(hand.event.content)
+
+
+async def filed(rig: Rig, *events: Event) -> None:
+    """Enqueue events, in their order."""
+    for event in events:
+        assert await rig.mailbox.enqueue(event)

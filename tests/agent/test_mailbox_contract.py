@@ -1,0 +1,229 @@
+"""What every mailbox promises, in memory, in a file, or in a server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from agent.event import TIMER, Event
+from agent.mailbox import MAX_ATTEMPTS
+from agent.model.messages import Json
+from tests.agent.mailboxes import KINDS, Rig, filed, finish, handled, work
+
+
+@pytest.fixture(params=KINDS)
+async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
+    async with KINDS[request.param](tmp_path) as rig:
+        yield rig
+
+
+@pytest.mark.shows("A1", "A2", "A5", "A11")
+@pytest.mark.parametrize(
+    "content", ["", "plain", "心情 \U0001f600 </Human_Input>", "nul \0 inside\r\n\t\x1b", "\ud83d", "字" * 21_845]
+)
+async def test_an_event_comes_out_as_it_went_in_also_after_a_crash(rig: Rig, content: str) -> None:
+    metadata: dict[str, Json] = {"evidence": {"confidence": 0.93, "language": "zh"}, "list": [1, None, "\0"]}
+    event = Event(
+        "x.never_heard_of",
+        content,
+        owner_key="alice",
+        session_id="desk",
+        parent_id="parent",
+        source="http",
+        target="mouth",
+        max_tool_calls=3,
+        priority=7,
+        importance=0.75,
+        not_before=rig.clock.after(-1).astimezone(timezone(timedelta(hours=8))),
+        metadata=metadata,
+        created_at=datetime(2026, 11, 21, 9, 59, 58, 123456, tzinfo=UTC),
+    )
+    assert await rig.mailbox.enqueue(event)
+    assert (await rig.mailbox.take()).event == event
+    await rig.restart()
+    assert (await rig.mailbox.take()).event == event
+
+
+async def test_what_cannot_be_kept_is_refused_and_not_half_kept(rig: Rig) -> None:
+    with pytest.raises(ValueError, match="zone"):
+        await rig.mailbox.enqueue(work(not_before=datetime(2026, 11, 21)))  # noqa: DTZ001  naive is the point
+    with pytest.raises(TypeError):
+        await rig.mailbox.enqueue(work(metadata={"x": object()}))
+    assert sum((await rig.mailbox.counts()).values()) == 0
+
+
+async def test_a_known_event_is_not_filed_again_whatever_became_of_it(rig: Rig) -> None:
+    event = work(id="one")
+    assert await rig.mailbox.enqueue(event)
+    assert not await rig.mailbox.enqueue(work("other words", id="one"))
+    assert await handled(rig) == ["work"]
+    assert not await rig.mailbox.enqueue(event)
+    assert await handled(rig) == []
+
+
+@pytest.mark.shows("A4")
+async def test_priority_then_arrival_also_after_a_restart(rig: Rig) -> None:
+    for content, priority in (("c", 0), ("a", 20), ("d", 0), ("b", 10), ("e", 0)):
+        await filed(rig, work(content, priority=priority))
+    first = await rig.take_now()
+    assert first.event.content == "a"
+    await finish(rig, first.event.id)
+    await rig.restart()
+    assert await handled(rig) == ["b", "c", "d", "e"]
+
+
+@pytest.mark.shows("A14", "A15")
+async def test_one_event_is_in_hand_and_taking_again_gives_the_same(rig: Rig) -> None:
+    assert await rig.mailbox.in_hand() is None
+    await filed(rig, work("first"), work("second"))
+    taken = await rig.mailbox.take()
+    await filed(rig, work("urgent", priority=100))
+    assert await rig.mailbox.take() == taken
+    assert await rig.mailbox.in_hand() == taken
+    assert (await rig.mailbox.counts())["in_hand"] == 1
+
+
+@pytest.mark.shows("A15", "A22")
+async def test_an_empty_mailbox_sleeps_until_something_comes_and_looks_only_then(rig: Rig) -> None:
+    async with asyncio.TaskGroup() as together:
+        taken = together.create_task(rig.mailbox.take())
+        await rig.clock.someone_sleeps()
+        for _ in range(24):
+            rig.clock.advance(3600)
+            await rig.clock.someone_sleeps()
+        looked = len(rig.clock.waits)
+        assert set(rig.clock.waits) == {None}  # an hour that passes is the test's doing: nothing sets an alarm
+        await filed(rig, work("at last"))
+    assert taken.result().event.content == "at last"
+    assert len(rig.clock.waits) == looked == 25
+
+
+@pytest.mark.shows("A17")
+async def test_nothing_comes_before_its_time_and_it_comes_at_its_time(rig: Rig) -> None:
+    due = rig.clock.after(60)
+    await filed(rig, work("later", not_before=due))
+    assert await rig.mailbox.due_next() == due
+    async with asyncio.TaskGroup() as together:
+        taken = together.create_task(rig.mailbox.take())
+        await rig.clock.someone_sleeps()
+        rig.clock.advance(59.999)
+        await rig.clock.someone_sleeps()
+        assert rig.clock.waits == [due, due]
+        assert not taken.done()
+        rig.clock.advance(0.001)
+    assert taken.result().event.content == "later"
+    assert await rig.mailbox.due_next() is None
+
+
+@pytest.mark.shows("A17")
+async def test_a_clock_that_was_wrong_changes_when_not_whether(rig: Rig) -> None:
+    await filed(rig, work("noon", not_before=rig.clock.after(7200)))
+    rig.clock.advance(-86_400)
+    assert await handled(rig) == []
+    await rig.restart()
+    rig.clock.advance(86_400 + 7200)
+    assert await handled(rig) == ["noon"]
+
+
+async def test_what_comes_meanwhile_is_not_kept_waiting_by_what_is_set_for_later(rig: Rig) -> None:
+    await filed(rig, work("later", not_before=rig.clock.after(3600), priority=100))
+    async with asyncio.TaskGroup() as together:
+        taken = together.create_task(rig.mailbox.take())
+        await rig.clock.someone_sleeps()
+        await filed(rig, work("now"))
+    assert taken.result().event.content == "now"
+
+
+async def test_a_take_that_is_cancelled_loses_nothing(rig: Rig) -> None:
+    async with asyncio.TaskGroup() as together:
+        waiting = together.create_task(rig.mailbox.take())
+        await rig.clock.someone_sleeps()
+        waiting.cancel()
+    await filed(rig, work("still here"))
+    assert await handled(rig) == ["still here"]
+
+
+@pytest.mark.shows("A18")
+async def test_idle_work_comes_only_when_nothing_else_is_due(rig: Rig) -> None:
+    await filed(rig, work("tidy", priority=-1), work("reflect", priority=-1), work("sleep", priority=-5))
+    await filed(rig, work("soon", not_before=rig.clock.after(5)), work("plain"))
+    assert await handled(rig) == ["plain", "tidy", "reflect", "sleep"]
+    rig.clock.advance(5)
+    assert await handled(rig) == ["soon"]
+
+
+@pytest.mark.shows("A21")
+async def test_a_completed_event_is_archived_and_completing_twice_changes_nothing(rig: Rig) -> None:
+    await filed(rig, work(id="w"))
+    assert not await rig.mailbox.complete("w", "not yet in hand", {})
+    await rig.take_now()
+    rig.clock.advance(3)
+    figures: dict[str, Json] = {"seconds": 3.0, "prompt_tokens": 812, "model_calls": 1}
+    assert await rig.mailbox.complete("w", "said the time", figures)
+    rig.clock.advance(1)
+    assert not await rig.mailbox.complete("w", "again", {})
+    assert not await rig.mailbox.fail("w", "too late")
+    found = await rig.mailbox.find("w")
+    assert found is not None
+    assert (found.state, found.summary, found.figures) == ("completed", "said the time", figures)
+    assert found.closed_at == rig.clock.after(-1)
+    assert await rig.mailbox.in_hand() is None
+    assert await rig.mailbox.find("unknown") is None
+
+
+async def test_a_failed_event_is_in_the_dead_letter_with_its_reason(rig: Rig) -> None:
+    await filed(rig, work("one", id="one"), work("two", id="two"))
+    for event_id in ("one", "two"):
+        await rig.take_now()
+        assert await rig.mailbox.fail(event_id, f"no budget left for {event_id}: \ud83d")
+    dead = await rig.mailbox.listed("dead", limit=1)
+    assert [(letter.event.id, letter.reason) for letter in dead] == [("two", "no budget left for two: ?")]
+    assert len(await rig.mailbox.listed("dead")) == (await rig.mailbox.counts())["dead"] == 2
+    assert await handled(rig) == []
+
+
+@pytest.mark.shows("A24")
+async def test_what_was_in_hand_at_a_crash_comes_back_before_its_peers(rig: Rig) -> None:
+    await filed(rig, work("early", not_before=rig.clock.after(10)), work("in hand", id="w"))
+    assert (await rig.take_now()).attempt == 1
+    rig.clock.advance(10)
+    await filed(rig, work("urgent", priority=10))
+    [found] = await rig.restart()
+    assert (found.event.id, found.attempt, found.is_given_up) == ("w", 2, False)
+    assert await rig.mailbox.in_hand() is None
+    assert await handled(rig) == ["urgent", "in hand", "early"]
+    assert await rig.restart() == []
+
+
+async def test_an_event_that_kills_the_process_again_and_again_is_given_up(rig: Rig) -> None:
+    await filed(rig, work("poison", id="p"), work("harmless"))
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        assert (await rig.take_now()).attempt == attempt
+        [found] = await rig.restart()
+    assert found.is_given_up
+    poison = await rig.mailbox.find("p")
+    assert poison is not None
+    assert (poison.state, poison.reason) == ("dead", "the process died 5 times while this event was in hand")
+    assert await handled(rig) == ["harmless"]
+
+
+async def test_a_withdrawn_event_never_comes_and_one_in_hand_cannot_be_withdrawn(rig: Rig) -> None:
+    await filed(rig, work("later", id="later", not_before=rig.clock.after(60)), work("now", id="now"))
+    await rig.take_now()
+    assert not await rig.mailbox.withdraw("now", "")
+    assert await rig.mailbox.withdraw("later", "cancelled")
+    assert not await rig.mailbox.withdraw("later", "twice")
+    await finish(rig, "now")
+    rig.clock.advance(60)
+    assert await handled(rig) == []
+    assert (await rig.mailbox.counts())["withdrawn"] == 1
+
+
+async def test_waiting_events_are_listed_by_their_time_for_one_owner(rig: Rig) -> None:
+    for content, seconds, owner in (("b", 60, "h"), ("a", 30, "h"), ("c", 90, "h"), ("other", 10, "alice")):
+        await filed(rig, Event(TIMER, content, owner_key=owner, not_before=rig.clock.after(seconds)))
+    await filed(rig, work("no timer"))
+    assert [event.content for event in await rig.mailbox.waiting(TIMER, "h")] == ["a", "b", "c"]
+    assert await rig.mailbox.due_next() == rig.clock.after(10)

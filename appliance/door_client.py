@@ -1,0 +1,95 @@
+"""How `nakari` itself comes to the door of a running service; every failure is a sentence."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from pathlib import Path
+
+from agent.model.messages import Json
+from appliance.errors import Problem, ServiceNotRunning
+from appliance.exits import Exit
+
+ANSWER_BYTES = 16_000_000
+"""The longest line a service may answer; `status` grows with what she has lived."""
+PATIENCE = 5.0
+"""Seconds within which a living service connects and tells its status."""
+
+
+def find_service(sockets: Iterable[Path]) -> Path:
+    """Return the first socket at which somebody answers.
+
+    Raises `ServiceNotRunning` when there is none, `Problem` when the one there is belongs to another user.
+    """
+    tried = []
+    for path in sockets:
+        tried.append(str(path))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+            caller.settimeout(PATIENCE)
+            try:
+                caller.connect(str(path))
+            except PermissionError as error:
+                raise Problem(
+                    f"the nakari at {path} belongs to another user; run this as that user, or with sudo",
+                    Exit.UNAVAILABLE,
+                ) from error
+            except OSError:  # not there, not listening any more, no socket, or a path too long to be one
+                continue
+            return path
+    raise ServiceNotRunning(
+        f"no nakari is running ({', '.join(tried)}); start it with `nakari run` or `systemctl start nakari`"
+    )
+
+
+async def ask_running(path: Path, text: str, session: str = "cli") -> AsyncGenerator[str, None]:
+    """Yield the answer of the service at `path` as it is written.
+
+    Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
+    """
+    async with aclosing(_answers(path, {"do": "ask", "text": text, "session": session})) as answers:
+        async for answer in answers:
+            if answer.get("event") == "text_chunk":
+                yield str(answer.get("chunk", ""))
+            elif answer.get("event") == "run_finished" and answer.get("status") == "completed":
+                return
+            else:
+                raise Problem(str(answer.get("error", "the answer failed")), Exit.UNAVAILABLE)
+    raise _broken_off(path)
+
+
+async def status_of(path: Path) -> dict[str, Json]:
+    """Return how the service at `path` is. Raises `ServiceNotRunning`, or `Problem` when it does not answer."""
+    try:
+        async with asyncio.timeout(PATIENCE), aclosing(_answers(path, {"do": "status"})) as answers:
+            async for answer in answers:
+                if "error" in answer:
+                    raise Problem(str(answer["error"]), Exit.UNAVAILABLE)
+                return answer
+    except TimeoutError as error:
+        raise Problem(
+            f"the nakari at {path} does not answer; `journalctl -u nakari` may say why", Exit.UNAVAILABLE
+        ) from error
+    raise _broken_off(path)
+
+
+async def _answers(path: Path, request: dict[str, Json]) -> AsyncGenerator[dict[str, Json], None]:
+    """Send one request and yield the answers until the service hangs up."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=ANSWER_BYTES)
+    except OSError as error:
+        raise ServiceNotRunning(f"no nakari is running at {path}; start it with `nakari run`") from error
+    try:
+        writer.write(json.dumps(request).encode() + b"\n")
+        while line := await reader.readline():
+            yield json.loads(line)
+    except (OSError, ValueError) as error:
+        raise _broken_off(path) from error
+    finally:
+        writer.close()
+
+
+def _broken_off(path: Path) -> Problem:
+    return Problem(
+        f"the nakari at {path} went away in mid-answer; `journalctl -u nakari` may say why", Exit.UNAVAILABLE
+    )

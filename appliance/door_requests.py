@@ -1,0 +1,85 @@
+"""What may be asked at the door: one JSON object a line, checked before anybody sees it."""
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    json.dumps(value, allow_nan=False)  # NaN and Infinity would pass here and be no JSON for the next reader
+    return value
+
+
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_portable)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Ping(_Request):
+    """Whether anybody is there."""
+
+    do: Literal["ping"]
+
+
+class Status(_Request):
+    """How she is."""
+
+    do: Literal["status"]
+
+
+class Ask(_Request):
+    """Somebody types; the answer comes back here."""
+
+    do: Literal["ask"]
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    session: Name = "cli"
+    """Whose context it belongs to; each program should choose its own."""
+    stream: bool = True
+    """Whether the answer comes piece by piece, or whole with `run_finished`."""
+
+
+class Enqueue(_Request):
+    """Something happened that she should know of."""
+
+    do: Literal["enqueue"]
+    type: Name
+    content: str = ""
+    priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
+    metadata: Metadata = {}
+
+
+Request = Annotated[Ping | Status | Ask | Enqueue, Field(discriminator="do")]
+
+_ADAPTER: TypeAdapter[Ping | Status | Ask | Enqueue] = TypeAdapter(Request)
+
+
+class BadRequest(Exception):
+    """A line that is no request; its text is the sentence the program gets."""
+
+
+def parse(line: bytes) -> Ping | Status | Ask | Enqueue:
+    """Return the request of a line. Raises `BadRequest`."""
+    try:
+        return _ADAPTER.validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        raise BadRequest(f"this line is no JSON: {first['ctx']['error']}")
+    place = ".".join(str(part) for part in first["loc"][1:])
+    if not place:
+        raise BadRequest('a request is one JSON object with "do": "ping", "status", "ask" or "enqueue"')
+    raise BadRequest(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}")

@@ -1,0 +1,122 @@
+"""Tells systemd how the service is (sd_notify), and feeds its watchdog only while the named heart beats are fresh."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+import structlog
+
+SEND_SECONDS = 0.5
+"""How long a message may wait for a supervisor that does not read."""
+
+FEEDS_PER_INTERVAL = 3
+"""sd_watchdog_enabled(3) recommends two; one may then be late."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Notifier:
+    """The datagram socket of sd_notify(3). Without an address every message is dropped: nobody supervises."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        """Path of the socket, or "@name" for an abstract one; "" for none."""
+
+    def ready(self, status: str = "") -> None:
+        """Say that the start is over."""
+        self._send("READY=1", *([_status(status)] if status else []))
+
+    def status(self, text: str) -> None:
+        """Say in one line what the service is doing; `systemctl status` shows it."""
+        self._send(_status(text))
+
+    def alive(self) -> None:
+        """Feed the watchdog."""
+        self._send("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        """Say that the end has begun."""
+        self._send("STOPPING=1")
+
+    def _send(self, *assignments: str) -> None:
+        if not self.address:
+            return
+        address = f"\0{self.address[1:]}" if self.address.startswith("@") else self.address
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+                sender.settimeout(SEND_SECONDS)
+                sender.sendto("\n".join(assignments).encode(), address)
+        except OSError as error:  # systemd decides what silence means
+            _log.warning("supervisor_unreachable", address=self.address, reason=str(error))
+
+
+class HeartBeat:
+    """One thing that must keep happening, such as frames of the microphone. Touched from one thread."""
+
+    def __init__(self, name: str, max_age: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.name = name
+        self.max_age = max_age
+        """Seconds after which silence means that it is stuck."""
+        self._clock = clock
+        self._last: float | None = None
+
+    def touch(self) -> None:
+        """Say that it happened now, and has to happen again."""
+        self._last = self._clock()
+
+    def rest(self) -> None:
+        """Say that it may wait as long as it likes: an empty mailbox, no microphone. It begins at rest."""
+        self._last = None
+
+    @property
+    def age(self) -> float:
+        """Seconds since the last beat; 0 at rest."""
+        return 0.0 if self._last is None else self._clock() - self._last
+
+
+def stale(ages: Mapping[str, float], limits: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the names whose age (s) is over its limit (s), in order."""
+    return tuple(name for name, age in ages.items() if age > limits[name])
+
+
+class Watchdog:
+    """Tells systemd that the service is alive for as long as that is true."""
+
+    def __init__(
+        self,
+        notifier: Notifier,
+        interval: float,
+        beats: Iterable[HeartBeat],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Feed within `interval` seconds; 0 means that nobody waits for it, and `run` returns at once."""
+        self._notifier = notifier
+        self._interval = interval
+        self._beats = tuple(beats)
+        self._sleep = sleep
+        self._stuck: tuple[str, ...] = ()
+
+    async def run(self) -> None:
+        """Feed for ever. It runs on the loop it vouches for, so that a blocked loop goes hungry too."""
+        while self._interval > 0:
+            self.look()
+            await self._sleep(self._interval / FEEDS_PER_INTERVAL)
+
+    def look(self) -> None:
+        """Feed once if every beat is fresh; otherwise tell, once, which is not."""
+        stuck = stale({beat.name: beat.age for beat in self._beats}, {beat.name: beat.max_age for beat in self._beats})
+        if not stuck:
+            self._notifier.alive()
+        if stuck != self._stuck:
+            self._stuck = stuck
+            if stuck:
+                _log.error("heart_beat_missed", parts=stuck)
+                self._notifier.status(f"stuck: {', '.join(stuck)}")
+            else:
+                _log.info("heart_beat_returned")
+                self._notifier.status("running")
+
+
+def _status(text: str) -> str:
+    return f"STATUS={' '.join(text.split())}"

@@ -1,0 +1,113 @@
+"""The one behind the door, scripted, and a program that comes to it; both speak for real over a real socket."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.model.messages import Json
+from appliance.door import Door
+from appliance.door_requests import Enqueue
+
+
+@dataclass
+class ScriptedHandler:
+    """A `DoorHandler` that answers from a script and keeps what it was given."""
+
+    pieces: list[str] = field(default_factory=lambda: ["It is ", "three."])
+    error: Exception | None = None
+    """Raised after the pieces, or in place of any other answer."""
+    endless: bool = False
+    """Whether the pieces come again and again."""
+    hold: asyncio.Event | None = None
+    """Waited for before the last piece."""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    enqueued: list[Enqueue] = field(default_factory=list)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when an answer ended or was closed."""
+
+    async def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
+        self.asked.append((text, session))
+        self.begun.set()
+        try:
+            for piece in self.pieces[:-1]:
+                yield piece
+            if self.hold is not None:
+                await self.hold.wait()
+            for piece in self.pieces[-1:]:
+                yield piece
+            while self.endless:
+                for piece in self.pieces:
+                    yield piece
+                    await asyncio.sleep(0)
+            self._fail()
+        finally:
+            self.closed.set()
+
+    async def enqueue(self, request: Enqueue) -> str:
+        self._fail()
+        self.enqueued.append(request)
+        return f"event-{len(self.enqueued)}"
+
+    async def status(self) -> Mapping[str, Json]:
+        self._fail()
+        return {"state": "listening", "pending": 2}
+
+    def _fail(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+@asynccontextmanager
+async def serving(path: Path, handler: ScriptedHandler) -> AsyncIterator[Door]:
+    """Serve at a path for the length of a block."""
+    door = Door(path, handler)
+    door.open()
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(door.run())
+        try:
+            yield door
+        finally:
+            running.cancel()
+    door.close()  # a task cancelled before its first step closes nothing
+
+
+@dataclass
+class Program:
+    """A visitor that speaks raw bytes."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def send(self, line: bytes | Mapping[str, Json]) -> None:
+        self.writer.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+        await self.writer.drain()
+
+    async def hear(self) -> dict[str, Json]:
+        line = await self.reader.readline()
+        assert line.endswith(b"\n"), "the door hung up"
+        heard: dict[str, Json] = json.loads(line)
+        return heard
+
+    async def ask(self, line: bytes | Mapping[str, Json]) -> dict[str, Json]:
+        await self.send(line)
+        return await self.hear()
+
+    async def sent_away(self) -> bool:
+        """Whether the door hung up without another word."""
+        try:
+            return await self.reader.read(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+@asynccontextmanager
+async def visiting(path: Path) -> AsyncIterator[Program]:
+    reader, writer = await asyncio.open_unix_connection(path)
+    try:
+        yield Program(reader, writer)
+    finally:
+        writer.transport.abort()

@@ -1,0 +1,37 @@
+"""A guess of the language a sentence is written in, by its script."""
+
+CJK_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+"""Code points of Han characters (Unicode blocks CJK Unified Ideographs, extensions and compatibility)."""
+
+KANA_RANGES = ((0x3041, 0x30FF),)
+HANGUL_RANGES = ((0x1100, 0x11FF), (0xAC00, 0xD7AF))
+
+
+def is_cjk(character: str) -> bool:
+    """Say whether a character is written without spaces around it and takes about a syllable to say."""
+    return _in(character, CJK_RANGES) or _in(character, KANA_RANGES) or _in(character, HANGUL_RANGES)
+
+
+def sentence_language(text: str, default: str) -> str:
+    """Return the ISO 639-1 code of the language of `text`; `default` where its script does not tell.
+
+    Kana is Japanese, Hangul Korean, Han Chinese, unless words in Latin letters outnumber them. Latin letters alone are
+    `default`, or English when `default` is a language that is not written with them.
+    """
+    kana, hangul, han = (
+        sum(_in(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, CJK_RANGES)
+    )
+    latin_words = sum(word[0].isascii() and word[0].isalpha() for word in text.split())
+    if latin_words > kana + hangul + han:
+        return "en" if default in ("zh", "ja", "ko") and kana + hangul + han == 0 else default
+    if kana:
+        return "ja"
+    if hangul:
+        return "ko"
+    if han:
+        return default if default == "ja" else "zh"
+    return default
+
+
+def _in(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= ord(character) <= last for first, last in ranges)

@@ -1,0 +1,32 @@
+import pytest
+
+from audio.language import is_cjk, sentence_language
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "language"),
+    [
+        ("What time is it?", "en", "en"),
+        ("Wie spät ist es?", "de", "de"),
+        ("现在几点了？", "en", "zh"),
+        ("我用 Python 写代码。", "en", "zh"),
+        ("Your meeting with 王伟 is at five.", "en", "en"),
+        ("Your meeting with 王伟 is at five.", "zh", "zh"),
+        ("Good morning, everybody.", "zh", "en"),
+        ("Guten Morgen.", "ja", "en"),
+        ("今日は良い天気です。", "en", "ja"),
+        ("東京都", "ja", "ja"),
+        ("안녕하세요, 반갑습니다.", "en", "ko"),
+        ("42", "zh", "zh"),
+        ("", "en", "en"),
+    ],
+)
+def test_the_script_tells_the_language_or_the_default_stands(text: str, default: str, language: str) -> None:
+    assert sentence_language(text, default) == language
+
+
+@pytest.mark.parametrize(
+    ("character", "expected"), [("中", True), ("か", True), ("한", True), ("é", False), ("。", False)]
+)
+def test_cjk_characters_are_letters_not_punctuation(character: str, expected: bool) -> None:
+    assert is_cjk(character) is expected

@@ -1,0 +1,90 @@
+"""A project of three files around the real scripts, so that set-up is tried for real, quickly and offline."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.architecture.source import ROOT
+
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[project]
+name = "nakari"
+version = "0"
+"""
+BACKEND = '''
+"""A build backend that makes a wheel with one program in it, and needs nothing."""
+import zipfile
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "nakari-0-py3-none-any.whl"
+    files = {
+        "stand_in.py": "import os, sys\\ndef main():\\n    print(os.getcwd(), *sys.argv[1:])\\n",
+        "nakari-0.dist-info/METADATA": "Metadata-Version: 2.1\\nName: nakari\\nVersion: 0\\n",
+        "nakari-0.dist-info/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+        "nakari-0.dist-info/entry_points.txt": "[console_scripts]\\nnakari = stand_in:main\\n",
+    }
+    record = "".join(f"{file},,\\n" for file in files) + "nakari-0.dist-info/RECORD,,\\n"
+    with zipfile.ZipFile(f"{wheel_directory}/{name}", "w") as wheel:
+        for file, text in (files | {"nakari-0.dist-info/RECORD": record}).items():
+            wheel.writestr(file, text)
+    return name
+'''
+EVERYTHING_IS_INSTALLED = """#!/bin/sh
+for word; do case "$word" in -*) ;; *) echo "$word=installed" ;; esac; done
+"""
+
+
+@dataclass(frozen=True)
+class ScratchProject:
+    """A folder with the real scripts, an empty lock, and a folder of commands that stand before the system's own."""
+
+    folder: Path
+    commands: Path
+
+    def command(self, name: str, text: str) -> None:
+        """Put a command before the system's own."""
+        file = self.commands / name
+        file.write_text(text)
+        file.chmod(0o755)
+
+    def with_everything_installed(self) -> "ScratchProject":
+        """Forget the commands put before the system's own, but for one: every Debian package is installed."""
+        shutil.rmtree(self.commands, ignore_errors=True)
+        self.commands.mkdir()
+        self.command("dpkg-query", EVERYTHING_IS_INSTALLED)
+        return self
+
+    def environment(self) -> dict[str, str]:
+        """Return what the scripts are started with."""
+        return os.environ | {"PATH": f"{self.commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
+
+    def run(self, script: str, *arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a script under dash to its end."""
+        return subprocess.run(
+            ["dash", str(self.folder / "scripts" / script), *arguments],
+            cwd=folder or self.folder,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def scratch_project(folder: Path) -> ScratchProject:
+    """Make one in a folder; on its machine every Debian package is installed."""
+    project = ScratchProject(folder / "nakari", folder / "commands")
+    shutil.copytree(ROOT / "scripts", project.folder / "scripts")
+    (project.folder / "requirements").mkdir()
+    for lock in ("runtime.txt", "test.txt"):
+        (project.folder / "requirements" / lock).write_text("# nothing\n")
+    (project.folder / "pyproject.toml").write_text(PYPROJECT)
+    (project.folder / "backend.py").write_text(BACKEND)
+    return project.with_everything_installed()

@@ -1,0 +1,159 @@
+"""The scripts a person starts, run for real around a small project."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import ROOT, files
+from tests.service.scratch_project import ScratchProject, scratch_project
+
+OLD_PYTHON = "#!/bin/sh\nexit 1\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ScratchProject:
+    return scratch_project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def set_up_once(tmp_path_factory: pytest.TempPathFactory) -> ScratchProject:
+    project = scratch_project(tmp_path_factory.mktemp("ready"))
+    assert "ready" in project.run("setup").stderr
+    return project
+
+
+@pytest.fixture
+def ready(set_up_once: ScratchProject) -> ScratchProject:
+    """A project that was set up, on a machine where every package is installed."""
+    return set_up_once.with_everything_installed()
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_every_script_is_plain_sh(shell: str) -> None:
+    for script in [path for path in files("scripts/*", ".ci/*") if path.suffix != ".md"]:
+        assert (ROOT / script).read_text(encoding="utf-8").startswith("#!/bin/sh\n")
+        assert os.access(ROOT / script, os.X_OK), script
+        subprocess.run([shell, "-n", script], cwd=ROOT, check=True)
+
+
+def test_ci_and_pre_commit_call_the_scripts() -> None:
+    assert "scripts/test" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "entry: scripts/check\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.shows("H1")
+def test_run_sets_up_once_then_goes_straight_to_work(project: ScratchProject, tmp_path: Path) -> None:
+    first = project.run("run", "say", "two words", folder=tmp_path)
+    assert first.stdout == f"{tmp_path} say two words\n"
+    assert "making the virtual environment" in first.stderr
+    began = time.monotonic()
+    second = project.run("run", folder=tmp_path)
+    assert time.monotonic() - began < 1.0
+    assert (second.stdout, second.stderr) == (f"{tmp_path} run\n", "")
+
+
+def test_test_needs_are_a_set_up_of_their_own_and_include_the_rest(ready: ScratchProject) -> None:
+    assert "ready" in ready.run("setup", "--test").stderr
+    assert ready.run("setup").stderr == ""
+    assert ready.run("setup", "--test").stderr == ""
+
+
+def test_a_changed_lock_is_followed_in_place(ready: ScratchProject) -> None:
+    (ready.folder / "requirements/runtime.txt").write_text("# another\n")
+    (ready.folder / ".venv/kept").touch()
+    assert "ready" in ready.run("setup").stderr
+    assert (ready.folder / ".venv/kept").exists()
+    assert ready.run("setup").stderr == ""
+
+
+def test_a_moved_folder_gets_a_new_environment(ready: ScratchProject, tmp_path: Path) -> None:
+    copied = shutil.copytree(ready.folder, tmp_path / "elsewhere", symlinks=True)
+    moved = ScratchProject(copied, ready.commands)
+    done = moved.run("run")
+    assert done.stdout == f"{moved.folder} run\n"
+    assert "ready" in done.stderr
+
+
+def test_an_interrupted_set_up_is_made_good_by_the_next(project: ScratchProject) -> None:
+    with subprocess.Popen(
+        ["dash", project.folder / "scripts/setup"],
+        env=project.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as setup:
+        assert setup.stderr
+        assert any("installing what requirements/runtime.txt locks" in line for line in iter(setup.stderr.readline, ""))
+        os.killpg(setup.pid, signal.SIGKILL)
+    assert not (project.folder / ".venv/made-runtime").exists()
+    (project.folder / ".venv/half-installed").touch()
+    assert project.run("run").stdout == f"{project.folder} run\n"
+    assert not (project.folder / ".venv/half-installed").exists()
+
+
+def test_a_failed_installation_is_one_sentence(project: ScratchProject) -> None:
+    lock = project.folder / "requirements/runtime.txt"
+    lock.write_text("not-to-be-had==1 --hash=sha256:" + "0" * 64 + "\n")
+    failed = project.run("run")
+    assert failed.returncode == 69
+    assert failed.stdout == ""
+    assert (
+        "nakari: the installation failed; look at the lines above, check the network, then run this again"
+        in failed.stderr
+    )
+    assert "No matching distribution found for not-to-be-had==1" in failed.stderr
+    assert (project.folder / ".venv/unfinished").exists()
+
+
+def test_a_person_gets_one_apt_line_and_set_up_goes_on(ready: ScratchProject) -> None:
+    ready.command("dpkg-query", "#!/bin/sh\necho flite=installed libportaudio2=config-files\nexit 1\n")
+    ready.command("id", "#!/bin/sh\necho 1000\n")
+    done = ready.run("run")
+    assert re.findall(r"apt-get .*", done.stderr) == [
+        "apt-get update && apt-get install -y --no-install-recommends libportaudio2 espeak-ng"
+    ]
+    assert done.stdout == f"{ready.folder} run\n"
+
+
+def test_root_installs_what_is_missing_and_only_that(ready: ScratchProject, tmp_path: Path) -> None:
+    ready.command("dpkg-query", "#!/bin/sh\necho libportaudio2=installed espeak-ng=installed\nexit 1\n")
+    ready.command("id", "#!/bin/sh\necho 0\n")
+    ready.command("apt-get", f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\n')
+    assert ready.run("setup").returncode == 0
+    assert (tmp_path / "asked").read_text() == "update -qq\ninstall -qq -y --no-install-recommends flite\n"
+
+
+def test_root_is_told_when_apt_fails(ready: ScratchProject) -> None:
+    ready.command("dpkg-query", "#!/bin/sh\nexit 1\n")
+    ready.command("id", "#!/bin/sh\necho 0\n")
+    ready.command("apt-get", "#!/bin/sh\necho 'E: no disk space' >&2\nexit 100\n")
+    done = ready.run("setup")
+    assert done.returncode == 69
+    assert done.stderr.splitlines()[-2:] == [
+        "E: no disk space",
+        "nakari: apt-get failed (its words are above); mend that, then run this again",
+    ]
+
+
+def test_without_a_fitting_python_it_says_which(project: ScratchProject) -> None:
+    for name in ("python3", "python3.11", "python3.12", "python3.13"):
+        project.command(name, OLD_PYTHON)
+    project.command("id", "#!/bin/sh\necho 1000\n")
+    done = project.run("run")
+    assert done.returncode == 69
+    assert "apt-get install -y --no-install-recommends python3 python3-venv\n" in done.stderr
+    assert "no Python 3.11, 3.12 or 3.13 with venv was found" in done.stderr
+
+
+@pytest.mark.parametrize("script", ["install", "uninstall"])
+def test_a_service_is_root_s_business(ready: ScratchProject, script: str) -> None:
+    ready.command("id", "#!/bin/sh\necho 1000\n")
+    done = ready.run(script)
+    assert done.returncode == 77
+    assert f"sudo scripts/{script}" in done.stderr

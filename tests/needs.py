@@ -59,6 +59,12 @@ def systemd() -> str | None:
 
 
 @cache
+def debian() -> str | None:
+    """A bare Debian tree to clone into: what systemd needs, and programs that set it up."""
+    return systemd() or missing_programs("git", "setpriv", "ip")
+
+
+@cache
 def neo4j() -> str | None:
     """A real Neo4j server, named by whoever has one."""
     return None if os.environ.get("NAKARI_TEST_NEO4J_URI") else "no Neo4j server: NAKARI_TEST_NEO4J_URI names none"
@@ -70,4 +76,4 @@ def browser() -> str | None:
     return missing_programs("chromium")
 
 
-NEEDS = {"sound": sound, "network": network, "systemd": systemd, "neo4j": neo4j, "browser": browser}
+NEEDS = {"sound": sound, "network": network, "systemd": systemd, "debian": debian, "neo4j": neo4j, "browser": browser}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import PACKAGES, ROOT
+from tests.architecture.source import PACKAGES, ROOT, imports, sources
 
 CARD = {
     *("edge-tts", "faster-whisper", "litellm", "neo4j", "numpy"),
@@ -73,6 +73,29 @@ def test_the_wheel_holds_the_four_packages_and_nothing_else(tmp_path: Path) -> N
     with zipfile.ZipFile(next(tmp_path.glob("nakari-*.whl"))) as wheel:
         tops = {name.split("/")[0] for name in wheel.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    """Nothing leans on what another dependency happens to bring along."""
+    owners = importlib.metadata.packages_distributions()
+    optional = {"pyaudio": ["PyAudio"]}
+    third_party = {
+        name.split(".")[0]: f"{path}:{line}"
+        for path in sources()
+        for name, line in imports(path)
+        if name.split(".")[0] not in sys.stdlib_module_names | set(PACKAGES)
+    }
+    undeclared = {
+        name: where
+        for name, where in third_party.items()
+        if not {owner.lower() for owner in owners.get(name, optional.get(name, []))} & required()
+    }
+    assert undeclared == {}
+
+
+def test_every_dependency_has_its_line_in_the_docs() -> None:
+    lines = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| ([a-z0-9-]+) \|", lines, re.MULTILINE)) - {"package"} == required()
 
 
 @pytest.mark.shows("H1")

@@ -19,6 +19,10 @@ CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 """0.032 s."""
 
 
+QUIETEST_DBFS = -120.0
+"""Level given to digital silence, dB relative to full scale."""
+
+
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
     """`CHUNK_SAMPLES` samples of the microphone."""
@@ -45,8 +49,8 @@ def from_float(samples: NDArray[np.float32]) -> Samples:
 
 
 def rms_dbfs(samples: Samples) -> float:
-    """Return the level in dB relative to full scale; -120 for digital silence and for no samples."""
+    """Return the level in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
     if len(samples) == 0:
-        return -120.0
+        return QUIETEST_DBFS
     power = float(np.mean(np.square(samples.astype(np.float64)))) / 32768.0**2
-    return max(-120.0, 10.0 * float(np.log10(power))) if power > 0 else -120.0
+    return max(QUIETEST_DBFS, 10.0 * float(np.log10(power))) if power > 0 else QUIETEST_DBFS

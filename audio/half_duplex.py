@@ -1,0 +1,25 @@
+"""Without echo cancellation she does not listen while she speaks, so that she never answers herself."""
+
+from collections.abc import Callable
+from typing import Final
+
+from audio.pcm import AudioChunk
+
+MARGIN_SECONDS: Final = 0.3
+"""How long a room goes on sounding after the loudspeaker, and the microphone's own latency."""
+
+
+class HalfDuplex:
+    """Says which chunks of the microphone hold her own voice. Counts them: nothing is gated unnoticed."""
+
+    def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
+        self._busy_until = busy_until
+        self._margin = margin
+        self.covered_chunks = 0
+
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Whether sound of hers may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
+        busy_until = self._busy_until()
+        covered = busy_until > 0 and chunk.started_at < busy_until + self._margin
+        self.covered_chunks += covered
+        return covered

@@ -1,0 +1,77 @@
+"""A sound file in place of the microphone, and the reading of any sound file."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from audio.errors import BadRecording
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+
+CLOSING_SECONDS: Final = 1.5
+"""Silence behind the recording, so that its last turn is committed."""
+
+FRAME_SIZE: Final = 4096
+
+
+def read_recording(path: Path) -> Samples:
+    """Return a sound file of any format FFmpeg knows as int16, shape (n,), mono, 16 kHz.
+
+    Raises `BadRecording` when it cannot be opened, is no sound, or holds none.
+    """
+    import av
+
+    try:
+        with av.open(str(path), mode="r", metadata_errors="ignore") as container:
+            if not container.streams.audio:
+                raise BadRecording(f"{path} holds no sound; give a WAV, FLAC, MP3 or other sound file")
+            samples = np.concatenate([np.zeros(0, np.int16), *_resampled(container)])
+    except (OSError, av.FFmpegError) as error:
+        reason = error.strerror or "it is no sound file"
+        raise BadRecording(f"{path} cannot be read as sound ({reason}); give a WAV, FLAC or MP3 file") from error
+    if len(samples) == 0:
+        raise BadRecording(f"{path} holds no sound; record it again, or give another file")
+    return samples
+
+
+class RecordingSource:
+    """A recording as an `AudioSource`: in real time on `time.monotonic`, or as fast as it is read; then it ends."""
+
+    def __init__(self, path: Path, *, fast: bool = False) -> None:
+        self.name = str(path)
+        self._samples = read_recording(path)
+        self._fast = fast
+
+    @property
+    def dropped_chunks(self) -> int:
+        """Always 0: a recording waits for its reader."""
+        return 0
+
+    @property
+    def seconds(self) -> float:
+        """Length of the recording, without the silence behind it."""
+        return len(self._samples) / SAMPLE_RATE
+
+    async def chunks(self) -> AsyncIterator[AudioChunk]:
+        """Yield the recording and the silence behind it; the last chunk is filled up with zeros."""
+        began = time.monotonic()
+        closing = np.zeros(int(CLOSING_SECONDS * SAMPLE_RATE), np.int16)
+        padding = np.zeros(-(len(self._samples) + len(closing)) % CHUNK_SAMPLES, np.int16)
+        samples = np.concatenate([self._samples, closing, padding])
+        for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
+            chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], began + number * CHUNK_SECONDS)
+            # A microphone hands a chunk over when its last sample was taken.
+            await asyncio.sleep(0 if self._fast else max(0.0, chunk.ended_at - time.monotonic()))
+            yield chunk
+
+
+def _resampled(container: "av.container.InputContainer") -> Iterator[Samples]:  # type: ignore[name-defined]  # noqa: F821
+    import av
+
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE, frame_size=FRAME_SIZE)
+    for frame in container.decode(audio=0):
+        yield from (piece.to_ndarray()[0] for piece in resampler.resample(frame))
+    yield from (piece.to_ndarray()[0] for piece in resampler.resample(None))

@@ -1,0 +1,162 @@
+"""Texts as vectors: who makes them, and the handles that stand for them so that no vector enters a context."""
+
+import hashlib
+import re
+from array import array
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from memory.errors import EmbeddingUnavailable, GraphRefused
+
+if TYPE_CHECKING:
+    import httpx
+
+PREFIX: Final = "vector_"
+DIGITS: Final = 12
+"""Hexadecimal digits of a handle: 48 bits of the text's SHA-256."""
+
+_HANDLE: Final = re.compile(rf"{PREFIX}[0-9a-f]{{{DIGITS}}}")
+
+KEPT: Final = 256
+"""Vectors in memory, the last used ones: 3 MB at 1536 numbers."""
+
+SECONDS: Final = 10.0
+"""For an answer of an embeddings server."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts. Guarantees: the same length always, in the order of the texts."""
+
+    @property
+    def name(self) -> str:
+        """Which model; vectors of different names do not compare."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text. Raises `EmbeddingUnavailable`."""
+
+
+class NoEmbedder:
+    """Where no model is set up."""
+
+    name = "none"
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Raise `EmbeddingUnavailable` and say how to do without."""
+        del texts
+        raise EmbeddingUnavailable(
+            "there is no embedding model here (set one with [memory] embeddings); everything else works: "
+            "search by words, toLower(n.x) CONTAINS toLower($words)"
+        )
+
+
+class OpenAiEmbedder:
+    """A model behind an OpenAI-compatible `/embeddings` endpoint: OpenAI, Ollama, llama.cpp, vLLM and others."""
+
+    def __init__(self, url: str, model: str, key: str = "") -> None:
+        """`url` is the API's root, ending in `/v1` with most servers."""
+        import httpx
+
+        self.name = model
+        self._url = url.rstrip("/") + "/embeddings"
+        self._client = httpx.AsyncClient(
+            timeout=SECONDS, headers={"Authorization": f"Bearer {key}"} if key else {}, follow_redirects=False
+        )
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text, in one request. Raises `EmbeddingUnavailable`."""
+        import httpx
+
+        try:
+            answer = await self._client.post(self._url, json={"model": self.name, "input": list(texts)})
+            answer.raise_for_status()
+            return _vectors(answer, len(texts))
+        except httpx.HTTPStatusError as error:
+            raise EmbeddingUnavailable(
+                f"the embeddings server refuses ({error.response.status_code}: {error.response.text[:200]}): "
+                "check url, model and key of [memory] embeddings"
+            ) from error
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise EmbeddingUnavailable(f"the embeddings server {self._url} does not answer ({reason})") from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+
+class Handles:
+    """Vectors by the name of their text. The same text has the same handle for ever, also after a restart.
+
+    Were handles counted, one in an older context would come to mean another vector.
+    """
+
+    def __init__(self, embedder: Embedder, kept: int = KEPT) -> None:
+        self._embedder = embedder
+        self._kept = kept
+        self._vectors: OrderedDict[str, array[float]] = OrderedDict()
+
+    async def embed(self, text: str) -> str:
+        """Return the handle of a text, computing its vector unless it is still kept.
+
+        Raises `EmbeddingUnavailable`.
+        """
+        handle = handle_of(text, self._embedder.name)
+        if handle not in self._vectors:
+            [vector] = await self._embedder.embed([text])
+            self._vectors[handle] = array("d", vector)
+        self._vectors.move_to_end(handle)
+        while len(self._vectors) > self._kept:
+            self._vectors.popitem(last=False)
+        return handle
+
+    def bind(self, params: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
+        """Return the parameters with vectors in the place of handles.
+
+        `used` are the parameters that the statement names: a handle among them needs no entry in `params`. A value that
+        is a handle, with or without $, is replaced wherever it stands, in rows too. Raises `GraphRefused` for a handle
+        whose vector is not kept any more.
+        """
+        named = {name: name for name in used if _is_handle(name) and name not in params}
+        return {name: self._bound(value) for name, value in {**params, **named}.items()}
+
+    def _bound(self, value: Any) -> Any:
+        match value:
+            case str() if _is_handle(value.removeprefix("$")):
+                return self._vector(value.removeprefix("$"))
+            case Mapping():
+                return {key: self._bound(item) for key, item in value.items()}
+            case list():
+                return [self._bound(item) for item in value]
+        return value
+
+    def _vector(self, handle: str) -> list[float]:
+        if handle not in self._vectors:
+            raise GraphRefused(
+                f"{handle} is not kept any more: call embedding with its text again, the handle is the same"
+            )
+        self._vectors.move_to_end(handle)
+        return self._vectors[handle].tolist()
+
+
+def handle_of(text: str, model: str) -> str:
+    """Return the handle of a text's vector by a model."""
+    digest = hashlib.sha256(f"{model}\0{text}".encode(errors="surrogatepass")).hexdigest()
+    return PREFIX + digest[:DIGITS]
+
+
+def _is_handle(name: str) -> bool:
+    return _HANDLE.fullmatch(name) is not None
+
+
+def _vectors(answer: "httpx.Response", count: int) -> list[list[float]]:
+    try:
+        rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
+        vectors = [[float(number) for number in row["embedding"]] for row in rows]
+    except (ValueError, KeyError, TypeError) as error:
+        raise EmbeddingUnavailable(f"what the embeddings server sent is no list of vectors ({error})") from error
+    if len(vectors) != count or len({len(vector) for vector in vectors}) > 1 or not all(vectors):
+        raise EmbeddingUnavailable(
+            f"the embeddings server sent {len(vectors)} vectors of unequal kind for {count} texts"
+        )
+    return vectors

@@ -1,0 +1,80 @@
+"""Connections to wherever the store answers now, through the official driver."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncTransaction,
+    NotificationMinimumSeverity,
+)
+
+from memory.errors import GraphUnavailable
+from memory.graph.store import Endpoint, Login
+
+CONNECT_SECONDS: Final = 2.0
+"""For reaching a store that does not answer; a refused connection is known at once."""
+
+IDLE_SECONDS: Final = 1.0
+"""A connection that rested longer is tried before it is used: its store may have been restarted."""
+
+FETCH: Final = 64
+"""Records unpacked in one go, a few milliseconds of the event loop (0.06 ms each)."""
+
+
+class Connections:
+    """One driver for each login at the present endpoint; those of an earlier endpoint are closed."""
+
+    def __init__(self) -> None:
+        self._at: Endpoint | None = None
+        self._drivers: dict[Login, AsyncDriver] = {}
+
+    @asynccontextmanager
+    async def transaction(self, endpoint: Endpoint, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
+        """Open a transaction as the writer or the reader, which the server ends after so many seconds.
+
+        Leaving the block commits it (the driver's way) unless it was rolled back or an error comes through. Raises the
+        driver's errors, and `GraphUnavailable` for an endpoint that is no address.
+        """
+        driver = await self._driver(endpoint, endpoint.writer if writes else endpoint.reader)
+        access = WRITE_ACCESS if writes else READ_ACCESS
+        async with (
+            driver.session(database=endpoint.database, default_access_mode=access, fetch_size=FETCH) as session,
+            await session.begin_transaction(timeout=seconds) as transaction,
+        ):
+            yield transaction
+
+    async def close(self) -> None:
+        """Close them all; a later transaction opens new ones."""
+        drivers, self._drivers, self._at = self._drivers, {}, None
+        for driver in drivers.values():
+            await driver.close()
+
+    async def _driver(self, endpoint: Endpoint, login: Login) -> AsyncDriver:
+        if endpoint != self._at:
+            await self.close()
+            self._at = endpoint
+        if login not in self._drivers:
+            self._drivers[login] = _driver(endpoint, login)
+        return self._drivers[login]
+
+
+def _driver(endpoint: Endpoint, login: Login) -> AsyncDriver:
+    try:
+        return AsyncGraphDatabase.driver(
+            endpoint.uri,
+            auth=login,
+            connection_timeout=CONNECT_SECONDS,
+            connection_acquisition_timeout=2 * CONNECT_SECONDS,
+            liveness_check_timeout=IDLE_SECONDS,
+            telemetry_disabled=True,
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+        )
+    except (ValueError, TypeError) as error:
+        raise GraphUnavailable(
+            f"{endpoint.uri!r} is not the address of a graph server: set [memory] uri to one like bolt://127.0.0.1:7687"
+        ) from error

@@ -1,0 +1,52 @@
+"""What is true of the Cypher of each store, in the words the model reads."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A store's Cypher, told by its differences from what a model has learnt."""
+
+    name: str
+    reading: tuple[str, ...]
+    """Sentences for who queries; none names a label, property or relationship type of hers."""
+    writing: tuple[str, ...]
+    """Sentences for who writes."""
+    unexplained: tuple[str, ...] = ()
+    """How messages begin that do not say what was wrong."""
+
+
+# Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py.
+EMBEDDED: Final = Dialect(
+    "openCypher as in Neo4j 5",
+    reading=(
+        "Vectors: vector.similarity.cosine(n.v, $vector) is the cosine, from -1 to 1; ORDER BY it DESC with a LIMIT. "
+        "There are no vector and no full-text indexes.",
+        "Not there: SHORTEST k (shortestPath() is), the CYPHER and USE prefixes, EXPLAIN, LOAD CSV, gds, "
+        "apoc procedures (many apoc functions are).",
+    ),
+    writing=(
+        "A name is either a label or a relationship type, never both. No ~ in a label.",
+        "elementId changes when a node's labels change: give what you want to find again an id of your own.",
+        "An index fixes the type of its property: a later value of another type is converted (1.5 becomes 1, a date a "
+        "text) or refused. Index only what always holds one type.",
+        "Indexes are RANGE (CREATE INDEX … IF NOT EXISTS FOR … ON …) or come with a uniqueness constraint.",
+    ),
+    unexplained=("Error executing ",),
+)
+
+NEO4J: Final = Dialect(
+    "Neo4j 5 Cypher",
+    reading=(
+        "Vectors: vector.similarity.cosine(n.v, $vector) is (1 + cosine) / 2, from 0 to 1; ORDER BY it DESC with a "
+        "LIMIT, or CALL db.index.vector.queryNodes(index, k, $vector) YIELD node, score where there is an index.",
+        "Not there: LOAD CSV, and gds and apoc unless the server has them.",
+    ),
+    writing=(
+        "A property holds a text, number, boolean, time, point or a list of one of these, not a list of lists.",
+        "elementIds are the server's own and are reused: give what you want to find again an id of your own.",
+        "A vector index: CREATE VECTOR INDEX … IF NOT EXISTS FOR … ON … OPTIONS {indexConfig: "
+        "{`vector.dimensions`: …, `vector.similarity_function`: 'cosine'}}.",
+    ),
+)

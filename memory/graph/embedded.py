@@ -1,0 +1,222 @@
+"""The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
+
+import asyncio
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Self
+
+import structlog
+
+from memory.errors import GraphUnavailable
+from memory.graph import server
+from memory.graph.child import Child
+from memory.graph.dialect import EMBEDDED, Dialect
+from memory.graph.explain import Explainer
+from memory.graph.store import Endpoint, Login
+
+START_SECONDS: Final = 30.0
+"""It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
+
+STOP_SECONDS: Final = 5.0
+"""It stops in hundredths of a second; past this it is killed, which loses nothing acknowledged."""
+
+PATIENCE: Final = 2.0
+"""Seconds that a statement waits for a store that is just starting."""
+
+FIRST_DELAY: Final = 0.2
+LONGEST_DELAY: Final = 30.0
+"""Seconds before a restart; doubled each time."""
+
+STEADY_SECONDS: Final = 60.0
+"""A store that lived so long has recovered: its next restart is quick again."""
+
+_SOURCE: Final = Path(__file__).resolve().parents[2]
+
+log = structlog.get_logger()
+
+
+class State(StrEnum):
+    """Whether statements can be run now."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    DOWN = "down"
+    """Failed or ended; tried again while `run` is running."""
+
+
+class EmbeddedStore:
+    """ArcadeDB native in a child process, serving Bolt to this process alone.
+
+    Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
+    outlives this process; nobody without this process' passwords is served. One process at a time has the folder.
+    Run it supervised by `run`, or bare by `async with`.
+    """
+
+    dialect: Dialect = EMBEDDED
+
+    def __init__(
+        self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 192, statement_seconds: float = 10.0
+    ) -> None:
+        self.folder = folder
+        self.bolt_port = bolt_port
+        """The port asked for; 0 for any free one, another at each start."""
+        self.state = State.STOPPED
+        self.reason = "it was not started"
+        """Why it is not ready, for a person."""
+        self._heap_megabytes = heap_megabytes
+        self._statement_seconds = statement_seconds
+        self._settled = asyncio.Event()
+        self._child: Child | None = None
+        self._endpoint: Endpoint | None = None
+        self._explainer: Explainer | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child while it is ready."""
+        return self._child.pid if self._child and self.state is State.READY else None
+
+    async def __aenter__(self) -> Self:
+        """Start it; raises `GraphUnavailable` with the reason when it does not come up."""
+        try:
+            await self.start()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop it."""
+        await self.stop()
+
+    async def run(self) -> None:
+        """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else."""
+        delay = 0.0
+        try:
+            while True:
+                began = time.monotonic()
+                await self._live_once()
+                delay = next_delay(delay, time.monotonic() - began)
+                await asyncio.sleep(delay)
+        finally:
+            await self.stop()
+
+    async def start(self) -> None:
+        """Start the child and wait until it serves. Raises `GraphUnavailable` with the reason when it does not."""
+        self._become(State.STARTING, "it is starting")
+        began = time.monotonic()
+        root, reader, writer = (secrets.token_hex(32) for _ in range(3))
+        settings = server.Settings(
+            folder=str(self.folder.resolve()),
+            bolt_port=self.bolt_port,
+            heap_megabytes=self._heap_megabytes,
+            statement_seconds=self._statement_seconds,
+            reader_password=reader,
+            writer_password=writer,
+            root_password=root,
+            parent=os.getpid(),
+        )
+        ports = await self._answer_to(settings)
+        self._endpoint = Endpoint(
+            f"bolt://127.0.0.1:{ports['bolt']}", server.DATABASE, (server.READER, reader), (server.WRITER, writer)
+        )
+        self._explainer = Explainer(ports["http"], server.DATABASE)
+        self._become(State.READY, "")
+        log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
+
+    async def stop(self) -> None:
+        """Stop the child and wait for its end; it has nothing to lose by being killed if it does not stop."""
+        child, self._child = self._child, None
+        self._endpoint = self._explainer = None
+        if child is not None:
+            await child.stop(STOP_SECONDS)
+        self._become(State.STOPPED, "it was stopped")
+
+    async def endpoint(self) -> Endpoint:
+        """Return where it serves since its last start; waits `PATIENCE` for one under way.
+
+        Raises `GraphUnavailable` with the reason when it is not up.
+        """
+        if self.state is State.STARTING:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await self._settled.wait()
+            except TimeoutError:
+                pass
+        if self._endpoint is None:
+            raise GraphUnavailable(f"the memory is not available now: {self.reason}")
+        return self._endpoint
+
+    async def overran(self) -> None:
+        """Kill the child: a statement went on past the store's own limit and would hold a core for ever."""
+        if self._child is not None:
+            log.warning("graph_store_killed", reason="a statement did not end at its time limit")
+            self._child.kill()
+            await self._child.ended.wait()
+
+    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
+        """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""
+        if self._explainer is None or not message.startswith(self.dialect.unexplained):
+            return message
+        return await self._explainer.explanation(login, cypher, params) or message
+
+    async def _live_once(self) -> None:
+        """Start the child and return when it has ended or did not start."""
+        try:
+            await self.start()
+        except GraphUnavailable as error:
+            log.warning("graph_store_failed", reason=str(error))
+            return
+        child = self._child
+        if child is None:
+            return
+        await child.ended.wait()
+        self._down(f"its process {child.end} and is being restarted")
+        log.error("graph_store_ended", end=child.end, last_words=child.last_words)
+
+    async def _answer_to(self, settings: server.Settings) -> dict[str, int]:
+        """Run the child and return the ports it serves on; raises `GraphUnavailable`, with no child left."""
+        try:
+            child = await Child.run(server.__name__, _SOURCE, json.dumps(asdict(settings)).encode())
+        except OSError as error:
+            raise self._failure(f"no process could be started for it ({error.strerror})") from error
+        self._child = child
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                answer = await child.answer
+        except TimeoutError:
+            child.kill()
+            answer = json.dumps({"error": f"it did not start within {START_SECONDS:g} s"}).encode()
+        ports: dict[str, Any] = json.loads(answer or "{}")
+        if "bolt" in ports:
+            return ports
+        await child.ended.wait()
+        raise self._failure(ports.get("error") or f"its process {child.end} at its start: {child.last_words[-500:]}")
+
+    def _failure(self, reason: str) -> GraphUnavailable:
+        self._down(reason)
+        return GraphUnavailable(f"the memory is not available now: {reason}")
+
+    def _down(self, reason: str) -> None:
+        self._endpoint = self._explainer = self._child = None
+        self._become(State.DOWN, reason)
+
+    def _become(self, state: State, reason: str) -> None:
+        self.state, self.reason = state, reason
+        if state is State.STARTING:
+            self._settled.clear()
+        else:
+            self._settled.set()
+
+
+def next_delay(last: float, lived: float) -> float:
+    """Return the seconds to wait before a restart, from the last wait and the seconds the store has lived since."""
+    if lived >= STEADY_SECONDS or last == 0:
+        return FIRST_DELAY
+    return min(last * 2, LONGEST_DELAY)

@@ -1,0 +1,102 @@
+"""What a statement may cost, and what comes of it."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Final
+
+from neo4j import AsyncResult, ResultSummary, SummaryCounters
+
+from memory.graph.cypher import LONGEST_STATEMENT
+from memory.graph.store import Json
+from memory.graph.values import LONGEST_VECTOR, plain
+
+COUNTERS: Final = {
+    "nodesCreated": "nodes_created",
+    "nodesDeleted": "nodes_deleted",
+    "relationshipsCreated": "relationships_created",
+    "relationshipsDeleted": "relationships_deleted",
+    "propertiesSet": "properties_set",
+    "labelsAdded": "labels_added",
+    "labelsRemoved": "labels_removed",
+    "indexesAdded": "indexes_added",
+    "indexesRemoved": "indexes_removed",
+    "constraintsAdded": "constraints_added",
+    "constraintsRemoved": "constraints_removed",
+}
+"""Neo4j's counters and the driver's attributes for them; system updates are not the graph's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one statement may cost and return."""
+
+    seconds: float = 10.0
+    """Must be the store's own limit too, where the store is ours."""
+    statement: int = LONGEST_STATEMENT
+    """Characters."""
+    rows: int = 200
+    characters: int = 12_000
+    """Of the records as JSON; the first record comes whole even if it alone is longer."""
+    counted: int = 1_000
+    """Rows past those returned that are still counted."""
+    longest_vector: int = LONGEST_VECTOR
+    """Floats of a list that are returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a statement returned, as far as the limits let it."""
+
+    records: list[dict[str, Json]]
+    truncated: int = 0
+    """Rows left out; at least so many when it reaches `Limits.counted`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Result):
+    """What a statement changed, durably, and returned."""
+
+    stats: dict[str, int] = field(default_factory=dict)
+    """Each of `COUNTERS`, zeros too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What is in use now, with how often, the most frequent first."""
+
+    labels: dict[str, int]
+    relationship_types: dict[str, int]
+    property_keys: dict[str, int]
+    """Of nodes and relationships together."""
+    vector_indexes: list[dict[str, Json]]
+    """`{name, labels, properties}` each."""
+
+
+async def collected(answer: AsyncResult, limits: Limits) -> Result:
+    """Return the records within the limits; what is over is counted, up to a limit of its own."""
+    records: list[dict[str, Json]] = []
+    size = left = 0
+    async for record in answer:
+        if left == 0 and len(records) < limits.rows:
+            row = {str(key): plain(value, limits.longest_vector) for key, value in dict(record).items()}
+            size += len(json.dumps(row, ensure_ascii=False))
+            if not records or size <= limits.characters:
+                records.append(row)
+                continue
+        left += 1
+        if left == limits.counted:
+            break
+    return Result(records, left)
+
+
+def wrote(summary: ResultSummary) -> bool:
+    """Say whether the store's planner took the statement for a writing one, or counted changes.
+
+    The embedded store names no type for a statement whose rows were not all fetched, hence the counters.
+    """
+    return summary.query_type in {"w", "rw"} or bool(summary.counters.contains_updates)
+
+
+def stats(counters: SummaryCounters) -> dict[str, int]:
+    """Return every counter by Neo4j's name."""
+    return {name: int(getattr(counters, attribute)) for name, attribute in COUNTERS.items()}

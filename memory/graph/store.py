@@ -1,0 +1,81 @@
+"""Where the graph lives: what `Graph` asks of a store, and a Neo4j server as one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from memory.graph.dialect import NEO4J, Dialect
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Login: TypeAlias = tuple[str, str] | None
+"""User and password; None where the server asks for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a store answers now, and as whom to come. Another one after each start of an own store."""
+
+    uri: str
+    """bolt://host:port, or any scheme of the neo4j driver."""
+    database: str | None
+    """None for the server's default."""
+    reader: Login
+    writer: Login
+
+    def __repr__(self) -> str:
+        """Without the passwords."""
+        return f"Endpoint({self.uri!r}, {self.database!r})"
+
+
+class Store(Protocol):
+    """A store as `Graph` sees it."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """What its Cypher is like."""
+
+    async def endpoint(self) -> Endpoint:
+        """Return where it answers, waiting at most about 2 s for one that is starting.
+
+        Raises `GraphUnavailable` with the reason when it is down.
+        """
+
+    async def overran(self) -> None:
+        """Take note that a statement did not end at the store's own limit, so that it must be made to."""
+
+    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
+        """Return what was wrong with a statement that was refused to `login`, also where the message hides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jServer:
+    """A Neo4j server that somebody runs, of version 5.26 or newer."""
+
+    uri: str
+    """neo4j://, bolt:// and their +s and +ssc forms."""
+    user: str = ""
+    """Empty where the server asks for no login."""
+    password: str = ""
+    database: str | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """Neo4j's own."""
+        return NEO4J
+
+    async def endpoint(self) -> Endpoint:
+        """Return the configured address; whether anybody answers there is found out by asking."""
+        login = (self.user, self.password) if self.user else None
+        return Endpoint(self.uri, self.database, login, login)
+
+    async def overran(self) -> None:
+        """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
+
+    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
+        """Return the message: Neo4j's say it all."""
+        del login, cypher, params
+        return message
+
+    def __repr__(self) -> str:
+        """Without the password."""
+        return f"Neo4jServer({self.uri!r})"

@@ -1,0 +1,108 @@
+"""Values of the driver as JSON: nodes, relationships, paths, times, points, bytes."""
+
+import base64
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from neo4j import graph, spatial, time
+
+from memory.graph.store import Json
+
+LONGEST_VECTOR: Final = 32
+"""Floats of a list that are written out; a longer list of nothing but floats is a vector and says only its length."""
+
+_ZEROS: Final = re.compile(r"(\.\d*?)0+(?!\d)")
+"""The end of a fraction: the driver writes nine digits always."""
+
+
+def plain(value: Any, longest_vector: int = LONGEST_VECTOR) -> Json:
+    """Return a value of the driver as JSON.
+
+    A node is `{elementId, labels, properties}`, a relationship `{elementId, type, start, end, properties}` with the
+    elementIds of its ends, a path `{nodes, relationships}`; times and durations are ISO 8601 as Cypher's own functions
+    read them, points `{x, y[, z], srid}`, bytes `{base64}`, NaN and infinities their names. Lists of more than
+    `longest_vector` floats are replaced by a word about them: an embedding is of no use to a reader.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case graph.Node() | graph.Relationship() | graph.Path():
+            return _entity(value, longest_vector)
+        case list():
+            return _list(value, longest_vector)
+        case Mapping():
+            return {str(key): plain(item, longest_vector) for key, item in value.items()}
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Json:
+    match value:
+        case float():
+            return value if math.isfinite(value) else _not_finite(value)
+        case bytes() | bytearray():
+            return {"base64": base64.b64encode(value).decode("ascii")}
+        case spatial.Point():
+            return {**dict(zip("xyz", value, strict=False)), "srid": value.srid}
+        case time.DateTime() | time.Time():
+            return _short(value.iso_format()) + _zone(value)
+        case time.Date() | time.Duration():
+            return value.iso_format()
+    return str(value)
+
+
+def _list(values: list[Any], longest_vector: int) -> Json:
+    if len(values) > longest_vector and all(isinstance(item, float) for item in values):
+        return f"({len(values)} numbers, left out)"
+    return [plain(item, longest_vector) for item in values]
+
+
+def _entity(value: graph.Node | graph.Relationship | graph.Path, longest_vector: int) -> Json:
+    match value:
+        case graph.Node():
+            return _node(value, longest_vector)
+        case graph.Relationship():
+            return _relationship(value, longest_vector)
+    return {
+        "nodes": [_node(node, longest_vector) for node in value.nodes],
+        "relationships": [_relationship(relationship, longest_vector) for relationship in value.relationships],
+    }
+
+
+def _node(node: graph.Node, longest_vector: int) -> Json:
+    return {
+        "elementId": node.element_id,
+        "labels": [*sorted(node.labels)],
+        "properties": _properties(node.items(), longest_vector),
+    }
+
+
+def _relationship(relationship: graph.Relationship, longest_vector: int) -> Json:
+    start, end = relationship.nodes
+    return {
+        "elementId": relationship.element_id,
+        "type": relationship.type,
+        "start": None if start is None else start.element_id,
+        "end": None if end is None else end.element_id,
+        "properties": _properties(relationship.items(), longest_vector),
+    }
+
+
+def _properties(items: Iterable[tuple[str, Any]], longest_vector: int) -> dict[str, Json]:
+    return {key: plain(value, longest_vector) for key, value in sorted(items)}
+
+
+def _short(moment: str) -> str:
+    """Return an ISO time without the zeros its fraction ends in."""
+    return _ZEROS.sub(lambda found: found[1].rstrip("."), moment, count=1)
+
+
+def _zone(moment: Any) -> str:
+    """Return a region as Cypher writes it, `[Asia/Shanghai]`; nothing for UTC and plain offsets."""
+    region = getattr(moment.tzinfo, "zone", None) or getattr(moment.tzinfo, "key", None)
+    return f"[{region}]" if region and "/" in region and region != "Etc/UTC" else ""
+
+
+def _not_finite(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -12,7 +12,7 @@ from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
 
 CONTEXT_SAMPLES: Final = 64
-"""Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`); without, all looks silent."""
+"""Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`); without it all is silence."""
 
 _PACKAGED: Final = (
     ("silero_vad", Path("data") / "silero_vad.onnx"),

@@ -18,7 +18,7 @@ _PACKAGED: Final = (
     ("silero_vad", Path("data") / "silero_vad.onnx"),
     ("faster_whisper", Path("assets") / "silero_vad_v6.onnx"),
 )
-"""Where the model lies: the official wheel, of which only this file is used, else the copy that faster-whisper ships."""
+"""Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`), else all is silence."""
 
 
 def load_detector() -> VoiceDetector:

@@ -110,8 +110,12 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
     )
 
 
-def keep_private(environ: MutableMapping[str, str]) -> None:
-    """Turn off what libraries would send by themselves; has to come before their first import (FACTS, "Installing")."""
+def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
+    """Turn off what libraries would send by themselves, in this process and its children, unless its owner decided.
+
+    Has to come before their first import. `environ` is the process's own when None.
+    """
+    environ = os.environ if environ is None else environ
     for name, value in _PRIVATE.items():
         environ.setdefault(name, value)
 

@@ -31,6 +31,7 @@ import socket
 import stat
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -114,7 +115,8 @@ class Door:
                 while True:
                     program = await self._next()
                     if self._clients < MAX_CLIENTS:
-                        group.create_task(self._serve(program))
+                        visit = group.create_task(self._serve(program))
+                        visit.add_done_callback(partial(_hang_up, program))
                     else:
                         program.close()
                         _log.warning("door_full", programs=self._clients)
@@ -132,10 +134,13 @@ class Door:
             self._lock = -1
 
     async def _next(self) -> socket.socket:
+        """Return the next program; unlike `loop.sock_accept`, a cancellation cannot lose one that is accepted."""
         assert self._listener is not None
         while True:
             try:
-                return (await asyncio.get_running_loop().sock_accept(self._listener))[0]
+                return self._listener.accept()[0]
+            except BlockingIOError:
+                await _readable(self._listener)
             except OSError as error:  # out of descriptors; programs that leave give some back
                 _log.error("door_stuck", reason=str(error))
                 await asyncio.sleep(BREATH_SECONDS)
@@ -217,7 +222,13 @@ class _Client:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._writer.wait_closed()
         except OSError:  # TimeoutError is one; the program is gone or does not read
+            pass
+        finally:
             self._writer.transport.abort()
+
+
+def _hang_up(program: socket.socket, _: asyncio.Task[None]) -> None:
+    program.close()  # a visit that is cancelled before its first step closes nothing itself
 
 
 async def _line(reader: asyncio.StreamReader, client: _Client) -> bytes:
@@ -227,6 +238,15 @@ async def _line(reader: asyncio.StreamReader, client: _Client) -> bytes:
     except ValueError as error:
         client.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
         raise _Gone from error
+
+
+async def _readable(listener: socket.socket) -> None:
+    loop, somebody = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(listener, somebody.set)
+    try:
+        await somebody.wait()
+    finally:
+        loop.remove_reader(listener)
 
 
 def _sentence(error: Exception) -> str:

@@ -71,11 +71,13 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
     from agent.errors import ModelError
     from audio.errors import AudioError, BadRecording
+    from memory.database import StateInUse
     from memory.errors import MemoryFailure, StateUnusable
 
     return (
         (BadRecording, Exit.NO_INPUT),
         (AudioError, Exit.UNAVAILABLE),
+        (StateInUse, Exit.ALREADY_RUNNING),
         (StateUnusable, Exit.CANNOT_CREATE),
         (MemoryFailure, Exit.UNAVAILABLE),
         (ModelError, Exit.UNAVAILABLE),

@@ -1,7 +1,21 @@
-"""How `nakari run` was asked to run."""
+"""How `nakari` was called: what belongs to every command, and the options of `nakari run`."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from appliance.config import Config
+
+
+@dataclass
+class Invocation:
+    """One call of the command, as far as it has come."""
+
+    file: Path | None = None
+    """The configuration file that --config names."""
+    config: "Config | None" = None
+    """Once it is loaded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from agent.errors import IllegalMessages, ModelRefused, ModelUnavailable, ToolFa
 from appliance.errors import AlreadyRunning, ConfigError, Problem, ServiceNotRunning, problem_of
 from appliance.exits import Exit
 from audio.errors import BadRecording, DeviceUnavailable, ModelNotFound, VoiceUnavailable
+from memory.database import StateInUse
 from memory.errors import GraphUnavailable, StateUnusable
 
 
@@ -24,6 +25,7 @@ from memory.errors import GraphUnavailable, StateUnusable
         (ModelNotFound("it"), Exit.UNAVAILABLE),
         (VoiceUnavailable("it"), Exit.UNAVAILABLE),
         (StateUnusable("it"), Exit.CANNOT_CREATE),
+        (StateInUse("it"), Exit.ALREADY_RUNNING),
         (GraphUnavailable("it"), Exit.UNAVAILABLE),
         (ModelUnavailable("it"), Exit.UNAVAILABLE),
         (ModelRefused("it"), Exit.UNAVAILABLE),

@@ -1,0 +1,107 @@
+"""The command `nakari`: every failure ends as one sentence on stderr and a documented exit code, never a traceback."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+
+import click
+
+from appliance.commands import nakari
+from appliance.errors import problem_of
+from appliance.exits import Exit
+from appliance.options import Invocation
+
+INTERRUPTED = 130
+"""Ctrl-C; 128 + SIGINT, as shells have it."""
+NOBODY_READS = 141
+"""Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; `arguments` are the process's own when None, --help when empty."""
+    _prepare_streams()
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    invocation = Invocation()
+
+    def run() -> int:
+        with nakari.make_context("nakari", given or ["--help"], obj=invocation) as context:
+            code = nakari.invoke(context)
+        sys.stdout.flush()
+        return int(code)
+
+    return conclude(run, invocation)
+
+
+def conclude(run: Callable[[], int], invocation: Invocation) -> int:
+    """Run and return the exit code; whatever is raised becomes a sentence on stderr and its code."""
+    try:
+        return run()
+    except click.exceptions.Exit as done:  # after --help
+        return done.exit_code
+    except click.ClickException as wrong:
+        return _say(f"{wrong.format_message()} (see `nakari --help`)", Exit.USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _settle_stdout()
+        return NOBODY_READS
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  the outermost edge: nothing reaches the person as a traceback
+        return _failed(error, invocation)
+
+
+def _prepare_streams() -> None:
+    """Give a closed stdout or stderr a place to write to, and let no terminal's alphabet stop a sentence."""
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _failed(error: BaseException, invocation: Invocation) -> int:
+    _settle_stdout()
+    config = invocation.config
+    if config is not None and config.debug:
+        traceback.print_exception(error)
+    problem = problem_of(error)
+    if problem is not None:
+        return _say(problem.sentence, problem.code)
+    if config is None:
+        return _say(f"internal error ({_where(error)}) before logging began; please report it", Exit.INTERNAL)
+    from appliance.logs import keep_crash, redaction_of
+
+    kept = keep_crash(error, config)
+    where = redaction_of(config).clean(_where(error))
+    logged = f"logged in {kept}" if kept else "and it could not be logged"
+    return _say(f"internal error ({where}), {logged}; please report it", Exit.INTERNAL)
+
+
+def _where(error: BaseException) -> str:
+    """Return what was raised and where, in a line; the innermost of a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _say(sentence: str, code: int) -> int:
+    with suppress(OSError):  # nobody may be there to read that either
+        sys.stderr.write(f"nakari: {' '.join(sentence.split())}\n")
+        sys.stderr.flush()
+    return int(code)
+
+
+def _settle_stdout() -> None:
+    """Write out what is left; where that fails, point stdout at nothing, so that it does not fail again at the exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)

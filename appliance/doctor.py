@@ -1,0 +1,93 @@
+"""The doctor: one line for each thing that can be wrong, with the mend; no check waits for another or for ever."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from queue import Empty, SimpleQueue
+
+from appliance.config import Config
+from appliance.errors import problem_of
+
+SECONDS = 20.0
+"""How long a check may take; the slowest starts a graph store."""
+
+
+class Verdict(IntEnum):
+    """How bad it is."""
+
+    OK = 0
+    WARNING = 1
+    """It works, but less well than it could, or not for long."""
+    FAULT = 2
+    """Something that was asked for cannot work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one check found."""
+
+    name: str
+    verdict: Verdict
+    what: str
+    """What was found, in words."""
+    mend: str = ""
+    """What to do about it; empty when nothing need be done."""
+
+    def __str__(self) -> str:
+        """Return the line for people."""
+        mend = f"; {self.mend}" if self.mend else ""
+        return " ".join(f"{self.verdict.name.lower():<8}{self.name:<11}{self.what}{mend}".split("\n"))
+
+    def to_json(self) -> str:
+        """Return the line for programs: name, state (ok, warning, fault), what, mend."""
+        return json.dumps(
+            {"name": self.name, "state": self.verdict.name.lower(), "what": self.what, "mend": self.mend},
+            ensure_ascii=False,
+        )
+
+
+Check = Callable[[Config], Line]
+"""Looks at one thing; may block, may raise, never changes anything that lasts. Its function's name names its line."""
+
+
+def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECONDS) -> Iterator[Line]:
+    """Run the checks side by side, all that there are if none are given, and yield their lines in order.
+
+    A check that raises is a fault told by its sentence; one that takes longer than `seconds` is a fault and left behind
+    (its thread ends with the process).
+    """
+    if not checks:
+        from appliance.checks import CHECKS
+
+        checks = CHECKS
+    waiting: list[tuple[Check, SimpleQueue[Line]]] = []
+    for check in checks:
+        found: SimpleQueue[Line] = SimpleQueue()
+        threading.Thread(
+            target=_look, args=(check, config, found), name=f"doctor {check.__name__}", daemon=True
+        ).start()
+        waiting.append((check, found))
+    until = time.monotonic() + seconds
+    for check, found in waiting:
+        try:
+            yield found.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            yield _fault(check, f"did not answer within {seconds:g} s", "see whether the machine is overloaded")
+
+
+def _look(check: Check, config: Config, found: "SimpleQueue[Line]") -> None:
+    try:
+        found.put(check(config))
+    except Exception as error:  # noqa: BLE001  whatever is broken, the other lines are still wanted
+        problem = problem_of(error)
+        if problem:
+            found.put(_fault(check, problem.sentence))
+        else:
+            found.put(_fault(check, f"the check itself failed ({type(error).__name__}: {error})", "please report it"))
+
+
+def _fault(check: Check, what: str, mend: str = "") -> Line:
+    return Line(check.__name__, Verdict.FAULT, what, mend)

@@ -1,0 +1,187 @@
+"""The command line as processes: help at once, one sentence for every mistake, the documented codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance.cli import INTERRUPTED, NOBODY_READS
+from appliance.exits import Exit
+from appliance.settings import Settings
+from appliance.settings_file import SettingsText
+from tests.appliance.command import environment, nakari
+
+COMMANDS = ("run", "demo", "hear", "say", "ask", "doctor", "status", "config", "version")
+TOO_HEAVY = (
+    "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
+    "sounddevice", "appliance.config", "appliance.service", "agent.loop", "memory.database",
+)  # fmt: skip
+CPU_SECONDS = 0.15
+"""What --help may cost."""
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("config", "show")])
+def test_help_explains_and_loads_nothing(tmp_path: Path, command: tuple[str, ...]) -> None:
+    program = (
+        "import sys\nfrom appliance.cli import main\ncode = main([*sys.argv[1:], '--help'])\n"
+        f"print('LOADED', [name for name in {TOO_HEAVY} if name in sys.modules])\nsys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(f"Usage: nakari {' '.join(command)}".rstrip())
+    assert done.stdout.endswith("LOADED []\n")
+    assert done.stderr == ""
+
+
+def test_help_is_instant(tmp_path: Path) -> None:
+    spent = []
+    for _ in range(5):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "appliance", "--help"], env=environment(tmp_path), stdout=subprocess.DEVNULL
+        )
+        _, code, used = os.wait4(process.pid, 0)
+        process.returncode = code
+        spent.append(used.ru_utime + used.ru_stime)
+    assert min(spent) < CPU_SECONDS, spent
+
+
+def test_help_documents_every_code_and_command(tmp_path: Path) -> None:
+    shown = nakari(tmp_path, "--help").stdout
+    codes = {int(line.split()[0]) for line in shown.partition("Exit codes:")[2].splitlines() if line.strip()}
+    assert codes == {*map(int, Exit), INTERRUPTED, NOBODY_READS}
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+    assert "..." not in shown.partition("Commands:")[2], "a command's first line is too long for the list"
+
+
+def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
+    assert nakari(tmp_path).stdout == nakari(tmp_path, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("demoo",), "nakari: No such command 'demoo'. Did you mean 'demo'? (see `nakari --help`)\n"),
+        (("run", "--outptu", "x"), "nakari: No such option '--outptu'. Did you mean '--output'?"),
+        (("run", "x"), "nakari: Got unexpected extra argument"),
+        (("say",), "nakari: Missing argument 'TEXT'."),
+        (("config",), "nakari: Missing command."),
+    ],
+)
+def test_a_wrong_command_line_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    done = nakari(tmp_path, *arguments)
+    assert done.returncode == Exit.USAGE
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.shows("F16")
+@pytest.mark.parametrize(
+    "command",
+    [("run",), ("demo",), ("hear", "x.wav"), ("say", "x"), ("ask", "x"), ("doctor",), ("status",), ("config", "show")],
+)
+def test_a_wrong_key_stops_every_command_with_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    file = tmp_path / "box.toml"
+    file.write_text("[ears]\n\nmodle = 'small'\n", encoding="utf-8")
+    done = nakari(tmp_path, "--config", file, *command)
+    assert done.returncode == Exit.CONFIG
+    assert done.stderr == f"nakari: {file}, line 3: [ears] has no key modle; did you mean model?\n"
+    assert done.stdout == ""
+    assert not (tmp_path / ".local").exists(), "nothing is made before the configuration is right"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[ears", "is not valid TOML: Expected ']'"),
+        (
+            "[log]\nlevel = 'loud'",
+            "line 2: [log] level should be 'debug', 'info', 'warning' or 'error'; it is \"loud\"",
+        ),
+        ("[log]\nfile = '/proc/nakari.log'", "the log file /proc/nakari.log cannot be written"),
+        ("\x00", "is not valid TOML"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "box.toml").write_text(text, encoding="utf-8")
+    done = nakari(tmp_path, "config", "show", NAKARI_CONFIG="box.toml")
+    assert done.returncode == Exit.CONFIG
+    assert done.stderr.startswith("nakari: ")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", ["missing.toml", "missing/nakari.toml", "."])
+def test_a_named_file_that_is_none(tmp_path: Path, place: str) -> None:
+    done = nakari(tmp_path, "--config", place, "doctor")
+    assert done.returncode == Exit.CONFIG
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("nakari: the configuration ")
+
+
+def test_the_default_file_is_a_place_to_start(tmp_path: Path) -> None:
+    made = nakari(tmp_path, "config", "default")
+    assert made.returncode == Exit.OK
+    (tmp_path / "nakari.toml").write_text(made.stdout, encoding="utf-8")
+    shown = nakari(tmp_path, "--config", "nakari.toml", "config", "show")
+    assert shown.returncode == Exit.OK
+    assert SettingsText("", shown.stdout).parse() == Settings()
+
+
+def test_what_is_used_is_shown_without_the_secrets(tmp_path: Path) -> None:
+    (tmp_path / "nakari.toml").write_text("[voice]\nvolume = 7\n", encoding="utf-8")
+    shown = nakari(tmp_path, "--config", "nakari.toml", "config", "show", OPENAI_API_KEY="planted-secret").stdout
+    assert "volume = 7  # default: 100" in shown
+    assert f"# read from {tmp_path}/nakari.toml" in shown
+    assert "# keys and passwords known: OPENAI_API_KEY" in shown
+    assert "planted-secret" not in shown
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    done = nakari(tmp_path, "version")
+    assert done.returncode == Exit.OK
+    assert done.stdout.startswith("nakari")
+
+
+@pytest.mark.parametrize("arguments", [("status",), ("status", "--json")])
+def test_no_service_is_said(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "nakari.toml").write_text(f"[state]\nfolder = '{tmp_path}/state'\n", encoding="utf-8")
+    done = nakari(tmp_path, "--config", "nakari.toml", *arguments)
+    assert done.returncode == Exit.UNAVAILABLE
+    assert done.stderr.startswith(f"nakari: no nakari is running ({tmp_path}/state/nakari.sock); start it with")
+    assert done.stdout == ""
+
+
+def test_closed_outputs_are_no_error(tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m appliance config show >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], env=environment(tmp_path), check=False).returncode == Exit.OK
+
+
+def test_a_terminal_without_the_letters_still_gets_the_text(tmp_path: Path) -> None:
+    (tmp_path / "nakari.toml").write_text("[ears]\nmodel = '模型'\n", encoding="utf-8")
+    done = nakari(tmp_path, "--config", "nakari.toml", "config", "show", PYTHONIOENCODING="latin-1")
+    assert done.returncode == Exit.OK
+    assert 'model = "??"' in done.stdout
+
+
+def test_a_full_disk_behind_stdout_is_said(tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m appliance config default > /dev/full"
+    done = subprocess.run(["sh", "-c", command], env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert done.returncode == Exit.CANNOT_CREATE
+    assert done.stderr == "nakari: No space left on device; check permissions and free space\n"
+
+
+def test_the_doctor_speaks_json_too(tmp_path: Path) -> None:
+    done = nakari(tmp_path, "doctor", "--json")
+    assert done.returncode in (Exit.OK, Exit.FAULT)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {line["state"] for line in lines} <= {"ok", "warning", "fault"}
+    assert (done.returncode == Exit.FAULT) == any(line["state"] == "fault" for line in lines)

@@ -1,0 +1,163 @@
+"""How the command ends: what it raises becomes a sentence and a code; and talking to a service that runs."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.errors import ModelUnavailable
+from appliance.cli import INTERRUPTED, NOBODY_READS, conclude
+from appliance.config import Config, Secret, load
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.options import Invocation
+from memory.database import StateInUse
+from tests.appliance.command import started, state_folder
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return replace(load(environ={"HOME": str(tmp_path)}), secrets={"K": Secret("planted-secret")})
+
+
+def raising(error: BaseException) -> Callable[[], int]:
+    def run() -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (Problem("no\n microphone; plug one in", Exit.UNAVAILABLE), Exit.UNAVAILABLE, "no microphone; plug one in"),
+        (StateInUse("another one has it"), Exit.ALREADY_RUNNING, "another one has it"),
+        (ExceptionGroup("tasks", [ModelUnavailable("no model")]), Exit.UNAVAILABLE, "no model"),
+        (FileNotFoundError(2, "No such file or directory", "x.wav"), Exit.NO_INPUT, "x.wav: No such file or directory"),
+    ],
+)
+def test_a_failure_is_its_sentence(
+    capsys: pytest.CaptureFixture[str], config: Config, error: Exception, code: Exit, said: str
+) -> None:
+    assert conclude(raising(error), Invocation(config=config)) == code
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"nakari: {said}")
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyError("planted-secret"), ExceptionGroup("tasks", [KeyError("bug")]), asyncio.CancelledError("left over")],
+)
+def test_a_bug_is_kept_for_us_and_a_sentence_for_the_person(
+    capsys: pytest.CaptureFixture[str], config: Config, error: BaseException
+) -> None:
+    assert conclude(raising(error), Invocation(config=config)) == Exit.INTERNAL
+    said = capsys.readouterr().err
+    assert said.startswith("nakari: internal error (")
+    assert "test_cli_ends.py line" in said or isinstance(error, ExceptionGroup)
+    assert said.endswith(f"logged in {config.state_folder}/last-crash.txt; please report it\n")
+    assert said.count("\n") == 1
+    kept = (config.state_folder / "last-crash.txt").read_text(encoding="utf-8")
+    assert "Traceback" in kept
+    assert "in run" in kept
+    assert "planted-secret" not in kept + said
+
+
+def test_a_bug_that_cannot_be_kept_is_told_all_the_same(
+    capsys: pytest.CaptureFixture[str], config: Config, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    unwritable = replace(config, state_folder=tmp_path / "file/state")
+    assert conclude(raising(KeyError("x")), Invocation(config=unwritable)) == Exit.INTERNAL
+    assert "and it could not be logged" in capsys.readouterr().err
+
+
+def test_a_bug_before_the_configuration_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert conclude(raising(ValueError("x")), Invocation()) == Exit.INTERNAL
+    assert capsys.readouterr().err.endswith("before logging began; please report it\n")
+
+
+def test_only_who_debugs_sees_a_traceback(capsys: pytest.CaptureFixture[str], config: Config) -> None:
+    conclude(raising(ValueError("x")), Invocation(config=replace(config, debug=True)))
+    assert "Traceback" in capsys.readouterr().err
+    conclude(raising(ValueError("x")), Invocation(config=config))
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_ctrl_c_is_quiet(capsys: pytest.CaptureFixture[str], config: Config) -> None:
+    assert conclude(raising(KeyboardInterrupt()), Invocation(config=config)) == INTERRUPTED
+    assert capsys.readouterr().err == ""
+
+
+def test_an_exit_that_was_meant_passes() -> None:
+    with pytest.raises(SystemExit, match="7"):
+        conclude(raising(SystemExit(7)), Invocation())
+
+
+async def told(process: asyncio.subprocess.Process) -> tuple[int | None, str, str]:
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+@pytest.mark.shows("A7", "F4")
+async def test_ask_prints_the_answer_of_the_service_as_it_comes(tmp_path: Path) -> None:
+    handler = ScriptedHandler(pieces=["It is ", "三点。"], hold=asyncio.Event())
+    async with serving(state_folder(tmp_path) / "nakari.sock", handler):
+        process = await started(tmp_path, "ask", "what time is it")
+        assert process.stdout is not None
+        assert await process.stdout.readexactly(6) == b"It is "
+        assert handler.hold is not None
+        handler.hold.set()
+        assert await told(process) == (Exit.OK, "三点。\n", "")
+    assert handler.asked == [("what time is it", "cli")]
+
+
+async def test_ask_says_why_there_is_no_answer(tmp_path: Path) -> None:
+    handler = ScriptedHandler(pieces=["Well, "], error=ModelUnavailable("the model is overloaded; try again"))
+    async with serving(state_folder(tmp_path) / "nakari.sock", handler):
+        ended = await told(await started(tmp_path, "ask", "what time is it"))
+    assert ended == (Exit.UNAVAILABLE, "Well, ", "nakari: the model is overloaded; try again\n")
+
+
+async def test_ctrl_c_ends_ask_quietly_and_lets_go_of_the_service(tmp_path: Path) -> None:
+    handler = ScriptedHandler(hold=asyncio.Event())
+    async with serving(state_folder(tmp_path) / "nakari.sock", handler):
+        process = await started(tmp_path, "ask", "think hard")
+        assert process.stdout is not None
+        assert await process.stdout.readexactly(6) == b"It is "
+        process.send_signal(signal.SIGINT)
+        assert await told(process) == (INTERRUPTED, "", "")
+
+
+async def test_a_reader_that_leaves_ends_ask_quietly(tmp_path: Path) -> None:
+    handler = ScriptedHandler(pieces=["and so on, "], endless=True)
+    async with serving(state_folder(tmp_path) / "nakari.sock", handler):
+        process = await started(tmp_path, "ask", "tell me everything")
+        assert process.stdout is not None
+        await process.stdout.readexactly(11)
+        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        assert process.stderr is not None
+        assert await process.stderr.read() == b""
+        assert await process.wait() == NOBODY_READS
+        await handler.closed.wait()
+
+
+async def test_status_shows_what_the_service_tells(tmp_path: Path) -> None:
+    async with serving(state_folder(tmp_path) / "nakari.sock", ScriptedHandler()):
+        for_people = await told(await started(tmp_path, "status"))
+        for_programs = await told(await started(tmp_path, "status", "--json"))
+    assert for_people == (Exit.OK, "state: listening\npending: 2\n", "")
+    assert json.loads(for_programs[1]) == {"state": "listening", "pending": 2}
+
+
+async def test_the_doctor_finds_the_service(tmp_path: Path) -> None:
+    async with serving(state_folder(tmp_path) / "nakari.sock", ScriptedHandler()):
+        _, shown, _ = await told(await started(tmp_path, "doctor"))
+    assert "ok      service    running, answers at " in shown

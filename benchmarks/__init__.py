@@ -1,0 +1,1 @@
+"""One file a figure of README, each printing a ratio measured in one run."""

@@ -33,10 +33,9 @@ class SqliteRig:
 
     def __init__(self, path: Path) -> None:
         self.clock = Clock()
-        self._path = path
+        self._database = Database(path)
 
     async def start(self) -> None:
-        self._database = Database(self._path)
         await self._database.open(SCHEMA)
         self.mailbox = Mailbox(self._database, self.clock, self.clock.wait)
 

@@ -127,6 +127,15 @@ async def test_a_clock_that_was_wrong_changes_when_not_whether(rig: Rig) -> None
     assert await handled(rig) == ["noon"]
 
 
+async def test_what_was_in_hand_comes_back_though_the_clock_was_set_back_meanwhile(rig: Rig) -> None:
+    await filed(rig, work("noon", not_before=rig.clock.after(60)))
+    rig.clock.advance(60)
+    await rig.take_now()
+    rig.clock.advance(-3600)
+    await rig.restart()
+    assert await handled(rig) == ["noon"]
+
+
 async def test_what_comes_meanwhile_is_not_kept_waiting_by_what_is_set_for_later(rig: Rig) -> None:
     await filed(rig, work("later", not_before=rig.clock.after(3600), priority=100))
     async with asyncio.TaskGroup() as together:

@@ -1,0 +1,124 @@
+"""What only the mailbox in a file can show: its constraint, its indexes, its speed, its clock."""
+
+import asyncio
+import sqlite3
+import statistics
+import threading
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from agent.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
+from memory.database import Database
+from memory.errors import StateUnusable
+from tests.agent.clock import MORNING, Clock
+from tests.agent.mailboxes import work
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "nakari.db")
+    await database.open(SCHEMA)
+    yield database
+    await database.close()
+
+
+@pytest.mark.shows("A14")
+async def test_the_database_itself_refuses_a_second_event_in_hand(database: Database) -> None:
+    mailbox = Mailbox(database)
+    await asyncio.gather(mailbox.enqueue(work()), mailbox.enqueue(work()))
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        await database.write(lambda connection: connection.execute("UPDATE mailbox SET state = 'in_hand'"))
+    assert await mailbox.in_hand() is None
+
+
+async def test_what_a_take_costs_does_not_grow_with_the_archive_or_the_queue(database: Database) -> None:
+    mailbox = Mailbox(database, Clock())
+
+    async def steps() -> int:
+        ticks: list[int] = []
+        await mailbox.enqueue(work(id=f"probe {len(costs)}", priority=50))
+        await database.read(lambda connection: connection.set_progress_handler(lambda: ticks.append(1), 1))
+        hand = await mailbox.take()
+        await mailbox.complete(hand.event.id, "", {})
+        await database.read(lambda connection: connection.set_progress_handler(None, 0))
+        return len(ticks)
+
+    costs: list[int] = []
+    costs.append(await steps())
+    later = MORNING + timedelta(days=1)
+    await asyncio.gather(
+        *(mailbox.enqueue(work(not_before=(None, later)[n % 2], priority=-(n % 3))) for n in range(4000))
+    )
+    await database.write(lambda c: c.execute("UPDATE mailbox SET state = 'completed' WHERE arrival % 4 = 0").rowcount)
+    costs.append(await steps())
+    assert costs[1] <= 1.2 * costs[0]
+
+
+@pytest.mark.shows("A15", "A22")
+async def test_who_sleeps_is_woken_within_twenty_milliseconds(database: Database) -> None:
+    mailbox = Mailbox(database)
+    latencies = []
+    for _ in range(21):
+        async with asyncio.TaskGroup() as together:
+            taken = together.create_task(mailbox.take())
+            await mailbox.counts()  # answered after the look of `take`, which therefore sleeps now
+            await mailbox.enqueue(work())
+            started = perf_counter()
+            hand = await taken
+            latencies.append(perf_counter() - started)
+        await mailbox.complete(hand.event.id, "", {})
+    assert statistics.median(latencies) < 0.020
+
+
+async def test_an_enqueue_that_is_cancelled_wakes_the_sleeper_too_for_it_may_have_happened(database: Database) -> None:
+    clock = Clock()
+    mailbox = Mailbox(database, clock, clock.wait)
+    door = threading.Event()
+    async with asyncio.TaskGroup() as together:
+        sleeper = together.create_task(mailbox.take())
+        await clock.someone_sleeps()
+        together.create_task(database.read(lambda _: door.wait(timeout=30)))
+        given_up = together.create_task(mailbox.enqueue(work("given up")))
+        together.create_task(_cancel(given_up))
+        with pytest.raises(asyncio.CancelledError):
+            await given_up
+        door.set()
+        await mailbox.enqueue(work("meant"))
+        assert (await sleeper).event.content == "meant"
+    assert len(clock.waits) == 2
+
+
+async def _cancel(task: asyncio.Task[bool]) -> None:
+    task.cancel()
+
+
+async def test_a_state_that_cannot_be_used_is_told_and_nobody_sleeps_over_it(tmp_path: Path) -> None:
+    mailbox = Mailbox(Database(tmp_path / "nakari.db"))
+    with pytest.raises(StateUnusable):
+        await mailbox.enqueue(work())
+    with pytest.raises(StateUnusable):
+        await mailbox.take()
+
+
+@pytest.mark.parametrize(
+    ("ahead", "seconds"), [(None, None), (0.5, 0.5), (-3, 0.0), (29.0, 29.0), (31.0, 30.0), (86_400.0, 30.0)]
+)
+def test_the_clock_is_looked_at_again_within_half_a_minute(ahead: float | None, seconds: float | None) -> None:
+    until = None if ahead is None else MORNING + timedelta(seconds=ahead)
+    assert seconds_to_sleep(MORNING, until) == seconds
+
+
+@pytest.mark.shows("A17")
+async def test_the_ordinary_wait_ends_at_its_moment_or_at_a_change() -> None:
+    changed = asyncio.Event()
+    clock = Clock()
+    wait = waiting_by(clock)
+    await wait(changed, clock.after(0.01))
+    assert not changed.is_set()
+    changed.set()
+    await wait(changed, clock.after(3600))
+    await wait(changed, None)

@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS mailbox (
 CREATE UNIQUE INDEX IF NOT EXISTS mailbox_one_in_hand ON mailbox (state) WHERE state = 'in_hand';
 CREATE INDEX IF NOT EXISTS mailbox_order ON mailbox (idle, priority DESC, redelivered DESC, arrival)
     WHERE state IN ('pending', 'suspended');
-CREATE INDEX IF NOT EXISTS mailbox_due ON mailbox (due_at) WHERE state IN ('pending', 'suspended');
+CREATE INDEX IF NOT EXISTS mailbox_due ON mailbox (due_at)
+    WHERE state IN ('pending', 'suspended') AND due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state, waits_for);
 """
 """For `Database.open`. Two statements name their index: without statistics SQLite takes the one by state, and sorts."""

@@ -1,0 +1,130 @@
+"""The adapter to every provider litellm knows."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from typing import Any
+
+import httpx
+
+from agent.errors import ModelError, ModelRefused
+from agent.model.accumulate import Accumulator
+from agent.model.faults import broken, refused, unreachable, words_of
+from agent.model.interface import StreamItem
+from agent.model.litellm_thread import LiteLlmThread
+from agent.model.messages import Json, Message, ToolSpec
+from agent.model.relay import Chunk, Patience, relay
+from agent.model.wire import GrowingList, GrowingTools
+
+
+class LiteLlmModel:
+    """A model behind any provider; names are litellm's, e.g. `anthropic/claude-sonnet-4-5`, `openrouter/qwen/qwen3`."""
+
+    def __init__(
+        self,
+        model: str,
+        api_key: str = "",
+        api_base: str = "",
+        params: Mapping[str, Json] | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …)."""
+        self.name = model
+        self._key = api_key
+        self._where = api_base or "the address of its provider"
+        self._patience = patience or Patience()
+        self._fixed: dict[str, Any] = {
+            "model": model,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "timeout": self._patience.first,
+            "num_retries": 0,
+            "max_retries": 0,
+            # With tools litellm 1.106 imports its MCP gateway, which needs a package that it does not depend on.
+            "_skip_mcp_handler": True,
+            **({"api_key": api_key} if api_key else {}),
+            **({"api_base": api_base} if api_base else {}),
+            **(params or {}),
+        }
+        self._list = GrowingList()
+        self._tools = GrowingTools()
+        self._thread = LiteLlmThread()
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer as it arrives (see `ChatModel.stream`)."""
+        self._list.update(messages)
+        self._tools.update(tools)
+        accumulator = Accumulator(self._list.call_ids)
+        async with (
+            aclosing(self._chunks(self._request())) as chunks,
+            aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
+        ):
+            async for item in items:
+                yield item
+
+    async def warm(self) -> None:
+        """Import litellm in its thread, which takes seconds, and what the first call needs besides."""
+        with suppress(ModelError):
+            await self._start()
+            await self._thread.warm(self.name)
+
+    async def aclose(self) -> None:
+        """Close the connections and end the thread."""
+        await self._thread.stop()
+
+    def _request(self) -> dict[str, Any]:
+        """Return the arguments; lists of their own, because litellm changes what it is given."""
+        request = {**self._fixed, "messages": json.loads(self._list.encoded)}
+        if self._tools.entries:
+            request["tools"] = json.loads(self._tools.encoded)
+        return request
+
+    async def _start(self) -> None:
+        try:
+            await self._thread.start()
+        except ImportError as error:
+            raise ModelRefused(
+                f"litellm, which {self.name} needs, cannot be loaded ({error}): run scripts/setup again"
+            ) from error
+
+    async def _chunks(self, request: Mapping[str, Any]) -> AsyncGenerator[Chunk, None]:
+        await self._start()
+        call = self._thread.call(request)
+        has_begun = False
+        try:
+            while (chunk := await call.next()) is not None:
+                has_begun = True
+                yield chunk
+        except (GeneratorExit, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            raise self._classified(error, has_begun=has_begun) from error
+        finally:
+            await call.close()
+        if not call.is_whole:
+            raise broken(self.name, "broke off")
+
+    def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:
+        """Name an error by what happened; litellm words a dead port as a fault inside the server."""
+        # litellm puts its own names before the provider's words: "litellm.X: X: YException - words".
+        words = words_of(str(getattr(error, "message", error)).split("Exception - ", 1)[-1], self._key)
+        if has_begun:
+            return broken(self.name, f"broke off ({words})")
+        if any(isinstance(cause, OSError | httpx.TransportError) for cause in _chain(error)):
+            return unreachable(self.name, self._where)
+        status = getattr(error, "status_code", None)
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        return refused(
+            self.name, status if isinstance(status, int) else 500, words, str(headers.get("retry-after", ""))
+        )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and what it came from."""
+    known: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in known:
+        known.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__

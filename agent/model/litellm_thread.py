@@ -1,0 +1,158 @@
+"""litellm in a thread and an event loop of its own: it imports for seconds, works long, and leaves tasks behind."""
+
+import asyncio
+import importlib
+import logging
+import os
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from inspect import isawaitable
+from typing import Any
+
+import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from agent.model.relay import Chunk
+
+CHUNKS_AHEAD = 64
+"""Chunks that may wait between the two loops; when they do, the provider is not read on."""
+
+LETTING_GO = 2.0
+"""Seconds a cancelled call is given to close its connection."""
+
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_LOG": "CRITICAL",
+}
+"""litellm reads these at import: its tables come from the wheel and not from the network, and no `.env` is read."""
+
+
+class LiteLlmThread:
+    """The thread. One for each model; what one model's connections do cannot hold up another's."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+
+    async def start(self) -> None:
+        """Start the thread and import litellm in it; later calls do nothing. Raises ImportError."""
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal(name="litellm"))
+        await asyncio.wrap_future(self._portal.start_task_soon(_load))
+
+    async def warm(self, model: str) -> None:
+        """Load what the first call of this model would, without speaking to anybody."""
+        assert self._portal is not None, "start() comes first"
+        await asyncio.wrap_future(self._portal.start_task_soon(_rehearse, model))
+
+    async def stop(self) -> None:
+        """Cancel its calls, close its connections and end it."""
+        portal, self._portal = self._portal, None
+        if portal is not None:
+            await asyncio.wrap_future(portal.start_task_soon(_close_clients))
+            portal.start_task_soon(portal.stop, True)
+            await asyncio.to_thread(self._stack.close)
+
+    def call(self, request: Mapping[str, Any]) -> "ThreadedCall":
+        """Begin a streaming call with these arguments of `litellm.acompletion`. To be used in a running event loop."""
+        assert self._portal is not None, "start() comes first"
+        call = ThreadedCall()
+        call.task = self._portal.start_task_soon(call.run, request)
+        return call
+
+
+class ThreadedCall:
+    """One call; made and read in the caller's loop, run in the thread's. Chunks keep their order and none is lost."""
+
+    task: "Future[None]"
+
+    def __init__(self) -> None:
+        self._here = asyncio.get_running_loop()
+        self._there: asyncio.AbstractEventLoop | None = None
+        self._waiting: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue(CHUNKS_AHEAD + 2)
+        self._credits = asyncio.Semaphore(CHUNKS_AHEAD)
+        self._ended = asyncio.Event()
+        self.is_whole = False
+        """Whether the provider itself said that the answer is at its end; known after the last chunk."""
+
+    async def next(self) -> Chunk | None:
+        """Return the next chunk, None after the last. Raises what the call raised."""
+        item = await self._waiting.get()
+        if isinstance(item, Exception):
+            raise item
+        if item is not None and self._there is not None:
+            self._there.call_soon_threadsafe(self._credits.release)
+        return item
+
+    async def close(self) -> None:
+        """Cancel the call if it is still under way, and wait until its connection is let go."""
+        self.task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LETTING_GO):
+                await self._ended.wait()
+
+    async def run(self, request: Mapping[str, Any]) -> None:
+        """Stream the answer over; runs in the thread's loop."""
+        try:
+            self._there = asyncio.get_running_loop()
+            await self._stream(request)
+        except Exception as error:  # noqa: BLE001  raised again by next(), in the loop that asked
+            self._hand_over(error)
+        finally:
+            self._hand_over(None)
+            self._here.call_soon_threadsafe(self._ended.set)
+
+    async def _stream(self, request: Mapping[str, Any]) -> None:
+        litellm: Any = importlib.import_module("litellm")
+        stream = await litellm.acompletion(**request)
+        try:
+            async for chunk in stream:
+                await self._credits.acquire()
+                self._hand_over(chunk.model_dump(exclude_none=True))
+            # litellm says "stop" in place of a server that was cut off; here it keeps what the server said itself.
+            self.is_whole = stream.received_finish_reason is not None
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stream.aclose()
+
+    def _hand_over(self, item: Chunk | Exception | None) -> None:
+        self._here.call_soon_threadsafe(self._waiting.put_nowait, item)
+
+
+def _load() -> None:
+    """Import litellm with everything switched off that speaks to anybody but the provider."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = litellm.drop_params = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).disabled = True
+
+
+async def _rehearse(model: str) -> None:
+    """Run a call whose answer litellm makes up itself, and import the client of OpenAI's protocol where it is used."""
+    litellm: Any = importlib.import_module("litellm")
+    with suppress(Exception):  # what is wrong with the model's name or key, the first real call will say
+        _, provider, _, _ = litellm.get_llm_provider(model)
+        if provider in {"openai", *litellm.openai_compatible_providers}:
+            importlib.import_module("openai.resources.chat")
+        made_up = await litellm.acompletion(
+            model=model, api_key="-", messages=[{"role": "user", "content": "-"}], stream=True, mock_response="-"
+        )
+        async for _ in made_up:
+            pass
+
+
+async def _close_clients() -> None:
+    """Close this loop's connections, which litellm keeps in a cache under keys that end with the loop's id."""
+    cache = importlib.import_module("litellm").in_memory_llm_clients_cache.cache_dict
+    mine = f"-{id(asyncio.get_running_loop())}"
+    for key in [key for key in cache if key.endswith(mine)]:
+        client = cache.pop(key)
+        closing = getattr(client, "aclose", None) or client.close
+        closed = closing()
+        if isawaitable(closed):
+            await closed

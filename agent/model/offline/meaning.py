@@ -1,0 +1,38 @@
+"""What a sentence asks for, as the rules of the offline model see it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Language = Literal["en", "zh"]
+Slot = str | int | float
+
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a sentence asks for."""
+
+    name: str
+    """A key of the sentence files, e.g. timer_start; `unknown` when no sentence fits."""
+    slots: Mapping[str, Slot] = field(default_factory=dict)
+    """Values by slot; free text as it was said."""
+
+    def number(self, slot: str) -> int:
+        """Return a slot's number, 0 when it is not there."""
+        value = self.slots.get(slot, 0)
+        return 0 if isinstance(value, str) else int(value)
+
+    def text(self, slot: str) -> str:
+        """Return a slot's text, "" when it is not there."""
+        return str(self.slots.get(slot, ""))
+
+
+UNKNOWN: Final = Meaning("unknown")
+
+
+def language_of(words: str) -> Language:
+    """Return Chinese for words with a Chinese character in them, else English."""
+    return "zh" if _HAN.search(words) else "en"

@@ -1,0 +1,159 @@
+"""What the offline model sees in a message list: the event in hand, what was done for it, and what came before."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, Final
+
+from agent.context.block import Block, parse
+from agent.context.history import turns
+from agent.model.messages import Json, Message, ToolSpec
+from agent.model.offline.meaning import Language, language_of
+
+_OFFSET: Final = re.compile(r"UTC([+-])(\d\d):(\d\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call of this turn with its result."""
+
+    tool: str
+    result: str
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the result says that nothing came of it."""
+        return self.result.startswith(("error:", "refused:", "unknown:"))
+
+    @property
+    def value(self) -> Any:
+        """The result as JSON, None when it is none."""
+        try:
+            return json.loads(self.result)
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One event as the messages tell it."""
+
+    block: Block
+    done: tuple[Done, ...] = ()
+    replies: tuple[str, ...] = ()
+    """What was said, in order, whether it came out whole or not."""
+
+    @property
+    def ends_in_words(self) -> bool:
+        """Whether the last thing done was to say something, and it came out whole."""
+        if not self.done:
+            return bool(self.replies)
+        spoken = [done.result for done in self.done if done.tool == "reply"]
+        return self.done[-1].tool in {"reply", "complete_event"} and spoken[-1:] == ["delivered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A tool to call."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a decision is made of."""
+
+    turn: Turn
+    earlier: tuple[Turn, ...]
+    """The turns before, oldest first."""
+    tools: Mapping[str, ToolSpec]
+    language: Language
+    """In which to speak: that of the words, or of the last words a person said."""
+
+    @property
+    def words(self) -> str:
+        """What the person said, or what the event holds."""
+        return self.turn.block.words
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the words were hard to hear."""
+        return self.turn.block.evidence.get("confidence") == "low"
+
+    @property
+    def now(self) -> datetime | None:
+        """The time of this moment at home, aware; None when the block does not tell."""
+        told = self.turn.block.time
+        if told is None:
+            return None
+        waited = self.turn.block.situation.get("Waited_Seconds", "0")
+        moment = told + timedelta(seconds=int(waited) if waited.isdecimal() else 0)
+        return moment.astimezone(_zone(self.turn.block.situation.get("Timezone", "")))
+
+    def results(self, tool: str) -> list[Done]:
+        """Return what came of the calls of a tool in this turn, in order."""
+        return [done for done in self.turn.done if done.tool == tool]
+
+    def has(self, tool: str) -> bool:
+        """Whether there is such a tool."""
+        return tool in self.tools
+
+    def move(self, tool: str, **arguments: Json) -> Move:
+        """Return a call with those of the arguments that the tool knows."""
+        known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
+        fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
+        return Move(tool, fitting)
+
+
+def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> Scene:
+    """Return the scene of any message list, also of one that no provider would take."""
+    found = [_turn(turn) for turn in turns(messages)] or [Turn(_plain(""))]
+    spoken = [turn.block.words for turn in found if turn.block.is_human and turn.block.words.strip()]
+    language = language_of(spoken[-1]) if spoken else default
+    return Scene(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
+
+
+def _turn(messages: Sequence[Message]) -> Turn:
+    block = _block(messages[0].content)
+    named = {call.id: call.name for message in messages for call in message.tool_calls}
+    done = tuple(
+        Done(named.get(message.tool_call_id, ""), message.content) for message in messages if message.role == "tool"
+    )
+    return Turn(block, done, tuple(text for message in messages[1:] for text in _said(message) if text))
+
+
+def _block(content: str) -> Block:
+    try:
+        return parse(content) or _plain(content)
+    except ValueError:  # a block in form, with nonsense in it
+        return _plain(content)
+
+
+def _said(message: Message) -> list[str]:
+    replies = [_text_of(call.arguments) for call in message.tool_calls if call.name == "reply"]
+    return [message.content if message.role == "assistant" else "", *replies]
+
+
+def _text_of(arguments: str) -> str:
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        return ""
+    text = given.get("text") if isinstance(given, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _plain(words: str) -> Block:
+    return Block(event_id="", event_type="user_text", source="", words=words, is_human=True, budget=0)
+
+
+def _zone(told: str) -> timezone:
+    offset = _OFFSET.search(told)
+    if offset is None:
+        return UTC
+    sign, hours, minutes = offset.groups()
+    length = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-length if sign == "-" else length)

@@ -1,0 +1,114 @@
+"""How times, lengths of time and other people's words are said, in English and Chinese."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from agent.model.offline.meaning import Language
+
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_WEEKDAYS_ZH: Final = "一二三四五六日"
+
+_UNITS: Final = (("hour", "小时", 3600), ("minute", "分钟", 60), ("second", "秒", 1))
+
+_TOLD_UNITS: Final[Mapping[str, str]] = {"day": "天", "hour": "小时", "minute": "分钟", "second": "秒"}
+
+_TO_YOU: Final[Mapping[str, str]] = {
+    "i am": "you are",
+    "i'm": "you're",
+    "i was": "you were",
+    "i've": "you've",
+    "i'll": "you'll",
+    "i'd": "you'd",
+    "am i": "are you",
+    "i": "you",
+    "me": "you",
+    "my": "your",
+    "mine": "yours",
+    "myself": "yourself",
+    "we": "you",
+    "us": "you",
+    "our": "your",
+    "ours": "yours",
+    "you are": "I am",
+    "you're": "I'm",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+    "you": "I",
+}
+"""Longest first; a "you" at the end of what was said is "me"."""
+_PERSONS: Final = re.compile(rf"\b({'|'.join(sorted(_TO_YOU, key=len, reverse=True))})\b", re.IGNORECASE)
+
+_TO_YOU_ZH: Final[Mapping[str, str]] = {"我们": "你们", "咱们": "你们", "我": "你", "您": "我", "你": "我"}
+_PERSONS_ZH: Final = re.compile("|".join(_TO_YOU_ZH))
+
+
+def length(seconds: int, language: Language) -> str:
+    """Return a length of time: `1 hour 30 minutes`, `1小时30分钟`."""
+    left, words = seconds, []
+    for english, chinese, unit in _UNITS:
+        count, left = divmod(left, unit)
+        if count and language == "zh":
+            words.append(f"{count}{chinese}")
+        elif count:
+            words.append(f"{count} {english}" if count == 1 else f"{count} {english}s")
+    return ("" if language == "zh" else " ").join(words)
+
+
+def told_length(told: str, language: Language) -> str:
+    """Return a length as the timers' tool tells it (`1 hour 30 minutes`) in the language."""
+    if language == "en":
+        return told
+    parts = re.findall(r"(\d+) (day|hour|minute|second)s?", told)
+    return "".join(f"{count}{_TOLD_UNITS[unit]}" for count, unit in parts) or told
+
+
+def clock(at: datetime, language: Language) -> str:
+    """Return a time of day: `2:05 in the afternoon`, `下午2点05分`."""
+    hour = at.hour % 12 or 12
+    if language == "zh":
+        minutes = f"{at.minute:02}分" if at.minute else "整"
+        return f"{_part_of_day(at, language)}{hour}点{minutes}"
+    time = f"{hour}:{at.minute:02}" if at.minute else f"{hour} o'clock"
+    return f"{time} {_part_of_day(at, language)}"
+
+
+def date(at: datetime, language: Language) -> str:
+    """Return a date with its weekday: `Saturday, November 21, 2026`, `2026年11月21日，星期六`."""
+    if language == "zh":
+        return f"{at.year}年{at.month}月{at.day}日，星期{_WEEKDAYS_ZH[at.weekday()]}"
+    return f"{_WEEKDAYS[at.weekday()]}, {_MONTHS[at.month - 1]} {at.day}, {at.year}"
+
+
+def to_second_person(words: str, language: Language) -> str:
+    """Turn what a person said of themselves to them: `my keys are here` becomes `your keys are here`."""
+    if language == "zh":
+        return _PERSONS_ZH.sub(lambda found: _TO_YOU_ZH[found.group()], words)
+    turned = _PERSONS.sub(lambda found: _TO_YOU[found.group().lower()], words)
+    return f"{turned[:-1]}me" if words.lower().endswith(" you") else turned
+
+
+def _part_of_day(at: datetime, language: Language) -> str:
+    if at.hour < 5 or at.hour >= 22:
+        return "凌晨" if language == "zh" and at.hour < 5 else "晚上" if language == "zh" else "at night"
+    if at.hour < 12:
+        return "上午" if language == "zh" else "in the morning"
+    if at.hour < 18:
+        return "下午" if language == "zh" else "in the afternoon"
+    return "晚上" if language == "zh" else "in the evening"

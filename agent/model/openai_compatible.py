@@ -1,0 +1,194 @@
+"""The thin adapter: chat completions over httpx, for Ollama, llama.cpp, vLLM, DeepSeek, OpenRouter and OpenAI."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from urllib.parse import urlsplit
+
+import httpx
+
+from agent.errors import ModelError
+from agent.model.accumulate import Accumulator
+from agent.model.faults import broken, refused, unreachable, words_of
+from agent.model.interface import StreamItem
+from agent.model.messages import Json, Message, ToolSpec
+from agent.model.relay import Chunk, Patience, relay
+from agent.model.sse import EventStream
+from agent.model.wire import GrowingList, GrowingTools, encode
+
+KEEP_ALIVE = 120.0
+"""Seconds an idle connection is kept; longer and a router on the way may have forgotten it."""
+
+LAST_BYTES = 0.2
+"""Seconds to wait after an answer for the end of its body; it usually comes in the same packet."""
+
+MAX_ERROR_BODY = 64 * 1024
+"""Bytes of an error's body that are read."""
+
+_DEFAULTS: Mapping[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
+
+
+class OpenAiCompatibleModel:
+    """A model behind any server that speaks OpenAI's chat completions."""
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        *,
+        params: Mapping[str, Json] | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """`base_url` ends before `/chat/completions`, e.g. `http://127.0.0.1:11434/v1`.
+
+        `params` are further fields of the request (temperature, max_tokens …); one that is None is left out,
+        `stream_options` too.
+        """
+        self.name = f"{urlsplit(base_url).netloc}/{model}"
+        self._url = base_url.rstrip("/")
+        self._key = api_key
+        self._head = {"model": model, **_DEFAULTS, **(params or {})}
+        self._patience = patience or Patience()
+        self._list = GrowingList()
+        self._tools = GrowingTools()
+        self._client: httpx.AsyncClient | None = None
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer as it arrives (see `ChatModel.stream`)."""
+        self._list.update(messages)
+        self._tools.update(tools)
+        accumulator = Accumulator(self._list.call_ids)
+        async with (
+            aclosing(self._chunks(self._body(), accumulator)) as chunks,
+            aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
+        ):
+            async for item in items:
+                yield item
+
+    async def warm(self) -> None:
+        """Open the connection, so that the first call need not; asks for the list of models, which costs nothing."""
+        try:
+            await self._connected().get(f"{self._url}/models", timeout=self._patience.connect)
+        except httpx.HTTPError:
+            return
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    def _body(self) -> bytes:
+        head = encode({key: value for key, value in self._head.items() if value is not None})
+        tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
+        # The messages come last, so that the whole body grows at its end only.
+        return b'%b,%b"messages":%b}' % (head[:-1], tools, self._list.encoded)
+
+    def _connected(self) -> httpx.AsyncClient:
+        if self._client is None:
+            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            self._client = httpx.AsyncClient(
+                headers={"Content-Type": "application/json", "Accept": "text/event-stream", **headers},
+                timeout=httpx.Timeout(None, connect=self._patience.connect),
+                limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
+                # Certificates take 20 ms to load, which a server at home without them need not cost.
+                verify=self._url.startswith("https:"),
+                # What the environment says of proxies must not send the words of a local configuration elsewhere.
+                trust_env=False,
+            )
+        return self._client
+
+    async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
+        response = await self._open(body)
+        try:
+            async with aclosing(self._events(response)) as events:
+                async for data in events:
+                    if data == "[DONE]":
+                        await _drain(events)
+                        break
+                    yield self._chunk(data)
+        finally:
+            await response.aclose()
+        if not accumulator.finish_reason:
+            raise broken(self.name, "broke off")
+
+    async def _open(self, body: bytes) -> httpx.Response:
+        response = await self._send(body)
+        if response.status_code == 200:
+            return response
+        try:
+            words = words_of(await self._error_body(response), self._key)
+        finally:
+            await response.aclose()
+        raise refused(self.name, response.status_code, words, response.headers.get("retry-after", ""))
+
+    async def _send(self, body: bytes) -> httpx.Response:
+        client = self._connected()
+        request = client.build_request("POST", f"{self._url}/chat/completions", content=body)
+        try:
+            try:
+                return await client.send(request, stream=True)
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                # A kept connection that the server closed at this moment; a new one shows whether it is more.
+                return await client.send(request, stream=True)
+        except httpx.HTTPError as error:
+            raise unreachable(self.name, self._url) from error
+        except httpx.InvalidURL as error:
+            raise unreachable(self.name, self._url) from error
+
+    async def _error_body(self, response: httpx.Response) -> bytes:
+        body = b""
+        try:
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > MAX_ERROR_BODY:
+                    break
+        except httpx.HTTPError:
+            return body
+        return body
+
+    async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
+        if "json" in response.headers.get("content-type", ""):  # it does not stream: the whole answer is one chunk
+            yield (await self._whole(response)).decode("utf-8", "replace")
+            return
+        events = EventStream()
+        try:
+            async for piece in response.aiter_bytes():
+                for data in events.feed(piece):
+                    yield data
+        except httpx.HTTPError as error:
+            raise broken(self.name, "broke off") from error
+        except ValueError as error:
+            raise broken(self.name, "is not an event stream") from error
+        for data in events.finish():
+            yield data
+
+    async def _whole(self, response: httpx.Response) -> bytes:
+        try:
+            return await response.aread()
+        except httpx.HTTPError as error:
+            raise broken(self.name, "broke off") from error
+
+    def _chunk(self, data: str) -> Chunk:
+        try:
+            chunk = json.loads(data)
+        except ValueError as error:
+            raise broken(self.name, "is not the stream of a chat") from error
+        if not isinstance(chunk, dict):
+            raise broken(self.name, "is not the stream of a chat")
+        if chunk.get("error"):
+            raise self._error_in_stream(data)
+        return chunk
+
+    def _error_in_stream(self, data: str) -> ModelError:
+        return broken(self.name, f"ended in an error ({words_of(data, self._key)})")
+
+
+async def _drain(events: AsyncIterator[str]) -> None:
+    """Read the body to its end, without which the connection could not carry the next call."""
+    with suppress(TimeoutError, ModelError):
+        async with asyncio.timeout(LAST_BYTES):
+            async for _ in events:
+                pass

@@ -1,0 +1,165 @@
+"""Canonical messages in the form of OpenAI's chat completions: pure, byte-stable, each message made once."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+import jiter
+
+from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.validate import OpenAiRules, validate_tools
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
+CALL_FIELDS = "call_fields"
+"""Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
+
+
+def to_openai(messages: Sequence[Message]) -> list[dict[str, Json]]:
+    """Return the wire form of a list.
+
+    Message by message, so that a longer list's form starts with the shorter one's. What a model wrote and no server
+    would take back is made legal: malformed arguments become an object that quotes them, a wrong name loses its wrong
+    characters, an answer without any content vanishes.
+    """
+    return [entry for message in messages for entry in _entries(message)]
+
+
+def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
+    """Return the wire form of the tools, in their order."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in tools
+    ]
+
+
+def encode(value: Json) -> bytes:
+    """Return compact JSON in UTF-8; equal values give equal bytes (dicts keep their order)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def legal_arguments(arguments: str) -> str:
+    """Return the text if it is a strict JSON object, `{}` for an empty one, else an object that quotes it."""
+    text = whole_characters(arguments)
+    if not text.strip():
+        return "{}"
+    try:
+        if isinstance(jiter.from_json(text.encode(), allow_inf_nan=False), dict):
+            return text
+    except ValueError:
+        pass
+    return json.dumps({"malformed_arguments": text}, ensure_ascii=False)
+
+
+def whole_characters(text: str) -> str:
+    """Return the text with surrogate halves joined where they meet; a lone half becomes U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+class GrowingList:
+    """The wire form of a message list that grows from call to call.
+
+    What was there before is neither checked, made nor encoded again, so that the 201st message costs what the 11th
+    did. Another list simply starts over.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._messages: list[Message] = []
+        self._rules = OpenAiRules()
+        self._encoded = bytearray()
+        self.entries: list[dict[str, Json]] = []
+        """The wire form of the list, in order."""
+
+    @property
+    def encoded(self) -> bytes:
+        """The wire form as one JSON array, in UTF-8."""
+        return b"[%b]" % bytes(self._encoded)
+
+    @property
+    def call_ids(self) -> frozenset[str]:
+        """The ids of all calls in the list."""
+        return self._rules.call_ids
+
+    def update(self, messages: Sequence[Message]) -> None:
+        """Take the list of the next call. Raises `IllegalMessages`, and forgets everything then."""
+        known = len(self._messages)
+        if list(messages[:known]) != self._messages:
+            self._begin()
+            known = 0
+        try:
+            for message in messages[known:]:
+                self._append(message)
+            self._rules.finish()
+        except Exception:
+            self._begin()
+            raise
+
+    def _append(self, message: Message) -> None:
+        for entry in _entries(message):
+            self._rules.accept(entry)
+            self.entries.append(entry)
+            self._encoded += (b"," if self._encoded else b"") + encode(entry)
+        self._messages.append(message)
+
+
+class GrowingTools:
+    """The wire form of the tools, made again only when they change."""
+
+    def __init__(self) -> None:
+        self._tools: list[ToolSpec] = []
+        self.entries: list[dict[str, Json]] = []
+        """The wire form, in order."""
+        self.encoded = b"[]"
+        """The same as JSON in UTF-8."""
+
+    def update(self, tools: Sequence[ToolSpec]) -> None:
+        """Take the tools of the next call. Raises `IllegalMessages` for a tool that no server would take."""
+        if list(tools) != self._tools:
+            validate_tools(tools)
+            self._tools = list(tools)
+            self.entries = tools_to_openai(tools)
+            self.encoded = encode([*self.entries])
+
+
+def _entries(message: Message) -> list[dict[str, Json]]:
+    if message.role == "assistant":
+        return _assistant(message)
+    entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}
+    if message.role == "tool":
+        entry["tool_call_id"] = message.tool_call_id
+    return [entry]
+
+
+def _assistant(message: Message) -> list[dict[str, Json]]:
+    content = whole_characters(message.content) if message.content.strip() else None
+    if content is None and not message.tool_calls:
+        return []
+    call_fields = message.extra.get(CALL_FIELDS)
+    own = call_fields if isinstance(call_fields, Mapping) else {}
+    entry: dict[str, Json] = {"role": "assistant", "content": content}
+    entry.update({key: value for key, value in message.extra.items() if key != CALL_FIELDS})
+    if message.tool_calls:
+        entry["tool_calls"] = [_call(call, own.get(call.id)) for call in message.tool_calls]
+    return [entry]
+
+
+def _call(call: ToolCall, own_fields: Json) -> dict[str, Json]:
+    name = _NOT_IN_NAMES.sub("_", call.name)[:64] or "unnamed"
+    wired: dict[str, Json] = {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": name, "arguments": legal_arguments(call.arguments)},
+    }
+    if isinstance(own_fields, dict):
+        wired.update(own_fields)
+    return wired

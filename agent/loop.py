@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from time import monotonic
 
 import structlog
 
@@ -63,17 +62,19 @@ class Loop:
         self._now = now
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk)
         self.run_in_hand: Run | None = None
-        self.busy_since: float | None = None
-        """Seconds on `time.monotonic` since when an event is in hand; None while the mailbox is empty."""
+        self.on_step: Callable[[], None] = lambda: None
+        """Called at each step of a run: the mind's heart beat."""
+        self.on_rest: Callable[[], None] = lambda: None
+        """Called when the mind may wait for mail as long as it likes."""
 
     async def run(self) -> None:
         """Take and handle events until cancelled."""
         await self._mind.mailbox.recover()
         while True:
             try:
-                self.busy_since = None
+                self.on_rest()
                 hand = await self._mind.mailbox.take()
-                self.busy_since = monotonic()
+                self.on_step()
                 await self.handle(hand)
             except MemoryFailure as error:
                 log.warning("state_unusable", reason=str(error))
@@ -247,6 +248,7 @@ class Loop:
         await delivery.ended()
 
     async def _set(self, run: Run, status: Status) -> None:
+        self.on_step()
         run.status = status
         finished = status in {"COMPLETED", "FAILED", "TIMED_OUT", "SUSPENDED"}
         body: dict[str, Json] = {"event": "run_finished" if finished else "run_state", "status": status}

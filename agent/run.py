@@ -7,7 +7,7 @@ from agent.budget import Budget
 from agent.context.epochs import Epoch
 from agent.event import Event, new_id
 from agent.mailbox import InHand
-from agent.model.messages import Message, ToolCall
+from agent.model.messages import Json, Message, ToolCall
 
 Status = Literal[
     "PENDING",
@@ -50,6 +50,17 @@ class Run:
     @epoch.setter
     def epoch(self, epoch: Epoch) -> None:
         self._epoch = epoch
+
+    def describe(self) -> dict[str, Json]:
+        """Return the six fields of seeds/000's Run, as the status shows them."""
+        return {
+            "run_id": self.id,
+            "owner_key": self.event.owner_key,
+            "status": self.status,
+            "history": len(self._epoch.messages) if self._epoch else 0,
+            "tools": len(self._epoch.tools) if self._epoch else 0,
+            "iteration_count": self.budget.model_calls,
+        }
 
     @property
     def last(self) -> Message:

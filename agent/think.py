@@ -120,6 +120,7 @@ class Thinker:
         }
         await self.bus.publish(step("llm.requests", run.event, run.id, body))
         run.budget.model_calls += 1
+        log.info("model_asked", model=model.name, messages=len(epoch.messages))
         first_at = 0.0
         async with aclosing(model.stream(epoch.messages, epoch.tools)) as stream:
             async for item in stream:
@@ -143,6 +144,7 @@ class Thinker:
             "first_token_seconds": round(marks["first_token"] - marks["asked"], 4),
             "seconds": round(marks["whole"] - marks["asked"], 4),
         }
+        log.info("model_answered", **body)
         result = step("llm.results", run.event, run.id, body)
         if not answer.message.tool_calls and not answer.message.content.strip():
             run.fruitless += 1

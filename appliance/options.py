@@ -28,5 +28,7 @@ class RunOptions:
     """Read `input` as fast as it can be worked on, not in real time; without meaning when there is no `input`."""
     output: Path | None = None
     """A WAV file that takes the loudspeaker's place."""
+    deaf: bool = False
+    """Open no microphone."""
     once: bool = False
     """End after the conversation: when nothing is pending and 120 s passed without speech, or `input` is used up."""

@@ -5,8 +5,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from agent.bus import Bus
 from agent.event import Event
+from agent.record import step
 from agent.replies import Delivered, Delivery, Outlet, Reply
+
+WRITTEN = "speech.written"
 
 TEXT_SOURCES = frozenset({"cli", "http"})
 CLIENT_CAPACITY = 4096
@@ -16,12 +20,13 @@ CLIENT_CAPACITY = 4096
 class TextOutlet:
     """Hands the words of a reply to whoever listens for its event; where nobody does, the journal has them."""
 
-    def __init__(self) -> None:
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
         self._clients: dict[str, asyncio.Queue[str | None]] = {}
 
     def open(self, reply: Reply) -> Delivery:
         """Return a delivery that passes text on at once."""
-        return TextDelivery(reply, self._clients.get(reply.event.id))
+        return TextDelivery(reply, self._bus, self._clients.get(reply.event.id))
 
     @contextmanager
     def listening(self, event_id: str) -> Iterator[AsyncIterator[str]]:
@@ -44,6 +49,7 @@ class TextDelivery:
     """One reply on its way to a text client."""
 
     reply: Reply
+    bus: Bus
     client: asyncio.Queue[str | None] | None
     _pieces: list[str] = field(default_factory=list)
     _closed: bool = False
@@ -62,18 +68,23 @@ class TextDelivery:
     async def close(self) -> None:
         """End this reply with a line break."""
         if not self._closed:
-            self._closed = True
-            await self.feed("\n")
+            await self._end("\n")
 
     async def cut(self) -> None:
         """Mark the place where the text broke off."""
         if not self._closed:
-            self._closed = True
-            await self.feed(" …\n")
+            await self._end(" …\n")
 
     async def ended(self) -> Delivered:
         """Return at once: written is read."""
         return Delivered(self.handed, self.handed)
+
+    async def _end(self, mark: str) -> None:
+        self._closed = True
+        words = self.handed.strip()
+        await self.feed(mark)
+        if words:
+            await self.bus.publish(step(WRITTEN, self.reply.event, "", {"call_id": self.reply.call_id}, words))
 
 
 class ReplyRouter:

@@ -4,13 +4,18 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 
+import structlog
+
 from agent.bus import Bus
 from agent.loop import SENTENCE_STARTED
+from agent.model.messages import Json
 from agent.record import step
 from agent.replies import Delivered, Delivery, Reply
-from audio.language import language_of
+from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter
+
+log = structlog.get_logger()
 
 SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
@@ -36,8 +41,9 @@ class VoiceOutlet:
 
     async def _commit(self, sentence: SpokenSentence) -> None:
         reply = self._open[sentence.key].reply
-        body = {"call_id": reply.call_id, "number": sentence.number}
+        body: dict[str, Json] = {"call_id": reply.call_id, "number": sentence.number}
         await self._bus.publish(step(SENTENCE_STARTED, reply.event, "", body, sentence.text))
+        log.info("sentence_started", event_id=reply.event.id, number=sentence.number, words=sentence.text)
 
     def _mark(self, sentence: SpokenSentence, at: float) -> None:
         reply = self._open[sentence.key].reply
@@ -45,8 +51,8 @@ class VoiceOutlet:
 
     async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         delivery = self._open[sentence.key]
-        body = {"call_id": sentence.key, "number": sentence.number, "whole": whole}
-        await self._bus.publish(step(SENTENCE_ENDED, delivery.reply.event, "", body, heard))
+        body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
+        await self._bus.publish(step(SENTENCE_ENDED, delivery.reply.event, "", body))
         delivery.account(heard, whole=whole)
         if delivery.is_over:
             del self._open[sentence.key]
@@ -116,7 +122,7 @@ class VoiceDelivery:
             self._skip[sentence] -= 1
             return
         self._under_way += 1
-        language = language_of(sentence, self.language)
+        language = sentence_language(sentence, self.language)
         await self.mouth.say(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
 
     def _close(self) -> None:

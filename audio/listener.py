@@ -89,6 +89,10 @@ class Listener:
         self.counters = Counters()
         self.on_speech_started: Callable[[SpeechStarted], None] = lambda _: None
         """Called on the event loop for each onset; has to return at once."""
+        self.ended = asyncio.Event()
+        """Set when the source has ended and all of it was handed on."""
+        self.last_speech_at = 0.0
+        """Seconds on the source's clock at which speech was last under way; 0 before."""
         self.on_chunk: Callable[[], None] = lambda: None
         """Called for each chunk that came: the ears' heart beat."""
         self._detector = detector
@@ -123,6 +127,7 @@ class Listener:
                 log.warning("recognition_failed", reason=str(error))
                 continue
             await self._hand_on(Heard(utterance, transcript, monotonic()))
+        self.ended.set()
 
     async def _hand_on(self, heard: Heard) -> None:
         transcript: Transcript = heard.transcript
@@ -150,6 +155,7 @@ class Listener:
         signals = self._endpointer.process(probability, chunk.started_at)
         if self._endpointer.is_in_turn or self._turn.chunks:
             self._turn.chunks.append(chunk)
+            self.last_speech_at = chunk.ended_at
         self._handle(signals)
         if not self._endpointer.is_in_turn:
             self._turn.follow(chunk)

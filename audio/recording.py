@@ -43,6 +43,8 @@ class RecordingSource:
     def __init__(self, path: Path, *, fast: bool = False) -> None:
         self.name = str(path)
         self._samples = read_recording(path)
+        self.started_at = 0.0
+        """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
         self._fast = fast
 
     @property
@@ -57,12 +59,12 @@ class RecordingSource:
 
     async def chunks(self) -> AsyncIterator[AudioChunk]:
         """Yield the recording and the silence behind it; the last chunk is filled up with zeros."""
-        began = time.monotonic()
+        self.started_at = time.monotonic()
         closing = np.zeros(int(CLOSING_SECONDS * SAMPLE_RATE), np.int16)
         padding = np.zeros(-(len(self._samples) + len(closing)) % CHUNK_SAMPLES, np.int16)
         samples = np.concatenate([self._samples, closing, padding])
         for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
-            chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], began + number * CHUNK_SECONDS)
+            chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS)
             # A microphone hands a chunk over when its last sample was taken.
             await asyncio.sleep(0 if self._fast else max(0.0, chunk.ended_at - time.monotonic()))
             yield chunk

@@ -13,7 +13,7 @@ from agent.tools.tool import tool
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
-COUNT = ("reply", '{"text": "One is here. Two is here. Three is here."}')
+COUNT = ("reply", '{"text": "Number one is here. Number two is here. Number three is here."}')
 DONE = ("complete_event", '{"summary": "counted"}')
 
 
@@ -44,7 +44,7 @@ async def die_speaking(mind: TestMind, event: Event, *sentences: str) -> None:
         (calls(COUNT), "tools.results"),
         (calls(COUNT, DONE), "llm.results"),
         (calls(COUNT, DONE), "tools.results"),
-        (Message("assistant", "One is here. Two is here. Three is here."), "llm.results"),
+        (Message("assistant", "Number one is here. Number two is here. Number three is here."), "llm.results"),
     ],
 )
 async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
@@ -60,11 +60,11 @@ async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
         async with asyncio.timeout(5), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await anext(aiter(seen))
-            await committed(mind, event, "One is here.")
+            await committed(mind, event, "Number one is here.")
             life.cancel()
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle_next()
-        assert mind.outlet.said == ["Two is here.", "Three is here."]
+        assert mind.outlet.said == ["Number two is here.", "Number three is here."]
         assert await mind.state_of(event) == "completed"
     assert len(model.requests) == 1
 
@@ -74,13 +74,15 @@ async def test_when_the_answer_was_not_whole_she_goes_on_from_what_was_said(tmp_
     model = ScriptedModel(calls(COUNT), calls(COUNT, prefix="again"))
     model.hold[0] = asyncio.Event()
     async with a_mind(tmp_path, [model]) as mind:
-        await die_speaking(mind, event, "One is here.")
+        await die_speaking(mind, event, "Number one is here.")
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle_next()
-        assert mind.outlet.said == ["Two is here.", "Three is here."], "even from a model that begins anew"
+        assert mind.outlet.said == ["Number two is here.", "Number three is here."], (
+            "even from a model that begins anew"
+        )
         assert await mind.state_of(event) == "completed"
     assert [message.role for message in model.requests[1]] == ["system", "user", "assistant", "tool"]
-    assert "One is here." in model.requests[1][2].tool_calls[0].arguments
+    assert "Number one is here." in model.requests[1][2].tool_calls[0].arguments
 
 
 async def test_the_block_of_a_redelivered_event_stands_once_in_the_context(tmp_path: Path) -> None:

@@ -157,14 +157,14 @@ async def test_her_own_work_waits_for_a_model(tmp_path: Path) -> None:
 
 @pytest.mark.shows("F5")
 async def test_a_stream_that_breaks_is_kept_as_what_was_said_and_she_goes_on_after_it(tmp_path: Path) -> None:
-    cut = Message("assistant", tool_calls=(ToolCall("x", "reply", '{"text": "One is here. Two is he'),))
-    model = ScriptedModel(StreamBroken("reset", cut), calls(("reply", '{"text": "Two is here."}'), prefix="b"))
+    cut = Message("assistant", tool_calls=(ToolCall("x", "reply", '{"text": "Number one is here. Number two is he'),))
+    model = ScriptedModel(StreamBroken("reset", cut), calls(("reply", '{"text": "Number two is here."}'), prefix="b"))
     async with a_mind(tmp_path, [model]) as mind:
         event = spoken("count")
         await mind.handle(event)
-        assert mind.outlet.said == ["One is here.", "Two is here."]
+        assert mind.outlet.said == ["Number one is here.", "Number two is here."]
         kept, result = model.requests[1][-2:]
-        assert kept.tool_calls[0].arguments == '{"text": "One is here."}'
+        assert kept.tool_calls[0].arguments == '{"text": "Number one is here."}'
         assert result.content.startswith("interrupted")
         assert await mind.state_of(event) == "completed"
 

@@ -1,0 +1,125 @@
+"""The one place that chooses real implementations and puts them together."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from time import monotonic
+
+from agent.context.epochs import ContextLimits, Contexts
+from agent.context.tokens import TokenCounter
+from agent.desk import Desk
+from agent.event import utc_now
+from agent.loop import Loop, Mind
+from agent.model.interface import ChatModel
+from agent.prompts import compose
+from agent.replies import Outlet
+from agent.situation import place_in_time, waited
+from agent.think import Thinker
+from agent.tools.clock import clock_tool
+from agent.tools.events import event_tools
+from agent.tools.journal import journal_tool
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.timers import timer_tools
+from appliance.config import Config
+from appliance.door import Door
+from appliance.graph import GraphSide, graph_side
+from appliance.hearing import Ears, open_ears
+from appliance.household import Household, Part
+from appliance.models import choose_models
+from appliance.options import RunOptions
+from appliance.speaking import choose_voice, open_player
+from appliance.state import State, open_state
+from appliance.text import ReplyRouter, TextOutlet
+from appliance.voice import VoiceOutlet
+from audio.mouth import Mouth
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Everything that runs, put together; `appliance.service` starts its loops."""
+
+    ears: Ears | None
+    """None without a microphone."""
+    mouth: Mouth
+    mind: Loop
+    graph: GraphSide
+    household: Household
+    door: Door
+    warm: Callable[[], Awaitable[None]]
+    """Opens the model's connection and loads the token vocabulary; nobody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the mind thinks and answers with."""
+
+    models: list[ChatModel]
+    outlet: Outlet
+    tokens: TokenCounter
+
+
+@asynccontextmanager
+async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
+    """Open every part; what is missing on this machine is told in one line each, and done without.
+
+    Raises what the parts raise when a person asked for something that cannot be: a wrong model folder, an unreadable
+    recording, an output that cannot be written, a state folder that is unusable or in use.
+    """
+    async with AsyncExitStack() as parts:
+        state = await parts.enter_async_context(open_state(config))
+        graph = await parts.enter_async_context(graph_side(config))
+        models = await choose_models(config)
+        for model in models:
+            parts.push_async_callback(model.aclose)
+        player = await open_player(config, options)
+        parts.push_async_callback(player.aclose)
+        mouth = Mouth(choose_voice(config), player)
+        ears = open_ears(config, options, lambda: player.busy_until, state.mailbox)
+        text, tokens = TextOutlet(state.bus), TokenCounter()
+        outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
+        mind = _mind(config, state, graph, Thinking(models, outlet, tokens))
+        household = Household(
+            state.mailbox, state.bus, text, mind, _parts(ears, models, graph), config.mind.max_tool_calls, monotonic()
+        )
+        door = Door(config.socket, household)
+        door.open()
+        parts.callback(door.close)
+        yield Box(ears, mouth, mind, graph, household, door, lambda: _warm(models, tokens))
+
+
+def _mind(config: Config, state: State, graph: GraphSide, thinking: Thinking) -> Loop:
+    desk, outlet = Desk(), thinking.outlet
+    settings = config.mind
+    limits = ContextLimits(settings.history_messages, settings.history_tokens, settings.compress_above_tokens)
+    contexts = Contexts(state.journal, state.bus, limits, thinking.tokens)
+    zone = str(config.zone)
+    registry = ToolRegistry(
+        [
+            *event_tools(state.mailbox, desk),
+            reply_tool(desk, outlet),
+            *timer_tools(state.mailbox, utc_now, zone),
+            clock_tool(utc_now, zone),
+            journal_tool(state.journal),
+            *graph.tools,
+        ]
+    )
+    thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet)
+    mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
+    return Loop(mind, compose, [place_in_time(config.zone, utc_now), waited(utc_now)], utc_now)
+
+
+async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:
+    for model in models:
+        await model.warm()
+    await asyncio.to_thread(tokens.load)
+
+
+def _parts(ears: Ears | None, models: list[ChatModel], graph: GraphSide) -> dict[str, Part]:
+    """Return what each part says of itself in the status."""
+    return {
+        "ears": ears.describe if ears else lambda: {"source": "none"},
+        "models": lambda: {"in_order": [model.name for model in models]},
+        "graph": graph.describe,
+    }

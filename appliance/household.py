@@ -1,0 +1,81 @@
+"""What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from time import monotonic
+
+from agent.bus import Bus
+from agent.event import USER_TEXT, Event
+from agent.loop import Loop
+from agent.mailbox import Mailbox
+from agent.model.messages import Json
+from appliance.door_requests import Enqueue
+from appliance.ears import PERSON_PRIORITY
+from appliance.text import TextOutlet
+
+Part = Callable[[], Mapping[str, Json]]
+"""Returns what one part says of itself in the status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """Handles the requests of the doors (`appliance.door.DoorHandler`)."""
+
+    mailbox: Mailbox
+    bus: Bus
+    text: TextOutlet
+    loop: Loop
+    parts: Mapping[str, Part]
+    max_tool_calls: int
+    started_at: float
+    """Seconds on `time.monotonic`."""
+
+    async def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
+        """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over."""
+        event = Event(
+            type=USER_TEXT,
+            content=text,
+            source="cli",
+            session_id=session,
+            priority=PERSON_PRIORITY,
+            max_tool_calls=self.max_tool_calls,
+        )
+        with self.text.listening(event.id) as pieces:
+            await self.mailbox.enqueue(event)
+            async for piece in pieces:
+                yield piece
+
+    async def enqueue(self, request: Enqueue) -> str:
+        """Put any event into the mailbox and return its id; durable on return."""
+        event = Event(
+            type=request.type,
+            content=request.content,
+            source="system",
+            priority=request.priority,
+            metadata=request.metadata,
+            max_tool_calls=self.max_tool_calls,
+        )
+        await self.mailbox.enqueue(event)
+        return event.id
+
+    async def status(self) -> dict[str, Json]:
+        """Return what runs, since when, and how it is."""
+        run = self.loop.run_in_hand
+        return {
+            "version": version("nakari"),
+            "uptime_seconds": round(monotonic() - self.started_at, 1),
+            "mailbox": dict(await self.mailbox.counts()),
+            "run": run.describe() if run else None,
+            **{name: dict(part()) for name, part in self.parts.items()},
+        }
+
+    async def end_clients(self) -> None:
+        """Tell each waiting text client when its run is over, until cancelled."""
+        finished = self.bus.observe("ui.events")
+        try:
+            async for envelope in finished:
+                if envelope.metadata.get("event") == "run_finished":
+                    self.text.finish(envelope.parent_id)
+        finally:
+            self.bus.forget(finished)

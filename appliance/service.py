@@ -1,0 +1,135 @@
+"""Everything that runs, on one screen: the appliance is these loops in one group, and cancelling is the only stop."""
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Final
+
+import structlog
+
+from appliance.build import Box, open_box
+from appliance.config import Config
+from appliance.exits import Exit
+from appliance.notify import HeartBeat, Notifier, Watchdog
+from appliance.options import RunOptions
+
+log = structlog.get_logger()
+
+FAREWELL_SECONDS: Final = 4.0
+"""How long a stop waits for the event in hand and the sentence under way; what is cut off then comes back later."""
+
+CONVERSATION_SECONDS: Final = 120.0
+"""DESIGN, "Words": a conversation is a stretch without so much silence."""
+
+EVENT_SECONDS: Final = 600.0
+"""With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
+
+
+class _Over(Exception):
+    """Ends the group: there is nothing left to do, or somebody asked to stop."""
+
+
+def run(config: Config, options: RunOptions) -> Exit:
+    """Serve until SIGTERM or SIGINT, or with `once` until the conversation is over. Raises what `open_box` raises."""
+    asyncio.run(_run(config, options))
+    return Exit.OK
+
+
+async def _run(config: Config, options: RunOptions) -> None:
+    notifier = Notifier(config.supervisor.notify_socket)
+    async with open_box(config, options) as box:
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+
+        async def until_over() -> None:
+            notifier.ready("listening" if box.ears else "no microphone; the doors are open")
+            log.info("service_started")
+            await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
+            notifier.stopping()
+
+        await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, _beats(box)))
+    log.info("service_stopped")
+
+
+async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
+    """Run every loop of the box until `until_over` returns; then let her finish her sentence, and stop them all."""
+
+    async def end() -> None:
+        await until_over()
+        await _farewell(box)
+        raise _Over
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            start = group.create_task
+            start(box.graph.run(), name="graph: the store's child process")
+            if box.ears is not None:
+                start(box.ears.listen(), name="ears: chunks to utterances")
+                start(box.ears.listener.recognize(), name="ears: utterances to events")
+                start(box.ears.hearing.improve(), name="ears: a better model, once it has come")
+            start(box.mind.run(), name="mind: one event after the other")
+            start(box.mouth.run(), name="mouth: sentences to sound")
+            start(box.warm(), name="models: connections and vocabularies, off the start path")
+            start(box.door.run(), name="door: programs on this machine")
+            start(box.household.end_clients(), name="door: tells text clients that a run is over")
+            if watchdog is not None:
+                start(watchdog.run(), name="watchdog: tells systemd that all this lives")
+            start(end(), name="end: until somebody stops us")
+    except* _Over:
+        pass
+
+
+async def conversation_over(box: Box) -> None:
+    """Return when the recording is used up, or it was silent for 120 s, and nothing is left to do or to say."""
+    if box.ears is not None:
+        await box.ears.until_silent(CONVERSATION_SECONDS)
+    await box.household.mailbox.until_idle()
+    await box.mouth.quiet()
+
+
+async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
+    """Yield the answer to one line of text, from a box without ears that is opened for it."""
+    pieces: asyncio.Queue[str | None] = asyncio.Queue(1)
+
+    async def think(box: Box) -> None:
+        async with aclosing(box.household.ask(text, "cli")) as answer:
+            async for piece in answer:
+                await pieces.put(piece)
+        await pieces.put(None)
+
+    async with open_box(config, RunOptions(deaf=True)) as box, asyncio.TaskGroup() as group:
+        group.create_task(serve(box, lambda: think(box)), name="the box")
+        while (piece := await pieces.get()) is not None:
+            yield piece
+
+
+async def _farewell(box: Box) -> None:
+    """Let her finish the event in hand and the sentence under way, for a moment."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(FAREWELL_SECONDS):
+            await box.household.mailbox.until_idle()
+            await box.mouth.quiet()
+
+
+async def _first_of(*waits: Awaitable[object]) -> None:
+    """Return when the first of them has; the others are cancelled."""
+    done = asyncio.Event()
+
+    async def wait(one: Awaitable[object]) -> None:
+        await one
+        done.set()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(wait(one)) for one in waits]
+        await done.wait()
+        for task in tasks:
+            task.cancel()
+
+
+def _beats(box: Box) -> list[HeartBeat]:
+    mind = HeartBeat("mind", EVENT_SECONDS)
+    box.mind.on_step = mind.touch
+    box.mind.on_rest = mind.rest
+    return [mind, box.ears.beat] if box.ears is not None else [mind]

@@ -1,0 +1,48 @@
+"""The mouth's parts, chosen: where sound goes, and which voices make it."""
+
+import structlog
+
+from appliance.config import Config
+from appliance.options import RunOptions
+from audio.errors import DeviceUnavailable
+from audio.interfaces import Player, Synthesizer
+from audio.player.null import SilentPlayer
+from audio.player.wav import WavPlayer
+from audio.synthesizer.chain import VoiceChain
+from audio.synthesizer.edge import EdgeSynthesizer
+from audio.synthesizer.espeak import EspeakSynthesizer
+
+log = structlog.get_logger()
+
+
+async def open_player(config: Config, options: RunOptions) -> Player:
+    """Return the player, open: a WAV where one is asked for, else the loudspeaker, else (said in one line) nothing.
+
+    Raises `DeviceUnavailable` when the WAV cannot be written.
+    """
+    if options.output is not None:
+        player: Player = WavPlayer(options.output, realtime=not options.fast)
+        await player.start()
+        return player
+    from audio.player.speaker import SpeakerPlayer
+
+    try:
+        player = SpeakerPlayer(config.voice.device)
+        await player.start()
+    except DeviceUnavailable as error:
+        log.warning("no_loudspeaker", reason=f"{error}; spoken answers go to the journal only")
+        player = SilentPlayer()
+        await player.start()
+    return player
+
+
+def choose_voice(config: Config) -> Synthesizer:
+    """Return the chain of voices: the one over the network first where it is allowed, the local one behind it."""
+    settings = config.voice
+    voices: list[Synthesizer] = []
+    if settings.engine in {"auto", "edge"}:
+        voices.append(
+            EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
+        )
+    voices.append(EspeakSynthesizer())
+    return VoiceChain(voices)

@@ -1,0 +1,38 @@
+"""What lasts, opened: the state database with journal and mailbox, and the bus that writes into them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.mailbox import Mailbox
+from agent.record import Recorder
+from appliance.config import Config
+from memory import journal as journal_module
+from memory.database import Database
+from memory.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The durable parts, and the one way into the journal."""
+
+    journal: Journal
+    mailbox: Mailbox
+    bus: Bus
+
+
+@asynccontextmanager
+async def open_state(config: Config) -> AsyncIterator[State]:
+    """Open the state folder for this process alone.
+
+    Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
+    """
+    database = Database(config.state_folder / "nakari.db")
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    try:
+        journal = Journal(database)
+        yield State(journal, Mailbox(database), Bus(Recorder(journal)))
+    finally:
+        await database.close()

@@ -1,0 +1,171 @@
+"""The `nakari` command as a real process: started, watched by its log, killed, and its state looked into afterwards."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from tests.service.privacy import clean_environment
+
+HOUSEHOLD = Path(__file__).parents[1] / "data" / "whisper-household"
+SECONDS = 60.0
+"""The longest any of it may take on a loaded machine."""
+
+NAKARI = (sys.executable, "-m", "appliance")
+
+
+@dataclass
+class Household:
+    """A folder with a configuration that reaches nothing beyond loopback, and a state."""
+
+    folder: Path
+    settings: dict[str, dict[str, object]] = field(default_factory=dict)
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "nakari.toml"
+
+    def write(self) -> Path:
+        """Write the configuration file and return it."""
+        local: dict[str, dict[str, object]] = {
+            "state": {"folder": str(self.state)},
+            "door": {"socket": str(self.folder / "door.sock")},
+            "ears": {"model": str(HOUSEHOLD), "download": False},
+            "voice": {"engine": "espeak"},
+            "model": {"provider": "offline"},
+            "memory": {"enabled": False},
+        }
+        for section, values in self.settings.items():
+            local[section] = local.get(section, {}) | values
+        lines = []
+        for section, values in local.items():
+            lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file.write_text("\n".join(lines))
+        return self.file
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [*NAKARI, "--config", str(self.write()), *arguments],
+            env=clean_environment(HOME=str(self.folder), **environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    @contextmanager
+    def running(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Iterator["Running"]:
+        """Run a command in the background; it is killed at the end of the block if it still runs."""
+        command = [*NAKARI, "--config", str(self.write()), *arguments]
+        given = {**clean_environment(HOME=str(self.folder)), **(environment or {})}
+        with subprocess.Popen(
+            command, env=given, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            running = Running(process)
+            try:
+                yield running
+            finally:
+                running.kill()
+
+    def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
+        """Look into the state database."""
+        connection = sqlite3.connect(f"file:{self.state / 'nakari.db'}?mode=ro", uri=True)
+        try:
+            return connection.execute(statement, values).fetchall()
+        finally:
+            connection.close()
+
+    def spoken(self) -> list[str]:
+        """The sentences that were committed to the mouth so far, in order, over all starts."""
+        rows = self.rows("SELECT body FROM journal WHERE topic = 'speech.sentence_started' ORDER BY seq")
+        return [json.loads(str(body))["words"] for (body,) in rows]
+
+    def states(self) -> list[str]:
+        """The states of all events, in order of arrival."""
+        return [str(state) for (state,) in self.rows("SELECT state FROM mailbox ORDER BY arrival")]
+
+
+class Running:
+    """A process whose log is read line by line."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.log: list[dict[str, object]] = []
+        self.lines: list[str] = []
+        self._arrived: SimpleQueue[dict[str, object] | None] = SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def until(self, event: str, seconds: float = SECONDS) -> dict[str, object]:
+        """Return the next log line of that name; fails with all that was logged when it does not come."""
+        while True:
+            try:
+                line = self._arrived.get(timeout=seconds)
+            except Empty:
+                line = None
+            assert line is not None, f"{event} was never logged:\n" + "\n".join(self.lines)
+            if line.get("event") == event:
+                return line
+
+    def kill(self) -> None:
+        """Kill -9, and wait for the end."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self._end()
+
+    def finish(self) -> int:
+        """Wait for its own end and return the exit code."""
+        try:
+            self.process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("it did not end:\n" + "\n".join(self.lines)) from None
+        self._end()
+        return self.process.returncode
+
+    def stop(self) -> int:
+        """SIGTERM, and wait."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.finish()
+
+    def _end(self) -> None:
+        self.process.wait(SECONDS)
+        self._reader.join(SECONDS)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for text in self.process.stderr:
+            self.lines.append(text.rstrip())
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue
+            self.log.append(line)
+            self._arrived.put(line)
+        self._arrived.put(None)
+
+
+def speak(text: str, file: Path, *, voice: Sequence[str] = ("espeak-ng", "-v", "en-us", "-s", "150")) -> Path:
+    """Write spoken words into a WAV, with a little quiet around them."""
+    raw = file.with_suffix(".raw.wav")
+    subprocess.run([*voice, "-w", str(raw), text], check=True, env=dict(os.environ))
+    subprocess.run(["sox", str(raw), "-r", "16000", "-c", "1", "-b", "16", str(file), "pad", "0.6", "0.3"], check=True)
+    return file

@@ -39,12 +39,14 @@ class Mailbox:
         self._now = now
         self._wait = wait or waiting_by(now)
         self._changed = asyncio.Event()
+        self._idle = asyncio.Event()
 
     async def enqueue(self, event: Event) -> bool:
         """File an event; False when its id is known already, whatever became of that one.
 
         Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
         """
+        self._idle.clear()
         try:
             return await self._database.write(lambda c: table.put(c, event))
         finally:
@@ -60,7 +62,14 @@ class Mailbox:
             taken, due = await self._database.write(lambda c: (table.claim(c, self._now()), table.next_due(c)))
             if taken is not None:
                 return taken
+            if not self._changed.is_set():
+                self._idle.set()
             await self._wait(self._changed, due)
+            self._idle.clear()
+
+    async def until_idle(self) -> None:
+        """Return when the consumer waits in `take` and nothing is due."""
+        await self._idle.wait()
 
     async def in_hand(self) -> InHand | None:
         """Return the event in hand, without waiting."""

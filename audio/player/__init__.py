@@ -1,0 +1,1 @@
+"""Where sound goes: a loudspeaker, a recording, nowhere."""

@@ -1,0 +1,59 @@
+"""What of a written sentence is said: no markup, no addresses letter by letter, no emoji."""
+
+import html
+import re
+
+CODE_SAID = {"en": "Here is some code.", "zh": "这里有一段代码。"}
+"""What is said in place of fenced code; nothing in other languages."""
+
+_PICTOGRAMS = re.compile(
+    "[\u200d\u20e3\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ufe0e\ufe0f"
+    "\U0001f000-\U0001faff\U000e0020-\U000e007f]+"
+)
+"""Emoji, arrows, dingbats and what joins them (Unicode blocks from Arrows to Symbols and Pictographs Extended-A)."""
+
+_LINE_MARKS = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?")
+_RULE = re.compile(r"^[\s|:=*_-]+$")
+_IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
+_FOOTNOTE = re.compile(r"\[\^[^\]]*\]")
+_ADDRESS = re.compile(
+    r"<?(?:https?://|www\.)(?:www\.)?([^\s/?#<>（），。]+)[^\s<>（），。]*?(?=[.,;:!?)\]'\"]*(?:[\s>（），。]|$))>?"
+)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_CODE = re.compile(r"(`+)(.+?)\1")
+_EMPHASIS = re.compile(
+    r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{1,3})(?=[^\s\d])(.+?)(?<=\S)\3"
+)
+_STRAY_MARKS = re.compile(r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)")
+
+
+def speakable(sentence: str, language: str) -> str:
+    """Return the sentence as it should be said, on one line; empty when nothing in it can be said.
+
+    Punctuation and wording stay, because a voice reads its melody from them; what is only to be looked at goes.
+    `language` (ISO 639-1) decides what is said where something is left out.
+    """
+    if sentence.lstrip().startswith("```"):
+        return CODE_SAID.get(language, "")
+    said = " ".join(" ".join(_line(line) for line in sentence.splitlines()).split())
+    return said if any(character.isalnum() for character in said) else ""
+
+
+def _line(line: str) -> str:
+    if _RULE.match(line):
+        return ""
+    line = _LINE_MARKS.sub("", line, count=1)
+    if line.startswith("|"):
+        line = ", ".join(cell.strip() for cell in line.strip().strip("|").split("|") if cell.strip())
+    return _inline(line)
+
+
+def _inline(text: str) -> str:
+    """Return one line without links, code marks, emphasis, tags and pictograms, each replaced by what it shows."""
+    text = _FOOTNOTE.sub("", _IMAGE_OR_LINK.sub(r"\1", text))
+    text = _ADDRESS.sub(r"\1", text)
+    text = html.unescape(_TAG.sub(" ", text))
+    text = _CODE.sub(lambda code: re.sub(r"(?<=\w)_+(?=\w)", " ", code[2]), text)
+    text = _EMPHASIS.sub(lambda found: found[2] or found[4], text)
+    text = _EMPHASIS.sub(lambda found: found[2] or found[4], text)
+    return _PICTOGRAMS.sub(" ", _STRAY_MARKS.sub("", text))

@@ -1,0 +1,1 @@
+"""Voices: sound from one sentence."""

@@ -1,0 +1,110 @@
+"""Scripted parts of the mouth, each with a record of what happened, and what the tests of the mouth share."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from audio.errors import SynthesisFailed
+from audio.pcm import Samples
+from audio.speech import SpeechAudio, WordTiming
+
+
+@dataclass
+class Outcome:
+    """What a voice gave of a sentence."""
+
+    pieces: list[SpeechAudio] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def seconds(self) -> float:
+        return sum(len(piece.samples) / piece.sample_rate for piece in self.pieces)
+
+    @property
+    def samples(self) -> Samples:
+        return np.concatenate([np.zeros(0, np.int16), *(piece.samples for piece in self.pieces)])
+
+    @property
+    def words(self) -> list[str]:
+        return words_of(self.pieces)
+
+
+async def listen(pieces: AsyncIterator[SpeechAudio]) -> Outcome:
+    """Take a sentence to its end, or to its failure."""
+    outcome = Outcome()
+    try:
+        async for piece in pieces:
+            outcome.pieces.append(piece)
+    except SynthesisFailed as error:
+        outcome.failure = str(error)
+    return outcome
+
+
+def words_of(pieces: Sequence[SpeechAudio]) -> list[str]:
+    return [word.text for piece in pieces for word in piece.words]
+
+
+class Clock:
+    """Monotonic seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def note(hertz: float, seconds: float, sample_rate: int) -> Samples:
+    """A sine at a quarter of full scale."""
+    time = np.arange(round(seconds * sample_rate), dtype=np.float64) / sample_rate
+    return (np.sin(2 * np.pi * hertz * time) * 8192).astype(np.int16)
+
+
+def is_tone(samples: Samples, sample_rate: int, hertz: float) -> bool:
+    """Say whether this frequency is the loudest in the samples."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    return bool(abs(float(np.argmax(spectrum)) * sample_rate / len(samples) - hertz) < 15)
+
+
+@dataclass
+class ScriptedVoice:
+    """A voice that says word `n` of a sentence as `seconds_a_word` of the constant `level + n`."""
+
+    name: str = "scripted"
+    sample_rate: int = 24_000
+    seconds_a_word: float = 0.2
+    level: int = 1000
+    times_words: bool = True
+    failures: dict[int, int] = field(default_factory=dict)
+    """Number of the request -> words after which it fails; always, under the key -1."""
+    hold: asyncio.Event | None = None
+    """Waited for before the first word."""
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    """(sentence, language) of each request."""
+    given_up: int = 0
+    """Sentences whose iterator was closed before its end."""
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        fails_after = self.failures.get(len(self.asked), self.failures.get(-1))
+        self.asked.append((sentence, language))
+        whole = False
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            for number, word in enumerate(sentence.split()):
+                if number == fails_after:
+                    break
+                yield self._word(number, word)
+            if fails_after is not None:
+                raise SynthesisFailed(f"{self.name} failed as its script says")
+            whole = True
+        finally:
+            self.given_up += not whole
+
+    def _word(self, number: int, word: str) -> SpeechAudio:
+        samples = np.full(round(self.seconds_a_word * self.sample_rate), self.level + number, np.int16)
+        start = number * self.seconds_a_word
+        timing = WordTiming(word.strip(".,!?"), start, start + self.seconds_a_word)
+        return SpeechAudio(samples, self.sample_rate, (timing,) if self.times_words else ())

@@ -1,0 +1,60 @@
+"""Whisper models on disk: which folder is one, and how one is fetched from the hub."""
+
+from pathlib import Path
+from typing import Final
+
+from audio.errors import ModelNotFound
+
+NEEDED: Final = ("config.json", "model.bin", "tokenizer.json", "preprocessor_config.json")
+"""faster-whisper goes to the hub by itself for a folder that lacks one of them: so they are looked for first."""
+
+VOCABULARIES: Final = ("vocabulary.json", "vocabulary.txt")
+
+HUB_SECONDS: Final = 10
+"""How long the hub may take to answer."""
+
+
+def missing_files(folder: Path) -> list[str]:
+    """Return the names of the files that a CTranslate2 Whisper model lacks in this folder; none for a whole one."""
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
+    if not any((folder / name).is_file() for name in VOCABULARIES):
+        missing.append(VOCABULARIES[0])
+    return missing
+
+
+def check_model_folder(folder: Path) -> None:
+    """Raise `ModelNotFound` unless the folder holds a whole CTranslate2 Whisper model."""
+    if not folder.is_dir():
+        raise ModelNotFound(f"{folder} is no folder; set [ears] model to a Whisper model's folder, or to a name")
+    if missing := missing_files(folder):
+        raise ModelNotFound(
+            f"{folder} is no faster-whisper model: {', '.join(missing)} missing; set [ears] model to a whole one"
+        )
+
+
+def find_model(folder: Path) -> Path | None:
+    """Return the folder if a whole model is in it, else None."""
+    return folder if folder.is_dir() and not missing_files(folder) else None
+
+
+def fetch_model(name: str, models: Path) -> Path:
+    """Fetch a model by its faster-whisper name into `models`/name and return that folder. Blocking, minutes.
+
+    An interrupted download goes on where it stopped. Raises `ModelNotFound` when the hub cannot be reached, has no such
+    model, or sent an incomplete one.
+    """
+    from faster_whisper.utils import available_models, download_model
+
+    if name not in available_models():
+        raise ModelNotFound(f"there is no Whisper model {name!r}; take one of {', '.join(available_models())}")
+    target = models / name
+    try:
+        download_model(name, output_dir=str(target))
+    except (OSError, ValueError, RuntimeError) as error:  # the hub's errors are of these kinds
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelNotFound(
+            f"the model {name} could not be fetched ({first[:200]}); "
+            f"look at the network, or put its files into {target} by hand"
+        ) from error
+    check_model_folder(target)
+    return target

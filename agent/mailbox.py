@@ -2,8 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
@@ -40,17 +40,15 @@ class Mailbox:
         self._wait = wait or waiting_by(now)
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
+        self._changes = 0
 
     async def enqueue(self, event: Event) -> bool:
         """File an event; False when its id is known already, whatever became of that one.
 
         Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
         """
-        self._idle.clear()
-        try:
+        with self._changing():
             return await self._database.write(lambda c: table.put(c, event))
-        finally:
-            self._changed.set()  # also when cancelled: the commit may have happened
 
     async def take(self) -> InHand:
         """Return the event in hand; without one, wait until an event is due and take it in hand.
@@ -62,13 +60,13 @@ class Mailbox:
             taken, due = await self._database.write(lambda c: (table.claim(c, self._now()), table.next_due(c)))
             if taken is not None:
                 return taken
-            if not self._changed.is_set():
+            if not self._changed.is_set() and not self._changes:
                 self._idle.set()
             await self._wait(self._changed, due)
             self._idle.clear()
 
     async def until_idle(self) -> None:
-        """Return when the consumer waits in `take` and nothing is due."""
+        """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
         await self._idle.wait()
 
     async def in_hand(self) -> InHand | None:
@@ -104,10 +102,8 @@ class Mailbox:
 
     async def wake(self, name: str) -> int:
         """Make the events due that were suspended for this name; return how many."""
-        try:
+        with self._changing():
             return await self._database.write(lambda c: table.release(c, name))
-        finally:
-            self._changed.set()
 
     async def recover(self) -> list[InHand]:
         """At start, before the first `take`: give back what was in hand when the process died.
@@ -138,9 +134,18 @@ class Mailbox:
         return await self._database.read(table.counts)
 
     async def _step(self, change: Callable[[sqlite3.Connection, datetime], T]) -> T:
-        try:
+        with self._changing():
             return await self._database.write(lambda c: change(c, self._now()))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Let `take` look again after a change, also after a cancelled one: its commit may have happened."""
+        self._changes += 1
+        self._idle.clear()
+        try:
+            yield
         finally:
+            self._changes -= 1
             self._changed.set()
 
 

@@ -92,6 +92,32 @@ async def test_an_enqueue_that_is_cancelled_wakes_the_sleeper_too_for_it_may_hav
     assert len(clock.waits) == 2
 
 
+async def test_it_is_not_idle_while_something_is_being_filed_nor_before_that_was_looked_at(database: Database) -> None:
+    mailbox = Mailbox(database)
+    door = threading.Event()
+
+    async def file() -> None:
+        await mailbox.enqueue(work())
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await mailbox.until_idle()
+
+    async with asyncio.TaskGroup() as together:
+        together.create_task(database.read(lambda _: door.wait(timeout=30)))
+        consumer = together.create_task(mailbox.take())  # its look finds nothing yet
+        together.create_task(file())
+        together.create_task(_open(door))
+    await mailbox.complete(consumer.result().event.id, "", {})
+    async with asyncio.TaskGroup() as together:
+        consumer = together.create_task(mailbox.take())
+        await mailbox.until_idle()
+        await mailbox.enqueue(work())
+
+
+async def _open(door: threading.Event) -> None:
+    door.set()
+
+
 async def _cancel(task: asyncio.Task[bool]) -> None:
     task.cancel()
 

@@ -41,14 +41,16 @@ def nakari(invocation: Invocation, file: Path | None) -> None:
     invocation.file = file
 
 
-def _configured(invocation: Invocation, *, service: bool = False) -> "Config":
-    """Return the configuration, with privacy and logging set up; nearly every command begins so."""
+def _configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":
+    """Return the configuration, with privacy and logging (to stderr from level `log` on) set up."""
+    import logging
+
     from appliance.config import keep_private, load
     from appliance.logs import configure
 
     keep_private()
     config = load(invocation.file)
-    configure(config, sys.stderr, service=service)
+    configure(config, sys.stderr, at_least=logging.getLevelNamesMapping()[log])
     invocation.config = config
     return config
 
@@ -61,7 +63,7 @@ def _configured(invocation: Invocation, *, service: bool = False) -> "Config":
 @click.pass_obj
 def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool) -> Exit:
     """Listen, think, answer: until it is stopped."""
-    config = _configured(invocation, service=True)
+    config = _configured(invocation, log="DEBUG")
     from appliance import service
 
     return service.run(config, RunOptions(input=recording, fast=fast, output=output, once=once))
@@ -144,7 +146,7 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
 
     Each line is ok, a warning or a fault. Ends with 1 when there is a fault.
     """
-    config = _configured(invocation)
+    config = _configured(invocation, log="CRITICAL")  # its own lines tell it all
     from appliance.doctor import Verdict, examine
 
     worst = Verdict.OK
@@ -210,11 +212,13 @@ def _answer(config: "Config", text: str) -> AsyncGenerator[str, None]:
 async def _print(pieces: AsyncGenerator[str, None]) -> None:
     from contextlib import aclosing
 
+    last = ""
     async with aclosing(pieces):
         async for piece in pieces:
             click.echo(piece, nl=False)
-            sys.stdout.flush()
-    click.echo()
+            last = piece or last
+    if not last.endswith("\n"):
+        click.echo()
 
 
 def _lines(found: object, indent: str = "") -> list[str]:

@@ -19,7 +19,13 @@ PROVIDER_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPS
 
 GRAPH_PASSWORD = "NAKARI_NEO4J_PASSWORD"
 
-_PRIVATE = {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_DISABLE_TELEMETRY": "1"}
+_PRIVATE = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+"""Read once, at import, by onnxruntime, litellm and huggingface_hub; a model is fetched on purpose or not at all."""
 
 
 class Secret:

@@ -60,9 +60,10 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     (its thread ends with the process).
     """
     if not checks:
-        from appliance.checks import CHECKS
+        from appliance.checks_machine import MACHINE
+        from appliance.checks_parts import PARTS
 
-        checks = CHECKS
+        checks = (*MACHINE, *PARTS)
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
     for check in checks:
         found: SimpleQueue[Line] = SimpleQueue()

@@ -87,16 +87,16 @@ def redaction_of(config: Config) -> Redaction:
     return Redaction((secret.reveal() for secret in config.secrets.values()), config.log.words)
 
 
-def configure(config: Config, stderr: TextIO, *, service: bool) -> None:
+def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) -> None:
     """Set up logging for this process, once, before anything logs; a second call replaces the first.
 
-    A command that is no service shows warnings only, on stderr; `[log] level = "debug"` shows it all the same.
-    Raises `ConfigError` when the log file cannot be written.
+    `at_least` keeps what is less important off stderr, for a command whose output is meant for a person, unless
+    `[log] level` is "debug". Raises `ConfigError` when the log file cannot be written.
     """
     redaction = redaction_of(config)
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
     screen = logging.StreamHandler(stderr)
-    screen.setLevel(level if service or level == logging.DEBUG else max(level, logging.WARNING))
+    screen.setLevel(level if level == logging.DEBUG else max(level, at_least))
     screen.setFormatter(_formatter(redaction, _renderer(config, stderr)))
     handlers: list[logging.Handler] = [screen]
     if config.log.file:

@@ -142,4 +142,5 @@ def test_libraries_are_told_to_keep_quiet_unless_their_owner_decided() -> None:
         "ORT_DISABLE_TELEMETRY": "1",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "HF_HUB_DISABLE_TELEMETRY": "0",
+        "HF_HUB_OFFLINE": "1",
     }

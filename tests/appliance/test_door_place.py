@@ -29,6 +29,34 @@ print("open", flush=True)
 sys.stdin.read()
 """
 
+CROWDED = """
+import asyncio, os, socket, sys
+from pathlib import Path
+from appliance import logs
+from appliance.config import load
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+async def main():
+    path = Path(sys.argv[1])
+    logs.configure(load(environ={"HOME": sys.argv[2]}), sys.stderr)
+    async with serving(path, ScriptedHandler()):
+        caller = socket.socket(socket.AF_UNIX)
+        caller.setblocking(False)
+        caller.connect(str(path))
+        caller.send(b'{"do": "ping"}\\n')
+        taken = []
+        try:
+            while True:
+                taken.append(os.dup(0))
+        except OSError:
+            pass
+        asyncio.get_running_loop().call_later(0.2, lambda: [os.close(number) for number in taken])
+        print((await asyncio.get_running_loop().sock_recv(caller, 100)).decode())
+        caller.close()
+
+asyncio.run(main())
+"""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -57,6 +85,19 @@ def test_a_second_one_is_told_that_the_first_lives(path: Path) -> None:
         Door(path, ScriptedHandler()).open()
     assert caught.value.code is Exit.ALREADY_RUNNING
     assert path.exists()
+
+
+def test_a_process_out_of_descriptors_keeps_its_door(path: Path, tmp_path: Path) -> None:
+    crowded = subprocess.run(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", CROWDED, path, tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert crowded.stdout == '{"pong": true}\n\n'
+    assert json.loads(crowded.stderr.splitlines()[0])["event"] == "door_stuck"
 
 
 @pytest.mark.shows("A24")

@@ -66,7 +66,7 @@ def with_log(config: Config, **changes: object) -> Config:
 @pytest.mark.shows("F26", "H4")
 def test_a_step_is_one_json_line_with_its_values_and_where_it_belongs(config: Config) -> None:
     stderr = io.StringIO()
-    logs.configure(config, stderr, service=True)
+    logs.configure(config, stderr)
     with structlog.contextvars.bound_contextvars(run_id="r1", turn=3):
         structlog.get_logger("agent.loop").info("utterance_ended", seconds=1.25, words="何时\nwake up", parts=("a", 1))
         logging.getLogger("audio.player").warning("late by %d", 3)
@@ -94,7 +94,7 @@ def test_a_step_is_one_json_line_with_its_values_and_where_it_belongs(config: Co
 @pytest.mark.shows("H4")
 def test_no_secret_is_logged_by_any_way_in(config: Config) -> None:
     stderr = io.StringIO()
-    logs.configure(config, stderr, service=True)
+    logs.configure(config, stderr)
     log = structlog.get_logger("appliance.x")
     event = f"asked_with_{SECRET}"
     log.info(event, deep={"list": [SECRET, {SECRET: (SECRET,)}]}, object=ValueError(SECRET))
@@ -143,7 +143,7 @@ def test_counts_of_tokens_are_no_secrets_and_a_tiny_secret_blots_nothing_out() -
 def test_words_are_logged_only_where_that_is_wanted(config: Config) -> None:
     for wanted in (True, False):
         stderr = io.StringIO()
-        logs.configure(with_log(config, words=wanted), stderr, service=True)
+        logs.configure(with_log(config, words=wanted), stderr)
         log = structlog.get_logger("agent.loop")
         log.info("heard", words=SPOKEN, seconds=2.0)
         log.info("reply_spoken", sentences=[{"text_spoken": SPOKEN, "n": 1}])
@@ -155,7 +155,7 @@ def test_words_are_logged_only_where_that_is_wanted(config: Config) -> None:
 
 def test_our_level_is_the_set_one_and_others_are_heard_from_warning_on(config: Config) -> None:
     stderr = io.StringIO()
-    logs.configure(with_log(config, level="debug"), stderr, service=True)
+    logs.configure(with_log(config, level="debug"), stderr)
     for name in ("audio.vad", "httpx"):
         structlog.get_logger(name).debug("said")
         logging.getLogger(name).info("told")
@@ -171,7 +171,7 @@ def test_our_level_is_the_set_one_and_others_are_heard_from_warning_on(config: C
 def test_a_short_command_is_quiet_unless_debugging(config: Config) -> None:
     for level, seen in (("info", ["loud"]), ("error", []), ("debug", ["soft", "loud"])):
         stderr = io.StringIO()
-        logs.configure(with_log(config, level=level), stderr, service=False)
+        logs.configure(with_log(config, level=level), stderr, at_least=logging.WARNING)
         structlog.get_logger("appliance.cli").info("soft")
         structlog.get_logger("appliance.cli").warning("loud")
         assert [line["event"] for line in lines(stderr)] == seen
@@ -182,7 +182,7 @@ def test_the_journal_gets_priorities(config: Config, tmp_path: Path) -> None:
     with (tmp_path / "journal").open("w+", encoding="utf-8") as stderr:
         status = os.fstat(stderr.fileno())
         told = replace(config, supervisor=Supervisor(journal_stream=f"{status.st_dev}:{status.st_ino}"))
-        logs.configure(told, stderr, service=True)
+        logs.configure(told, stderr)
         log = structlog.get_logger("appliance.x")
         log.info("one")
         log.warning("two")
@@ -209,7 +209,7 @@ def terminal() -> Iterator[tuple[TextIO, int]]:
 
 def test_a_terminal_gets_short_lines_and_no_traceback(config: Config, terminal: tuple[TextIO, int]) -> None:
     stream, other_end = terminal
-    logs.configure(config, stream, service=True)
+    logs.configure(config, stream)
     try:
         fail(ValueError("no such voice"))
     except ValueError:
@@ -223,7 +223,7 @@ def test_a_terminal_gets_short_lines_and_no_traceback(config: Config, terminal: 
 @pytest.mark.shows("F26", "H4")
 def test_the_file_is_private_turned_over_and_always_json(config: Config, tmp_path: Path) -> None:
     file = tmp_path / "logs/nakari.log"
-    logs.configure(with_log(config, file=str(file)), io.StringIO(), service=False)
+    logs.configure(with_log(config, file=str(file)), io.StringIO(), at_least=logging.WARNING)
     log = structlog.get_logger("agent.loop")
     for number in range(12):
         log.info("step", number=number, padding="x" * 500_000, key=SECRET)
@@ -239,12 +239,12 @@ def test_the_file_is_private_turned_over_and_always_json(config: Config, tmp_pat
 def test_a_log_file_that_cannot_be_written_is_said(config: Config, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"file/x\.log cannot be written: .*; correct \[log\] file"):
-        logs.configure(with_log(config, file=str(tmp_path / "file/x.log")), io.StringIO(), service=True)
+        logs.configure(with_log(config, file=str(tmp_path / "file/x.log")), io.StringIO())
 
 
 def test_a_thread_that_fails_is_a_line_not_a_traceback(config: Config) -> None:
     stderr = io.StringIO()
-    logs.configure(config, stderr, service=True)
+    logs.configure(config, stderr)
     thread = threading.Thread(target=lambda: int(SECRET))
     thread.start()
     thread.join()

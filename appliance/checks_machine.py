@@ -1,26 +1,18 @@
-"""What the doctor looks at: the machine first, then the parts that run on it."""
+"""What the doctor looks at of the machine: packages, settings, folders, disk, clock, network."""
 
 import ctypes
-import importlib.util
 import os
 import platform
+import re
 import shutil
-import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, tzinfo
+from importlib import metadata
 from pathlib import Path
 
 from appliance.config import Config
 from appliance.doctor import Check, Line, Verdict
-from appliance.errors import ServiceNotRunning
-
-PACKAGES = (
-    "arcadedb", "click", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "httpx", "jiter", "litellm",
-    "neo4j", "numpy", "onnxruntime", "pocketsphinx", "pydantic", "sounddevice", "structlog", "tiktoken",
-)  # fmt: skip
-"""Import names of pyproject's dependencies."""
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -29,6 +21,11 @@ NO_SPACE = 200_000_000
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
+IPV6_DIGITS = 32
+ROUTE_UP = 0x0001
+ROUTE_REJECT = 0x0200
+"""RTF_UP and RTF_REJECT of linux/route.h."""
+
 UNSYNCHRONISED = 5
 """What adjtimex(2) returns when nothing sets the clock (TIME_ERROR)."""
 TIMEX_BYTES = 512
@@ -36,12 +33,16 @@ TIMEX_BYTES = 512
 
 
 def program(config: Config) -> Line:
-    """Look for the Python and the packages it needs."""
+    """Look for the packages that nakari was installed with, without loading any."""
     del config
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    python = f"Python {platform.python_version()} on {platform.machine()}"
+    try:
+        missing = missing_of(metadata.requires("nakari") or [])
+    except metadata.PackageNotFoundError:
+        return Line("program", Verdict.WARNING, f"{python}; nakari itself is not installed", "run scripts/setup")
     if missing:
         return Line("program", Verdict.FAULT, f"not installed: {', '.join(missing)}", "run scripts/setup again")
-    return Line("program", Verdict.OK, f"Python {platform.python_version()} on {platform.machine()}, all packages")
+    return Line("program", Verdict.OK, f"{python}, nakari {metadata.version('nakari')}, all packages")
 
 
 def settings(config: Config) -> Line:
@@ -78,39 +79,12 @@ def state(config: Config) -> Line:
 
 def disk(config: Config) -> Line:
     """Look for free space where the state is kept."""
-    free = shutil.disk_usage(_nearest(config.state_folder)).free
-    what = f"{free / 1e9:.1f} GB free"
-    if free < NO_SPACE:
-        return Line("disk", Verdict.FAULT, what, "make room, or move [state] folder")
-    if free < LITTLE_SPACE:
-        return Line("disk", Verdict.WARNING, what, "make room soon")
-    return Line("disk", Verdict.OK, what)
+    return judge_space(shutil.disk_usage(_nearest(config.state_folder)).free)
 
 
 def clock(config: Config) -> Line:
     """Look whether the clock can be right and is kept right; timers and memories depend on it."""
-    now = datetime.now(UTC)
-    what = f"{now.astimezone(config.zone):%Y-%m-%d %H:%M}, {config.zone}"
-    if now < BUILT:
-        return Line("clock", Verdict.FAULT, f"{what} is in the past", "set the clock; a box without one needs NTP")
-    if not _is_synchronised():
-        return Line("clock", Verdict.WARNING, f"{what}, set by nobody", "switch NTP on: timedatectl set-ntp true")
-    return Line("clock", Verdict.OK, what)
-
-
-def voices(config: Config) -> Line:
-    """Let the local voice speak, into nothing; it is the one that needs no network."""
-    del config
-    try:
-        spoken = subprocess.run(["espeak-ng", "--stdout", "a"], capture_output=True, timeout=10, check=False)
-    except FileNotFoundError:
-        return Line("voices", Verdict.FAULT, "espeak-ng is not installed", "apt install espeak-ng")
-    if not spoken.stdout.startswith(b"RIFF"):
-        words = spoken.stderr.decode(errors="replace").strip() or f"ended with {spoken.returncode}"
-        return Line("voices", Verdict.FAULT, f"espeak-ng makes no sound: {words}", "apt reinstall espeak-ng-data")
-    if shutil.which("flite") is None:
-        return Line("voices", Verdict.WARNING, "espeak-ng; no flite for the demo", "apt install flite")
-    return Line("voices", Verdict.OK, "espeak-ng speaks; flite for the demo")
+    return judge_clock(datetime.now(UTC), config.zone, _is_synchronised())
 
 
 def network(config: Config) -> Line:
@@ -124,19 +98,31 @@ def network(config: Config) -> Line:
     return Line("network", Verdict.WARNING, what, "she does without, with the local voice and what is here already")
 
 
-def service(config: Config) -> Line:
-    """Ask the running service how it is."""
-    import asyncio
+def missing_of(requirements: Iterable[str]) -> list[str]:
+    """Return the names of the distributions that are not here; extras are nobody's need."""
+    names = [re.split(r"[^\w.-]", line.strip())[0] for line in requirements if "extra ==" not in line]
+    installed = {_normal(found.name) for found in metadata.distributions()}
+    return [name for name in names if _normal(name) not in installed]
 
-    from appliance.door_client import find_service, status_of
 
-    try:
-        path = find_service(config.sockets)
-    except ServiceNotRunning:
-        return Line("service", Verdict.OK, "not running")
-    began = time.monotonic()
-    asyncio.run(status_of(path))
-    return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
+def judge_space(free: int) -> Line:
+    """Say whether so many free bytes are enough."""
+    what = f"{free / 1e9:.1f} GB free"
+    if free < NO_SPACE:
+        return Line("disk", Verdict.FAULT, what, "make room, or move [state] folder")
+    if free < LITTLE_SPACE:
+        return Line("disk", Verdict.WARNING, what, "make room soon")
+    return Line("disk", Verdict.OK, what)
+
+
+def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool) -> Line:
+    """Say whether it can be `now`."""
+    what = f"{now.astimezone(zone):%Y-%m-%d %H:%M}, {zone}"
+    if now < BUILT:
+        return Line("clock", Verdict.FAULT, f"{what} is in the past", "set the clock; a box without one needs NTP")
+    if not is_synchronised:
+        return Line("clock", Verdict.WARNING, f"{what}, set by nobody", "switch NTP on: timedatectl set-ntp true")
+    return Line("clock", Verdict.OK, what)
 
 
 def leaves_the_house(config: Config) -> Iterator[str]:
@@ -152,7 +138,11 @@ def leaves_the_house(config: Config) -> Iterator[str]:
     if config.memory.enabled and config.memory.uri and not _is_here(config.memory.uri):
         yield "the graph (what she remembers)"
     if config.ears.download and not Path(config.ears.model).is_dir():
-        yield "fetching the recognizer's model"
+        yield "fetching the recognizer's model, once"
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _is_here(address: str) -> bool:
@@ -167,14 +157,18 @@ def _is_here(address: str) -> bool:
 
 
 def _has_route() -> bool:
-    """Whether the kernel knows a default route, IPv4 or IPv6, that is not a refusal (proc(5))."""
-    for file, destination, flags in (("route", 1, 3), ("ipv6_route", 0, 8)):
-        table = Path("/proc/net") / file
-        rows = table.read_text(encoding="ascii").splitlines() if table.exists() else []
-        for row in (line.split() for line in rows):
-            is_default = set(row[destination]) == {"0"} and (file == "route" or row[1] == "00")
-            if is_default and int(row[flags], 16) & 0x201 == 0x1:  # up, and not reject
-                return True
+    tables = [Path("/proc/net") / name for name in ("route", "ipv6_route")]
+    return any(has_default_route(table.read_text(encoding="ascii")) for table in tables if table.exists())
+
+
+def has_default_route(table: str) -> bool:
+    """Whether the text of /proc/net/route or ipv6_route (proc(5)) has a default route that is up and no refusal."""
+    for fields in (line.split() for line in table.splitlines()):
+        is_ipv6 = len(fields[0]) == IPV6_DIGITS
+        destination, mask, flags = (fields[0], fields[1], fields[8]) if is_ipv6 else (fields[1], fields[7], fields[3])
+        is_default = set(destination) == {"0"} == set(mask)
+        if is_default and int(flags, 16) & (ROUTE_UP | ROUTE_REJECT) == ROUTE_UP:
+            return True
     return False
 
 
@@ -188,4 +182,4 @@ def _nearest(folder: Path) -> Path:
     return next(place for place in (folder, *folder.parents) if place.exists())
 
 
-CHECKS: tuple[Check, ...] = (program, settings, state, disk, clock, voices, network, service)
+MACHINE: tuple[Check, ...] = (program, settings, state, disk, clock, network)

@@ -8,6 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from tests.service.privacy import unplugged
+
 
 def reason_to_skip(marker: str) -> str | None:
     """Return why tests with this marker cannot run here; None when they can, or when the marker needs nothing."""
@@ -38,8 +40,7 @@ def network() -> str | None:
     """Watching what a process connects to, or unplugging it: strace, and leave to trace and to make namespaces."""
     if reason := missing_programs("strace", "unshare", "ip"):
         return reason
-    unplugged = ["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"]
-    if subprocess.run(unplugged, capture_output=True, check=False).returncode:
+    if subprocess.run(unplugged(["true"]), capture_output=True, check=False).returncode:
         return "this machine forbids network namespaces"
     tried = subprocess.run(
         ["strace", "-qq", "-o", os.devnull, sys.executable, "-c", ""], capture_output=True, check=False

@@ -25,15 +25,22 @@ HOMES = {"root": "/root", "person": "/home/person"}
 REGISTRY_VARIABLES = re.compile(r"PIP_.*|.*_proxy|.*_PROXY|SSL_CERT_FILE|REQUESTS_CA_BUNDLE")
 REGISTRY_FILES = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt")
 ENTER = """
-mount -t proc proc "$1/proc"
-mount --rbind /sys "$1/sys"
-mount --rbind /dev "$1/dev"
-mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
+mount --bind "$1" "$1"
+cd "$1"
+mount -t proc proc proc
+mount --rbind /sys sys
+mount --rbind /dev dev
+mount -t tmpfs -o mode=1777 tmpfs tmp
 [ "$2" = online ] || ip link set lo up
-tree=$1; shift 2
-exec chroot "$tree" "$@"
+mkdir -p .old
+pivot_root . .old
+umount -l /.old
+cd /
+shift 2
+exec "$@"
 """
-"""Run in private mount and pid namespaces: the mounts and every process vanish with it."""
+"""Run in private mount and pid namespaces, which vanish with all their mounts and processes. The tree becomes their root:
+in a mere chroot a person could not make namespaces, as they can on a real machine."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ def watched(command: Sequence[str], trace: Path) -> list[str]:
 
 def unplugged(command: Sequence[str]) -> list[str]:
     """Return the command in a network namespace that has a loopback and nothing else."""
-    return ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", *as_root, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
 
 
 def beyond_loopback(trace: Path) -> list[str]:

@@ -39,8 +39,10 @@ cd /
 shift 2
 exec "$@"
 """
-"""Run in private mount and pid namespaces, which vanish with all their mounts and processes. The tree becomes their root:
-in a mere chroot a person could not make namespaces, as they can on a real machine."""
+"""Run in private mount and pid namespaces, which vanish with all their mounts and processes.
+
+The tree becomes their root: in a mere chroot a person could not make namespaces, as they can on a real machine.
+"""
 
 
 @dataclass(frozen=True)

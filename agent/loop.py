@@ -21,7 +21,7 @@ from agent.record import step
 from agent.replies import Outlet, Reply
 from agent.run import Run, Status
 from agent.situation import SituationProvider
-from agent.think import Thinker, keep_interrupted
+from agent.think import MODEL_AVAILABLE, Thinker, keep_interrupted
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
@@ -259,4 +259,4 @@ def _without_model(run: Run, error: ModelError) -> Completion | Suspension:
     """Return how an event ends that no model could answer: a person was told, her own work waits for a model."""
     if run.event.is_from_person:
         return Completion(f"no model could be reached: {error}")
-    return Suspension(f"Waits for a model: {error}", Wake("event", name="model_available"))
+    return Suspension(f"Waits for a model: {error}", Wake("event", name=MODEL_AVAILABLE))

@@ -13,6 +13,7 @@ from agent.context.epochs import Contexts
 from agent.desk import Desk
 from agent.errors import ModelError, StreamBroken
 from agent.event import new_id
+from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolCall
 from agent.model.partial_json import PartialString
@@ -75,7 +76,11 @@ class Speaking:
         return delivery
 
 
-@dataclass(frozen=True, slots=True)
+MODEL_AVAILABLE = "model_available"
+"""What her own work waits for while only the offline model is there."""
+
+
+@dataclass(slots=True)
 class Thinker:
     """Asks the models in order until one answers; journals the request before and the answer after."""
 
@@ -85,7 +90,10 @@ class Thinker:
     contexts: Contexts
     desk: Desk
     outlet: Outlet
+    mailbox: Mailbox
     clock: Callable[[], float] = monotonic
+    is_away: bool = True
+    """Whether the first model did not answer the last time it was asked."""
 
     async def answer(self, run: Run) -> Message | None:
         """Append the model's answer to the epoch and return it; None when it broke off or was empty: think again.
@@ -98,7 +106,7 @@ class Thinker:
         for model in self.models[passed_over:]:
             speaking = Speaking(run, self.desk, self.outlet)
             try:
-                return await self._ask(model, run, speaking)
+                message = await self._ask(model, run, speaking)
             except StreamBroken as error:
                 log.warning("stream_broken", model=model.name, reason=str(error))
                 run.fruitless += 1
@@ -107,8 +115,18 @@ class Thinker:
                 return None
             except ModelError as error:
                 log.warning("model_failed", model=model.name, reason=str(error))
-                failure = error
+                failure, self.is_away = error, True
+            else:
+                if model is not self.models[-1]:
+                    await self._welcome()
+                return message
         raise failure
+
+    async def _welcome(self) -> None:
+        """Wake what waits for a model, if there was none before."""
+        if self.is_away:
+            self.is_away = False
+            await self.mailbox.wake(MODEL_AVAILABLE)
 
     async def _ask(self, model: ChatModel, run: Run, speaking: Speaking) -> Message | None:
         epoch, asked_at = run.epoch, self.clock()

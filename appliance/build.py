@@ -105,7 +105,7 @@ def _mind(config: Config, state: State, graph: GraphSide, thinking: Thinking) ->
             *graph.tools,
         ]
     )
-    thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet)
+    thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
     return Loop(mind, compose, [place_in_time(config.zone, utc_now), waited(utc_now)], utc_now)
 

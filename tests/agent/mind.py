@@ -92,7 +92,7 @@ async def a_mind(
     bus, desk, outlet, tokens = Bus(Recorder(journal)), Desk(), RecordingOutlet(), TokenCounter()
     contexts = Contexts(journal, bus, limits or ContextLimits(), tokens)
     registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
-    thinker = Thinker(models, bus, contexts, desk, outlet)
+    thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:
         loop = Loop(mind, lambda: system, [place_in_time(UTC, lambda: NOON)], lambda: NOON)

@@ -155,6 +155,17 @@ async def test_her_own_work_waits_for_a_model(tmp_path: Path) -> None:
         assert mind.outlet.said == []
 
 
+async def test_her_own_work_goes_on_when_a_model_is_back(tmp_path: Path) -> None:
+    work = Event(type=SELF_CREATED, content="think about it", source="self")
+    async with a_mind(tmp_path, [UnreachableModel()]) as mind:
+        await mind.handle(work)
+    async with a_mind(tmp_path, [ScriptedModel(calls(HELLO)), UnreachableModel(name="offline")]) as mind:
+        await mind.handle(spoken("hello"))
+        filed = await mind.mailbox.find(work.id)
+        assert filed is not None
+        assert filed.waits_for == ""
+
+
 @pytest.mark.shows("F5")
 async def test_a_stream_that_breaks_is_kept_as_what_was_said_and_she_goes_on_after_it(tmp_path: Path) -> None:
     cut = Message("assistant", tool_calls=(ToolCall("x", "reply", '{"text": "Number one is here. Number two is he'),))

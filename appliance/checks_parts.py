@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from agent.model.interface import ChatModel
 from appliance.config import Config
 from appliance.doctor import Check, Line, Verdict
 from appliance.errors import ServiceNotRunning
+from appliance.sound_devices import SoundDevices
 
 CHILD_SECONDS = 15.0
 """PortAudio can hang in a frozen sound server; its process is killed then."""
@@ -35,10 +37,12 @@ def sound(config: Config) -> Line:
         return Line("sound", Verdict.FAULT, what, "restart the sound server")
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
+        what = f"PortAudio broke down ({words or end})"
         return Line(
-            "sound", Verdict.FAULT, f"PortAudio ended with {done.returncode}: {words}", "apt install alsa-utils"
+            "sound", Verdict.FAULT, what, "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
         )
-    return judge_devices(config, json.loads(done.stdout))
+    return judge_devices(SoundDevices(**json.loads(done.stdout)), bool(config.ears.device or config.voice.device))
 
 
 def recognizer(config: Config) -> Line:
@@ -97,16 +101,15 @@ def service(config: Config) -> Line:
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
-def judge_devices(config: Config, found: dict[str, list[str]]) -> Line:
-    """Judge what `appliance.sound_devices` found; a device that nobody asked for may be missing."""
-    ears, mouth = found["input"], found["output"]
-    what = f"microphones: {', '.join(ears) or 'none'}; loudspeakers: {', '.join(mouth) or 'none'}"
-    asked_for = {"microphone": config.ears.device, "loudspeaker": config.voice.device}
-    missing = [f"no {kind} named {name}" for kind, name in asked_for.items() if name and kind in found["missing"]]
-    if missing:
-        return Line("sound", Verdict.FAULT, f"{', '.join(missing)}; {what}", "correct [ears] or [voice] device")
-    if not (ears and mouth):
-        return Line("sound", Verdict.WARNING, what, "plug one in, or talk to it by `nakari ask`")
+def judge_devices(found: SoundDevices, is_named: bool) -> Line:
+    """Judge the devices; what nobody asked for by name (`is_named`) may be missing, the box has other doors."""
+    what = f"microphones: {', '.join(found.input) or 'none'}; loudspeakers: {', '.join(found.output) or 'none'}"
+    if found.missing:
+        return Line("sound", Verdict.FAULT if is_named else Verdict.WARNING, found.missing)
+    if found.wrong:
+        return Line("sound", Verdict.FAULT, "; ".join(found.wrong), "correct [ears] device or [voice] device")
+    if not (found.input and found.output):
+        return Line("sound", Verdict.WARNING, what, "plug one in, or write to it with `nakari ask`")
     return Line("sound", Verdict.OK, what)
 
 

@@ -1,6 +1,7 @@
 """The doctor on the parts: a real store, a real model server on loopback, real programs that misbehave."""
 
 import asyncio
+import ctypes.util
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from appliance import checks_parts
+from appliance.checks_parts import judge_devices
 from appliance.config import Config, Secret, load
 from appliance.doctor import Line, Verdict, examine
 from appliance.settings import EarsSettings, MemorySettings, ModelSettings
+from appliance.sound_devices import SoundDevices
 from tests.appliance.command import nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving
 
@@ -147,6 +150,46 @@ async def test_a_service_that_fails_to_answer_is_a_fault(config: Config) -> None
     async with serving(config.socket, ScriptedHandler(error=KeyError("bug"))):
         (line,) = await asyncio.to_thread(lambda: list(examine(config, [checks_parts.service])))
     assert seen(line) == (Verdict.FAULT, "something went wrong inside; the log says what")
+
+
+NAMES = SoundDevices(input=["USB mic", "default"], output=["default"])
+
+
+@pytest.mark.shows("V2", "H6")
+@pytest.mark.parametrize(
+    ("found", "is_named", "verdict", "said"),
+    [
+        (NAMES, True, Verdict.OK, "microphones: USB mic, default; loudspeakers: default"),
+        (replace(NAMES, input=[]), False, Verdict.WARNING, "microphones: none; loudspeakers: default"),
+        (SoundDevices(), False, Verdict.WARNING, "microphones: none; loudspeakers: none"),
+        (replace(NAMES, wrong=["no microphone is called 'x'"]), True, Verdict.FAULT, "no microphone is called 'x'"),
+        (SoundDevices("there is no PortAudio"), False, Verdict.WARNING, "there is no PortAudio"),
+        (SoundDevices("there is no PortAudio"), True, Verdict.FAULT, "there is no PortAudio"),
+    ],
+)
+def test_sound_devices_are_judged(found: SoundDevices, is_named: bool, verdict: Verdict, said: str) -> None:
+    line = judge_devices(found, is_named)
+    assert seen(line) == (verdict, said)
+    assert line.mend or verdict is Verdict.OK or found.missing
+
+
+@pytest.mark.shows("V2", "H5")
+def test_a_device_that_is_named_and_not_there_is_a_fault(config: Config) -> None:
+    line = checks_parts.sound(replace(config, ears=EarsSettings(device="no such microphone")))
+    assert line.verdict is Verdict.FAULT
+    assert "no such microphone" in line.what or "there is no" in line.what
+
+
+@pytest.mark.skipif(ctypes.util.find_library("portaudio") is None, reason="not installed: libportaudio2")
+def test_a_portaudio_that_aborts_takes_no_doctor_with_it(tmp_path: Path) -> None:
+    """Without ALSA's stock configuration PortAudio aborts the process (FACTS, "Sound")."""
+    done = nakari(tmp_path, "doctor", "--json", ALSA_CONFIG_PATH="/nonexistent")
+    lines = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 1
+    assert lines["sound"]["state"] == "fault"
+    assert lines["sound"]["what"] == "PortAudio broke down (SIGABRT)"
+    assert "libasound2-data" in lines["sound"]["mend"]
+    assert len(lines) == 12
 
 
 def a_program(folder: Path, name: str, script: str) -> None:

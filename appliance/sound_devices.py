@@ -1,0 +1,45 @@
+"""Lists the sound devices as JSON, in a process of its own that may hang or abort; the doctor starts it."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass, field
+from typing import get_args
+
+from audio.devices import Kind, find_device, list_devices, sounddevice
+from audio.errors import DeviceUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class SoundDevices:
+    """What there is, and what is wrong with it."""
+
+    missing: str = ""
+    """Why there is no PortAudio; empty where it is."""
+    input: list[str] = field(default_factory=list)
+    """Names of microphones, in PortAudio's order."""
+    output: list[str] = field(default_factory=list)
+    """Names of loudspeakers."""
+    wrong: list[str] = field(default_factory=list)
+    """A sentence for each device that is configured by name and not there."""
+
+
+def look(microphone: str, loudspeaker: str) -> SoundDevices:
+    """Return what PortAudio finds; the names are those of the configuration, "" for the default."""
+    try:
+        sounddevice()
+    except DeviceUnavailable as error:
+        return SoundDevices(missing=str(error))
+    wrong = []
+    for name, kind in zip((microphone, loudspeaker), get_args(Kind), strict=True):
+        try:
+            if name:
+                find_device(name, kind)
+        except DeviceUnavailable as error:
+            wrong.append(str(error))
+    devices = list_devices()
+    microphones, loudspeakers = ([each.name for each in devices if each.can(kind)] for kind in get_args(Kind))
+    return SoundDevices("", microphones, loudspeakers, wrong)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asdict(look(*sys.argv[1:3]))))

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -76,9 +76,10 @@ class Block:
 class LiveMicrophone:
     """An `AudioSource` that opens its card anew for each `chunks()`. Counts over its whole life."""
 
-    def __init__(self, card: Input, name: str) -> None:
+    def __init__(self, card: Input, name: str, dead_seconds: float = DEAD_SECONDS) -> None:
         self.name = name
         self._card = card
+        self._dead_seconds = dead_seconds
         self._blocks: deque[Block] = deque(maxlen=round(BUFFERED_SECONDS / CHUNK_SECONDS))
         self._dropped = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,7 +92,7 @@ class LiveMicrophone:
         """Blocks of a chunk's length that were lost because the reader, or this machine, was late."""
         return self._dropped
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self) -> AsyncGenerator[AudioChunk, None]:
         """Yield what is recorded until closed. Raises `DeviceUnavailable`: at the first step, or when the card dies."""
         self._loop = asyncio.get_running_loop()
         self._blocks.clear()
@@ -115,7 +116,7 @@ class LiveMicrophone:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(DEAD_SECONDS):
+            async with asyncio.timeout(self._dead_seconds):
                 await self._arrived.wait()
         except TimeoutError as error:
             raise DeviceUnavailable(

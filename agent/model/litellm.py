@@ -114,10 +114,9 @@ class LiteLlmModel:
         if any(isinstance(cause, OSError | httpx.TransportError) for cause in _chain(error)):
             return unreachable(self.name, self._where)
         status = getattr(error, "status_code", None)
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return refused(
-            self.name, status if isinstance(status, int) else 500, words, str(headers.get("retry-after", ""))
-        )
+        headers = getattr(error, "litellm_response_headers", None) or {}
+        retry_after = str(headers.get("retry-after", ""))
+        return refused(self.name, status if isinstance(status, int) else 500, words, retry_after)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -46,7 +45,7 @@ class OpenAiCompatibleModel:
         `params` are further fields of the request (temperature, max_tokens …); one that is None is left out,
         `stream_options` too.
         """
-        self.name = f"{urlsplit(base_url).netloc}/{model}"
+        self.name = f"{base_url.partition('//')[2].partition('/')[0] or base_url}/{model}"
         self._url = base_url.rstrip("/")
         self._key = api_key
         self._head = {"model": model, **_DEFAULTS, **(params or {})}
@@ -69,10 +68,8 @@ class OpenAiCompatibleModel:
 
     async def warm(self) -> None:
         """Open the connection, so that the first call need not; asks for the list of models, which costs nothing."""
-        try:
+        with suppress(httpx.HTTPError, httpx.InvalidURL):
             await self._connected().get(f"{self._url}/models", timeout=self._patience.connect)
-        except httpx.HTTPError:
-            return
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -118,50 +115,36 @@ class OpenAiCompatibleModel:
         response = await self._send(body)
         if response.status_code == 200:
             return response
-        try:
-            words = words_of(await self._error_body(response), self._key)
-        finally:
-            await response.aclose()
+        words = words_of(await _error_body(response), self._key)
         raise refused(self.name, response.status_code, words, response.headers.get("retry-after", ""))
 
     async def _send(self, body: bytes) -> httpx.Response:
-        client = self._connected()
-        request = client.build_request("POST", f"{self._url}/chat/completions", content=body)
+        client, url = self._connected(), f"{self._url}/chat/completions"
         try:
             try:
-                return await client.send(request, stream=True)
+                return await client.send(client.build_request("POST", url, content=body), stream=True)
             except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
                 # A kept connection that the server closed at this moment; a new one shows whether it is more.
-                return await client.send(request, stream=True)
-        except httpx.HTTPError as error:
+                return await client.send(client.build_request("POST", url, content=body), stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise unreachable(self.name, self._url) from error
-        except httpx.InvalidURL as error:
-            raise unreachable(self.name, self._url) from error
-
-    async def _error_body(self, response: httpx.Response) -> bytes:
-        body = b""
-        try:
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > MAX_ERROR_BODY:
-                    break
-        except httpx.HTTPError:
-            return body
-        return body
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[str, None]:
         if "json" in response.headers.get("content-type", ""):  # it does not stream: the whole answer is one chunk
             yield (await self._whole(response)).decode("utf-8", "replace")
             return
         events = EventStream()
+        pieces = response.aiter_bytes()
         try:
-            async for piece in response.aiter_bytes():
+            async for piece in pieces:
                 for data in events.feed(piece):
                     yield data
         except httpx.HTTPError as error:
             raise broken(self.name, "broke off") from error
         except ValueError as error:
             raise broken(self.name, "is not an event stream") from error
+        finally:
+            await _end(response, pieces)
         for data in events.finish():
             yield data
 
@@ -186,9 +169,33 @@ class OpenAiCompatibleModel:
         return broken(self.name, f"ended in an error ({words_of(data, self._key)})")
 
 
+async def _error_body(response: httpx.Response) -> bytes:
+    """Return the beginning of an error's body, as much of it as came."""
+    body = b""
+    pieces = response.aiter_bytes()
+    with suppress(httpx.HTTPError):
+        async for piece in pieces:
+            body += piece
+            if len(body) > MAX_ERROR_BODY:
+                break
+    await _end(response, pieces)
+    return body
+
+
 async def _drain(events: AsyncIterator[str]) -> None:
     """Read the body to its end, without which the connection could not carry the next call."""
     with suppress(TimeoutError, ModelError):
         async with asyncio.timeout(LAST_BYTES):
             async for _ in events:
                 pass
+
+
+async def _end(response: httpx.Response, pieces: AsyncIterator[bytes]) -> None:
+    """Close the response, then read on until that shows.
+
+    httpx reads through several generators; one that is dropped half way is ended later, by a task nobody waits for.
+    """
+    await response.aclose()
+    with suppress(httpx.HTTPError):
+        async for _ in pieces:
+            pass

@@ -21,6 +21,11 @@ class Gate:
         """Set when everything before the gate was sent."""
         self._opened = asyncio.Event()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the rest may pass."""
+        return self._opened.is_set()
+
     def open(self) -> None:
         """Let the rest pass."""
         self._opened.set()

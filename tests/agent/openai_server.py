@@ -111,6 +111,7 @@ class OpenAiServer:
         self._pages = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}, **(pages or {})}
         self._answers: deque[Scripted] = deque()
         self._handlers: set[asyncio.Task[None]] = set()
+        self._is_timed_out = False
         self._server: asyncio.Server | None = None
         self.port = 0
 
@@ -118,6 +119,10 @@ class OpenAiServer:
     def url(self) -> str:
         """The base URL, as `OpenAiCompatibleModel` takes it."""
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def close_at_next_request(self) -> None:
+        """Close the connection on which the next request comes: an idle one that timed out at that moment."""
+        self._is_timed_out = True
 
     def enqueue(self, *answers: Scripted) -> None:
         """Append answers, one for each coming chat request."""
@@ -152,6 +157,9 @@ class OpenAiServer:
         ahead = b""
         try:
             while (request := await _read_request(reader, ahead, number)) is not None:
+                if self._is_timed_out:
+                    self._is_timed_out = False
+                    break
                 is_whole, ahead = await self._answer(request, reader, writer)
                 if not is_whole:
                     break

@@ -9,9 +9,11 @@ from neo4j import (
     WRITE_ACCESS,
     AsyncDriver,
     AsyncGraphDatabase,
+    AsyncSession,
     AsyncTransaction,
     NotificationMinimumSeverity,
 )
+from neo4j.exceptions import Neo4jError
 
 from memory.errors import GraphUnavailable
 from memory.graph.store import Endpoint, Login
@@ -37,14 +39,14 @@ class Connections:
     async def transaction(self, endpoint: Endpoint, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
         """Open a transaction as the writer or the reader, which the server ends after so many seconds.
 
-        Leaving the block commits it (the driver's way) unless it was rolled back or an error comes through. Raises the
-        driver's errors, and `GraphUnavailable` for an endpoint that is no address.
+        Leaving the block commits it (the driver's way) unless it was rolled back or an error comes through. Raises
+        `DriverError` when nobody answers, `GraphUnavailable` for an endpoint that is no address or does not let us in.
         """
         driver = await self._driver(endpoint, endpoint.writer if writes else endpoint.reader)
         access = WRITE_ACCESS if writes else READ_ACCESS
         async with (
             driver.session(database=endpoint.database, default_access_mode=access, fetch_size=FETCH) as session,
-            await session.begin_transaction(timeout=seconds) as transaction,
+            await _begun(session, seconds) as transaction,
         ):
             yield transaction
 
@@ -61,6 +63,15 @@ class Connections:
         if login not in self._drivers:
             self._drivers[login] = _driver(endpoint, login)
         return self._drivers[login]
+
+
+async def _begun(session: AsyncSession, seconds: float) -> AsyncTransaction:
+    try:
+        return await session.begin_transaction(timeout=seconds)
+    except Neo4jError as error:
+        raise GraphUnavailable(
+            f"the graph's server does not let us in ({error.message}): check user, password and database under [memory]"
+        ) from error
 
 
 def _driver(endpoint: Endpoint, login: Login) -> AsyncDriver:

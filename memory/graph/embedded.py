@@ -1,11 +1,11 @@
 """The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -13,12 +13,12 @@ from typing import Any, Final, Self
 
 import structlog
 
-from memory.errors import GraphUnavailable
+from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph import server
 from memory.graph.child import Child
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.explain import Explainer
-from memory.graph.store import Endpoint, Login
+from memory.graph.store import Endpoint, Refused
 
 START_SECONDS: Final = 30.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
@@ -72,7 +72,7 @@ class EmbeddedStore:
         """Why it is not ready, for a person."""
         self._heap_megabytes = heap_megabytes
         self._statement_seconds = statement_seconds
-        self._settled = asyncio.Event()
+        self._entered = {state: asyncio.Event() for state in State}
         self._child: Child | None = None
         self._endpoint: Endpoint | None = None
         self._explainer: Explainer | None = None
@@ -94,6 +94,10 @@ class EmbeddedStore:
     async def __aexit__(self, *_: object) -> None:
         """Stop it."""
         await self.stop()
+
+    async def until(self, state: State) -> None:
+        """Wait until it is in this state."""
+        await self._entered[state].wait()
 
     async def run(self) -> None:
         """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else."""
@@ -144,11 +148,11 @@ class EmbeddedStore:
         Raises `GraphUnavailable` with the reason when it is not up.
         """
         if self.state is State.STARTING:
-            try:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
-                    await self._settled.wait()
-            except TimeoutError:
-                pass
+                    await self.until(State.READY)
+        if self._child is not None and self._child.ended.is_set():
+            self._down(f"its process {self._child.end}")
         if self._endpoint is None:
             raise GraphUnavailable(f"the memory is not available now: {self.reason}")
         return self._endpoint
@@ -160,11 +164,11 @@ class EmbeddedStore:
             self._child.kill()
             await self._child.ended.wait()
 
-    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
+    async def explained(self, refused: Refused) -> GraphRefused:
         """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""
-        if self._explainer is None or not message.startswith(self.dialect.unexplained):
-            return message
-        return await self._explainer.explanation(login, cypher, params) or message
+        if self._explainer is None or not refused.message.startswith(self.dialect.unexplained):
+            return GraphRefused(refused.message)
+        return await self._explainer.explained(refused)
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""
@@ -208,11 +212,9 @@ class EmbeddedStore:
         self._become(State.DOWN, reason)
 
     def _become(self, state: State, reason: str) -> None:
+        self._entered[self.state].clear()
         self.state, self.reason = state, reason
-        if state is State.STARTING:
-            self._settled.clear()
-        else:
-            self._settled.set()
+        self._entered[state].set()
 
 
 def next_delay(last: float, lived: float) -> float:

@@ -3,14 +3,19 @@
 import asyncio
 import base64
 import json
-from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
-from typing import Any, Final
+from typing import Final
 
-from memory.graph.store import Login
+from memory.errors import GraphRefused, TooLarge
+from memory.graph.store import Refused
 
 SECONDS: Final = 5.0
-"""For each of the three requests; the statement itself failed at once the first time."""
+"""For each of the three requests."""
+
+QUICK_SECONDS: Final = 0.5
+"""A statement that was refused sooner is asked about; on an idle machine that is known in milliseconds."""
+
+_OUT_OF_MEMORY: Final = "heap size exceeded"
 
 
 class Explainer:
@@ -20,21 +25,30 @@ class Explainer:
         self._port = port
         self._database = database
 
-    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any]) -> str:
-        """Return the store's detailed message, without the statement it repeats; "" when it gives none."""
-        return await asyncio.to_thread(self._ask, login, cypher, params)
+    async def explained(self, refused: Refused) -> GraphRefused:
+        """Return the refusal with the store's detailed message, without the statement it repeats.
 
-    def _ask(self, login: Login, cypher: str, params: Mapping[str, Any]) -> str:
-        credentials = base64.b64encode(":".join(login or ()).encode()).decode()
+        A statement that ran for a while is not run again: what ends so is most often too large.
+        """
+        detail = await asyncio.to_thread(self._ask, refused) if refused.seconds < QUICK_SECONDS else ""
+        if not detail or _OUT_OF_MEMORY in detail:
+            return TooLarge(
+                "the statement needs more than it may have, or the store would not say what is wrong with it; "
+                "nothing was changed: do it in smaller steps"
+            )
+        return GraphRefused(detail)
+
+    def _ask(self, refused: Refused) -> str:
+        credentials = base64.b64encode(":".join(refused.login or ()).encode()).decode()
         headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
         connection = HTTPConnection("127.0.0.1", self._port, timeout=SECONDS)
         try:
-            body = json.dumps({"language": "opencypher", "command": cypher, "params": dict(params)})
+            body = json.dumps({"language": "opencypher", "command": refused.cypher, "params": dict(refused.params)})
             session, _ = self._post(connection, "begin", headers, "")
             headers["arcadedb-session-id"] = session
-            _, refused = self._post(connection, "command", headers, body)
+            _, answer = self._post(connection, "command", headers, body)
             self._post(connection, "rollback", headers, "")
-            return str(json.loads(refused).get("detail", "")).rpartition(" -> ")[2]
+            return str(json.loads(answer).get("detail", "")).rpartition(" -> ")[2]
         except (OSError, HTTPException, TypeError, ValueError):
             return ""
         finally:

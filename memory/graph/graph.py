@@ -1,8 +1,9 @@
 """`Graph`: read, write and schema of her memory, in explicit transactions within limits, on either store."""
 
 import asyncio
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -11,17 +12,14 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
-from memory.graph.connections import CONNECT_SECONDS, Connections
+from memory.graph.connections import Connections
 from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
 from memory.graph.results import Limits, Result, Schema, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Store
+from memory.graph.store import Endpoint, Json, Refused, Store
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
-
-BEGIN_SECONDS: Final = 3 * CONNECT_SECONDS
-"""For connecting, logging in and beginning; a store that accepts connections and then says nothing hangs."""
 
 COMMIT_SECONDS: Final = 10.0
 """A commit is an fsync; on an SD card that is busy it was seen to take seconds."""
@@ -53,7 +51,7 @@ class Graph:
 
     Guarantees: one statement is one transaction; what `write` returned is durable; `read` changes nothing whatever its
     text; writes of this process run one after another. Both raise `GraphUnavailable` when the store is down, at once or
-    within `BEGIN_SECONDS`, and `GraphRefused` (`WriteNotAllowed`, `TooLarge`) when the statement is at fault.
+    within `Limits.begin_seconds`, and `GraphRefused` (`WriteNotAllowed`, `TooLarge`) when the statement is at fault.
     Not guaranteed: that a write that was cancelled, or broke during its commit, did not happen.
     """
 
@@ -107,7 +105,7 @@ class Graph:
         return {str(row["name"]): int(str(row["count"])) for row in await self._all(cypher)}
 
     async def _all(self, cypher: str) -> list[dict[str, Json]]:
-        limits = Limits(self.limits.seconds, rows=100_000, characters=100_000_000)
+        limits = replace(self.limits, rows=100_000, characters=100_000_000)
         result, _ = await self._run(_Statement(cypher, {}, writes=False), limits)
         return result.records
 
@@ -116,28 +114,31 @@ class Graph:
         attempt = 1
         while True:
             endpoint = await self._store.endpoint()
+            began = time.monotonic()
             try:
                 return await self._once(statement, limits, endpoint)
             except Neo4jError as error:
-                if not (statement.writes and error.is_retryable() and attempt < ATTEMPTS):
-                    raise await self._refusal(error, statement, endpoint) from error
+                if not (statement.writes and refusals.collided(error) and attempt < ATTEMPTS):
+                    raise await self._refusal(error, statement, endpoint, time.monotonic() - began) from error
             except DriverError as error:
                 raise refusals.lost(error, endpoint.uri) from error
             attempt += 1
 
-    async def _refusal(self, error: Neo4jError, statement: _Statement, endpoint: Endpoint) -> MemoryFailure:
+    async def _refusal(
+        self, error: Neo4jError, statement: _Statement, endpoint: Endpoint, seconds: float
+    ) -> MemoryFailure:
         refused = refusals.refusal(error, self.limits.seconds, statement.writes)
         if type(refused) is not GraphRefused:
             return refused
         login = endpoint.writer if statement.writes else endpoint.reader
-        return GraphRefused(await self._store.explanation(login, statement.cypher, statement.params, str(refused)))
+        return await self._store.explained(Refused(login, statement.cypher, statement.params, str(refused), seconds))
 
     async def _once(self, statement: _Statement, limits: Limits, endpoint: Endpoint) -> tuple[Result, SummaryCounters]:
         phase = _Phase.BEGINNING
         now = asyncio.get_running_loop().time
         try:
             async with (
-                asyncio.timeout(BEGIN_SECONDS) as deadline,
+                asyncio.timeout(limits.begin_seconds) as deadline,
                 self._connections.transaction(endpoint, writes=statement.writes, seconds=limits.seconds) as transaction,
             ):
                 phase = _Phase.RUNNING
@@ -156,19 +157,19 @@ class Graph:
                     await transaction.rollback()
         except TimeoutError as error:
             await self._store.overran()
-            raise _overrun(phase, limits.seconds) from error
+            raise _overrun(phase, limits) from error
         if not statement.writes and wrote(summary):
             raise WriteNotAllowed(refusals.READ_ONLY)
         return result, summary.counters
 
 
-def _overrun(phase: _Phase, seconds: float) -> MemoryFailure:
+def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:
     """Return what it means that the store did not answer in time."""
     match phase:
         case _Phase.BEGINNING:
-            return refusals.no_answer(BEGIN_SECONDS)
+            return refusals.no_answer(limits.begin_seconds)
         case _Phase.RUNNING:
-            return refusals.too_slow(seconds)
+            return refusals.too_slow(limits.seconds)
         case _Phase.COMMITTING:
             return refusals.uncertain()
 

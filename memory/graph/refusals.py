@@ -3,7 +3,6 @@
 from typing import Final
 
 from neo4j.exceptions import (
-    AuthError,
     ConfigurationError,
     DriverError,
     IncompleteCommit,
@@ -20,7 +19,6 @@ READ_ONLY: Final = (
 _WRITE_REFUSED: Final = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
 _TIMED_OUT: Final = "Neo.ClientError.Transaction.TransactionTimedOut"
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
-_NOT_THERE: Final = ("Neo.ClientError.Database.", "Neo.TransientError.General.DatabaseUnavailable")
 
 
 def too_slow(seconds: float) -> TooLarge:
@@ -29,6 +27,11 @@ def too_slow(seconds: float) -> TooLarge:
         f"the statement took longer than {seconds:g} s and was stopped, nothing was changed: "
         "start from fewer nodes, bound variable-length paths, or do it in several calls"
     )
+
+
+def collided(error: Neo4jError) -> bool:
+    """Say whether a write lost against another client's and may be tried again as it is."""
+    return error.is_retryable() and not (error.code or "").endswith(_OUT_OF_MEMORY)
 
 
 def uncertain() -> GraphUnavailable:
@@ -52,15 +55,11 @@ def unfit(error: Exception) -> GraphRefused:
 
 
 def refusal(error: Neo4jError, seconds: float, writes: bool) -> MemoryFailure:
-    """Return what the server's error means for whoever asked.
+    """Return what the server's error about a statement means for whoever asked.
 
     `seconds` is the limit that statements have, `writes` whether the statement came through the writing door.
     """
     code, message = error.code or "", (error.message or "").strip()
-    if isinstance(error, AuthError) or code.startswith(_NOT_THERE):
-        return GraphUnavailable(
-            f"the graph's server does not let us in ({message}): check uri, user, password and database under [memory]"
-        )
     if code in _WRITE_REFUSED and not writes:
         return WriteNotAllowed(READ_ONLY)
     if code.startswith(_TIMED_OUT):

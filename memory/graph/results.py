@@ -31,7 +31,9 @@ class Limits:
     """What one statement may cost and return."""
 
     seconds: float = 10.0
-    """Must be the store's own limit too, where the store is ours."""
+    """For a statement. Must be the store's own limit too, where the store is ours."""
+    begin_seconds: float = 6.0
+    """For connecting, logging in and beginning; a store that takes connections and then says nothing hangs."""
     statement: int = LONGEST_STATEMENT
     """Characters."""
     rows: int = 200

@@ -119,6 +119,7 @@ def _group(records: list[str], *database: str) -> dict[str, Any]:
 def _serve(settings: Settings) -> tuple[Any, dict[str, int]]:
     folder = Path(settings.folder)
     _prepare(folder)
+    _check_schema(folder / "databases" / DATABASE / "schema.json")
     bolt, http = _port(settings.bolt_port), _port(0)
     arguments = (
         f"-Xmx{settings.heap_megabytes}m",
@@ -184,6 +185,19 @@ def _prepare(folder: Path) -> None:
         raise Unstartable(
             f"the folder {folder} of the memory cannot be written ({error.strerror}): "
             "make it writable for this user, or set another one with [state] folder"
+        ) from error
+
+
+def _check_schema(schema: Path) -> None:
+    """Refuse a store whose list of labels is damaged: the engine would open it as an empty one and go on writing."""
+    try:
+        json.loads(schema.read_bytes())["types"]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Unstartable(
+            f"the memory's own store is damaged, {schema} cannot be read ({error}): "
+            "restore the folder from a backup; nothing in it was changed"
         ) from error
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from memory.errors import GraphRefused
 from memory.graph.dialect import NEO4J, Dialect
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -27,6 +28,20 @@ class Endpoint:
         return f"Endpoint({self.uri!r}, {self.database!r})"
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A statement that the store refused."""
+
+    login: Login
+    """As whom it was run."""
+    cypher: str
+    params: Mapping[str, Any]
+    message: str
+    """What came with the refusal."""
+    seconds: float
+    """How long it ran before."""
+
+
 class Store(Protocol):
     """A store as `Graph` sees it."""
 
@@ -43,8 +58,8 @@ class Store(Protocol):
     async def overran(self) -> None:
         """Take note that a statement did not end at the store's own limit, so that it must be made to."""
 
-    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
-        """Return what was wrong with a statement that was refused to `login`, also where the message hides it."""
+    async def explained(self, refused: Refused) -> GraphRefused:
+        """Return the refusal with what was wrong, also where the message hides it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,9 @@ class Neo4jServer:
     async def overran(self) -> None:
         """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
 
-    async def explanation(self, login: Login, cypher: str, params: Mapping[str, Any], message: str) -> str:
+    async def explained(self, refused: Refused) -> GraphRefused:
         """Return the message: Neo4j's say it all."""
-        del login, cypher, params
-        return message
+        return GraphRefused(refused.message)
 
     def __repr__(self) -> str:
         """Without the password."""

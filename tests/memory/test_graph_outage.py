@@ -1,0 +1,172 @@
+"""A memory that is down, dies, hangs or comes back: the graph says so at once, and recovers by itself."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.errors import GraphUnavailable, TooLarge
+from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.graph import Graph
+from memory.graph.results import Limits
+from memory.graph.store import Neo4jServer
+
+pytestmark = pytest.mark.shows("C15")
+
+
+@asynccontextmanager
+async def supervised(
+    store: EmbeddedStore, limits: Limits | None = None
+) -> AsyncIterator[tuple[Graph, asyncio.Task[None]]]:
+    """Run a store as the service does; yields a graph on it and a task that ends when the store goes down once."""
+    graph = Graph(store, limits)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(store.run())
+        down = group.create_task(store.until(State.DOWN))
+        await store.until(State.READY)
+        try:
+            yield graph, down
+        finally:
+            running.cancel()
+            down.cancel()
+            await graph.close()
+
+
+async def recovered(store: EmbeddedStore, down: asyncio.Task[None]) -> None:
+    await down
+    await store.until(State.READY)
+
+
+async def test_a_store_that_was_never_started_is_told_at_once(tmp_path: Path) -> None:
+    graph = Graph(EmbeddedStore(tmp_path))
+    began = time.monotonic()
+    for door in (graph.read, graph.write):
+        with pytest.raises(GraphUnavailable, match="not available now: it was not started"):
+            await door("RETURN 1")
+    with pytest.raises(GraphUnavailable):
+        await graph.schema()
+    assert time.monotonic() - began < 1
+
+
+async def write_until_it_fails(graph: Graph, kill: int, after: int) -> int:
+    """Write numbered pairs, kill the child after so many, return how many were acknowledged when the graph was down."""
+    acknowledged = 0
+    while True:
+        try:
+            await graph.write("CREATE (:A {id: $id})-[:R]->(:B {id: $id})", {"id": acknowledged})
+        except GraphUnavailable:
+            return acknowledged
+        acknowledged += 1
+        if acknowledged == after:
+            os.kill(kill, signal.SIGKILL)
+
+
+async def test_kill_9_loses_nothing_acknowledged_and_is_mended_without_asking(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path)
+    async with supervised(store) as (graph, down):
+        first = store.pid
+        assert first is not None
+        acknowledged = await write_until_it_fails(graph, first, after=60)
+        assert acknowledged >= 60
+        await recovered(store, down)
+        assert store.pid != first
+        found = await graph.read("MATCH (a:A)-[:R]->(b:B) WHERE a.id = b.id RETURN count(*) AS n")
+        # The one that was under way may be there or not, and then whole.
+        assert found.records[0]["n"] in {acknowledged, acknowledged + 1}
+
+
+async def test_a_frozen_store_is_killed_and_started_anew(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path)
+    async with supervised(store, Limits(begin_seconds=1.0)) as (graph, down):
+        await graph.write("CREATE (:A {x: 1})")
+        assert store.pid is not None
+        os.kill(store.pid, signal.SIGSTOP)
+        with pytest.raises(GraphUnavailable, match="did not answer within 1 s"):
+            await graph.read("RETURN 1")
+        await recovered(store, down)
+        assert (await graph.read("MATCH (a:A) RETURN a.x AS x")).records == [{"x": 1}]
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "RETURN " + "CASE WHEN true THEN " * 500 + "1" + " END" * 500,
+        "WITH range(1, 9999) AS l RETURN reduce(a = 0, x IN l | reduce(b = 0, y IN l | reduce(c = 0, z IN l | c + z)))",
+    ],
+    ids=["the parser", "the runtime"],
+)
+async def test_a_statement_the_store_cannot_stop_costs_only_the_child(tmp_path: Path, endless: str) -> None:
+    store = EmbeddedStore(tmp_path, statement_seconds=0.5)
+    async with supervised(store, Limits(seconds=0.5)) as (graph, down):
+        await graph.write("CREATE (:A {x: 1})")
+        with pytest.raises(TooLarge, match=r"longer than 0\.5 s"):
+            await graph.read(endless)
+        await recovered(store, down)
+        assert (await graph.read("MATCH (a:A) RETURN a.x AS x")).records == [{"x": 1}]
+
+
+async def test_running_out_of_memory_ends_the_statement_not_the_store(tmp_path: Path) -> None:
+    async with EmbeddedStore(tmp_path, heap_megabytes=64) as store:
+        graph = Graph(store)
+        with pytest.raises((GraphUnavailable, TooLarge), match="nothing was changed"):
+            await graph.write(
+                "UNWIND range(1, 1000) AS a UNWIND range(1, 1000) AS b CREATE (:A {a: a, b: b, t: $t})", {"t": "x" * 99}
+            )
+        assert (await graph.read("MATCH (a:A) RETURN count(a) AS n")).records == [{"n": 0}]
+        await graph.close()
+
+
+async def test_a_cancelled_statement_leaves_the_graph_usable(tmp_path: Path) -> None:
+    async with EmbeddedStore(tmp_path) as store:
+        graph = Graph(store)
+        await graph.write("UNWIND range(1, 3000) AS x CREATE (:A {x: x})")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await graph.write("MATCH (a:A), (b:A) WHERE a.x * b.x % 7 = 1 SET a.y = b.x")
+        assert (await graph.read("MATCH (a:A) RETURN count(a.y) AS n")).records == [{"n": 0}]
+        await graph.close()
+
+
+async def test_a_server_that_is_not_there_is_named(unused_tcp_port: int) -> None:
+    graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{unused_tcp_port}", "neo4j", "secret"))
+    began = time.monotonic()
+    with pytest.raises(GraphUnavailable, match=f"bolt://127.0.0.1:{unused_tcp_port} cannot be reached now") as caught:
+        await graph.write("CREATE (:A)")
+    assert time.monotonic() - began < 3
+    assert "secret" not in str(caught.value)
+    await graph.close()
+
+
+async def test_a_server_that_says_nothing_is_given_up(tmp_path: Path) -> None:
+    hold: list[asyncio.StreamWriter] = []
+    async with await asyncio.start_server(lambda _, writer: hold.append(writer), "127.0.0.1", 0) as silent:
+        port = silent.sockets[0].getsockname()[1]
+        graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{port}"), Limits(begin_seconds=0.5))
+        with pytest.raises(GraphUnavailable, match=r"did not answer within 0\.5 s|cannot be reached"):
+            await graph.read("RETURN 1")
+        await graph.close()
+        for writer in hold:
+            writer.close()
+
+
+async def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
+    for uri in ("", "nonsense", "bolt://", "ftp://127.0.0.1"):
+        graph = Graph(Neo4jServer(uri))
+        with pytest.raises(GraphUnavailable, match=r"\[memory\] uri|cannot be reached"):
+            await graph.read("RETURN 1")
+        await graph.close()
+
+
+async def test_a_wrong_password_is_told_without_showing_it(tmp_path: Path) -> None:
+    async with EmbeddedStore(tmp_path) as store:
+        server = Neo4jServer((await store.endpoint()).uri, "reader", "a-wrong-password", "graph")
+        graph = Graph(server)
+        with pytest.raises(GraphUnavailable, match=r"does not let us in.*check user, password") as caught:
+            await graph.read("RETURN 1")
+        await graph.close()
+        assert "a-wrong-password" not in f"{caught.value}{server!r}{await server.endpoint()!r}"

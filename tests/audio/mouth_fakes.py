@@ -1,8 +1,10 @@
 """Scripted parts of the mouth, each with a record of what happened, and what the tests of the mouth share."""
 
 import asyncio
+import wave
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -60,6 +62,13 @@ def note(hertz: float, seconds: float, sample_rate: int) -> Samples:
     """A sine at a quarter of full scale."""
     time = np.arange(round(seconds * sample_rate), dtype=np.float64) / sample_rate
     return (np.sin(2 * np.pi * hertz * time) * 8192).astype(np.int16)
+
+
+def read_wav(file: Path) -> tuple[Samples, int]:
+    """The samples and the sample rate of a mono 16-bit WAV."""
+    with wave.open(str(file)) as reader:
+        assert (reader.getnchannels(), reader.getsampwidth()) == (1, 2)
+        return np.frombuffer(reader.readframes(reader.getnframes()), np.int16), reader.getframerate()
 
 
 def is_tone(samples: Samples, sample_rate: int, hertz: float) -> bool:

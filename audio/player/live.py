@@ -1,0 +1,171 @@
+"""A player over any sound card that asks for its samples by a callback."""
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.errors import DeviceUnavailable
+from audio.pcm import Samples
+from audio.player.ring import SampleRing
+from audio.resampler import StreamResampler
+from audio.speech import SpeechAudio
+
+AHEAD_SECONDS = 1.0
+"""Queued before `play` waits."""
+
+RING_SECONDS = 2.0
+"""What fits between the event loop and the callback."""
+
+DEAD_SECONDS = 2.0
+"""A sound card that asks for nothing for so long is gone: frozen servers raise no error (FACTS, "Sound")."""
+
+LOOK_SECONDS = 0.5
+"""How often a wait looks whether the sound card still lives."""
+
+SHORTEST_WAIT_SECONDS = 0.01
+"""For the callback to come by: after a `stop` only it makes room."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """What an output was opened with."""
+
+    name: str
+    """The device's, for people."""
+    sample_rate: int
+    """Hz."""
+    latency: float
+    """Seconds from the callback to the loudspeaker, as the device tells."""
+
+
+class Filler(Protocol):
+    """Who has the samples. Called from the sound card's thread; never blocks."""
+
+    def __call__(self, out: Samples, delay: float) -> None:
+        """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds."""
+
+
+class Output(Protocol):
+    """A sound card's output. All methods block and are called from worker threads, one at a time."""
+
+    def open(self) -> OutputFormat:
+        """Open the device. Raises `DeviceUnavailable` with the mend."""
+
+    def begin(self, fill: Filler) -> None:
+        """Start asking for samples, for ever. Raises `DeviceUnavailable`."""
+
+    def close(self) -> None:
+        """Stop asking and release the device; safe to call twice."""
+
+
+class LivePlayer:
+    """A `Player` that keeps its output open and gives it silence while there is nothing to say."""
+
+    def __init__(self, output: Output, name: str, *, dead_after: float = DEAD_SECONDS) -> None:
+        self.name = name
+        self._output = output
+        self._dead_after = dead_after
+        self._format = OutputFormat(name, 0, 0.0)
+        self._ring = SampleRing(1)
+        self._resampler: StreamResampler | None = None
+        self._unwritten = 0
+        """Samples that `play` holds because the ring is full."""
+        self._stops = 0
+        """How often `stop` was called."""
+        self._stopped = asyncio.Event()
+        self._asked_at = 0.0
+        """Seconds of `time.monotonic` of the last callback; written by its thread."""
+        self._taken_ends_at = 0.0
+        """Seconds of `time.monotonic` at which the last sample taken by the callback is over; written by its thread."""
+
+    @property
+    def latency(self) -> float:
+        """Seconds from the callback to the loudspeaker, as the device tells."""
+        return self._format.latency
+
+    @property
+    def busy_until(self) -> float:
+        """Seconds on `time.monotonic` at which the last sample leaves, or left, the loudspeaker; 0 before the first."""
+        waiting = self._ring.waiting + self._unwritten
+        if waiting == 0:
+            return self._taken_ends_at
+        return max(self._taken_ends_at, time.monotonic() + self.latency) + waiting / self._format.sample_rate
+
+    async def start(self) -> None:
+        """Open the device and keep it open. Raises `DeviceUnavailable`."""
+        self._format = await asyncio.to_thread(self._output.open)
+        self.name = self._format.name
+        self._ring = SampleRing(round(RING_SECONDS * self._format.sample_rate))
+        self._asked_at = time.monotonic()
+        await asyncio.to_thread(self._output.begin, self._fill)
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Queue the samples; wait while more than a second is ahead. Raises `DeviceUnavailable`."""
+        if self._resampler is None or self._resampler.source_rate != audio.sample_rate:
+            await self._flush()
+            self._resampler = StreamResampler(audio.sample_rate, self._format.sample_rate)
+        await self._queue(self._resampler.feed(audio.samples))
+
+    async def drain(self) -> None:
+        """Return when the last sample has left the loudspeaker. Raises `DeviceUnavailable`."""
+        await self._flush()
+        while (left := self.busy_until - time.monotonic()) > 0:
+            await self._wait(left)
+
+    def stop(self) -> float:
+        """Drop what is queued; what the device has already taken (`latency`) is still heard, and counts as heard."""
+        dropped = self._ring.drop() + self._unwritten
+        self._unwritten, self._resampler = 0, None
+        self._stops += 1
+        self._stopped.set()
+        return dropped / self._format.sample_rate if dropped else 0.0
+
+    async def aclose(self) -> None:
+        """Close the device; safe to call twice."""
+        await asyncio.to_thread(self._output.close)
+
+    async def _flush(self) -> None:
+        """Queue what the change of sample rate still holds back."""
+        if self._resampler is not None:
+            await self._queue(self._resampler.flush())
+
+    async def _queue(self, samples: Samples) -> None:
+        """Hand over all samples, unless `stop` comes; return when no more than `AHEAD_SECONDS` are waiting."""
+        stops = self._stops
+        self._unwritten = len(samples)
+        while stops == self._stops:
+            taken = self._ring.write(samples[len(samples) - self._unwritten :])
+            self._unwritten -= taken
+            ahead = (self._ring.waiting + self._unwritten) / self._format.sample_rate - AHEAD_SECONDS
+            if self._unwritten == 0 and ahead <= 0:
+                return
+            await self._wait(max(ahead, SHORTEST_WAIT_SECONDS))
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait so long, but return at once after `stop`, and early to look again. Raises `DeviceUnavailable`."""
+        if time.monotonic() - self._asked_at > self._dead_after:
+            raise DeviceUnavailable(f"{self.name} takes no more sound: check its cable or the sound server")
+        self._stopped.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(seconds, LOOK_SECONDS)):
+                await self._stopped.wait()
+
+    def _fill(self, out: Samples, delay: float) -> None:
+        """Give the callback what waits, then silence; in the sound card's thread."""
+        given = self._ring.read(out)
+        now = time.monotonic()
+        if given:
+            self._taken_ends_at = now + delay + given / self._format.sample_rate
+        self._asked_at = now
+
+
+def fill_channels(fill: Filler, out: NDArray[np.int16], delay: float) -> None:
+    """Fill `out` (int16, shape (frames, channels)) with the same sound on every channel."""
+    mono = np.empty(len(out), np.int16)
+    fill(mono, delay)
+    out[:] = mono[:, None]

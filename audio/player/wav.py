@@ -1,0 +1,143 @@
+"""A recording of what would be heard, in place of a loudspeaker."""
+
+import asyncio
+import contextlib
+import os
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from audio.errors import DeviceUnavailable
+from audio.pcm import Samples
+from audio.resampler import StreamResampler
+from audio.speech import SpeechAudio
+
+SAMPLE_RATE = 24_000
+"""Hz of the file: what edge-tts gives, so that the usual voice is not resampled."""
+
+SAMPLE_BYTES = 2
+HEADER_BYTES = 44
+LARGEST_SIZE = 0xFFFF_FFFF
+"""A WAV's lengths are 32 bits: 24 hours of this. The samples after it are written, and most programs read them."""
+
+AHEAD_SECONDS = 1.0
+"""Still to be heard, in real time, before `play` waits."""
+
+GAP_SECONDS = 0.2
+"""Between sentences when no time passes."""
+
+
+class WavPlayer:
+    """A `Player` into a WAV file: mono, int16, 24 kHz.
+
+    With `realtime`, the file is what a microphone before the loudspeaker would have recorded since `start`: sound takes
+    its time, and while nothing is said there is silence. Without, sentences follow each other with `GAP_SECONDS`.
+    Samples are written at once and cut off again by `stop`; the header is made true after each piece, so that the file
+    can be read even after a kill -9 (its last second may then not have been heard).
+    """
+
+    def __init__(self, path: Path, *, realtime: bool) -> None:
+        self.name = str(path)
+        self._realtime = realtime
+        self._file = -1
+        """Descriptor, open from `start` to `aclose`."""
+        self._started_at = 0.0
+        """Seconds of `time.monotonic` at the file's first sample."""
+        self._samples = 0
+        """Written to the file, silence included."""
+        self._ends_at = 0.0
+        """Seconds of `time.monotonic` at which the last sample is over; 0 before the first."""
+        self._resampler: StreamResampler | None = None
+        self._stopped = asyncio.Event()
+
+    @property
+    def busy_until(self) -> float:
+        """Seconds on `time.monotonic` at which the last sample is over; 0 before the first."""
+        return self._ends_at
+
+    async def start(self) -> None:
+        """Create the file, or empty it. Raises `DeviceUnavailable` when it cannot be written."""
+        with self._told():
+            self._file = os.open(self.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            self._write_header()
+        self._started_at = time.monotonic()
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Write the samples; in real time, wait while more than a second of them is still to be heard."""
+        if self._resampler is None or self._resampler.source_rate != audio.sample_rate:
+            self._flush()
+            self._resampler = StreamResampler(audio.sample_rate, SAMPLE_RATE)
+        self._append(self._resampler.feed(audio.samples))
+        await self._wait_until_left(AHEAD_SECONDS)
+
+    async def drain(self) -> None:
+        """Return when the last sample is over; without `realtime`, after writing the gap to the next sentence."""
+        self._flush()
+        if not self._realtime:
+            self._append(np.zeros(round(GAP_SECONDS * SAMPLE_RATE), np.int16))
+        await self._wait_until_left(0.0)
+
+    def stop(self) -> float:
+        """Cut off what was not heard yet and return its seconds; without `realtime` everything was heard."""
+        now = time.monotonic()
+        heard = max(0, round((now - self._started_at) * SAMPLE_RATE)) if self._realtime else self._samples
+        dropped = max(0, self._samples - heard)
+        self._resampler = None
+        if dropped:
+            self._samples, self._ends_at = heard, now
+            with contextlib.suppress(OSError):  # what cannot be cut off is overwritten by what comes next
+                os.ftruncate(self._file, HEADER_BYTES + heard * SAMPLE_BYTES)
+                self._write_header()
+        self._stopped.set()
+        return dropped / SAMPLE_RATE
+
+    async def aclose(self) -> None:
+        """Close the file; safe to call twice."""
+        if self._file >= 0:
+            self._flush()
+            os.close(self._file)
+            self._file = -1
+
+    def _flush(self) -> None:
+        """Write what the change of sample rate still holds back."""
+        if self._resampler is not None:
+            self._append(self._resampler.flush())
+
+    def _append(self, samples: Samples) -> None:
+        if len(samples) == 0:
+            return
+        now = time.monotonic()
+        if self._realtime:
+            # A hole in the file reads as silence and takes no space, however long nothing was said.
+            self._samples = max(self._samples, round((now - self._started_at) * SAMPLE_RATE))
+        with self._told():
+            os.pwrite(self._file, samples.astype("<i2").tobytes(), HEADER_BYTES + self._samples * SAMPLE_BYTES)
+            self._samples += len(samples)
+            self._write_header()
+        self._ends_at = self._started_at + self._samples / SAMPLE_RATE if self._realtime else now
+
+    def _write_header(self) -> None:
+        size = min(LARGEST_SIZE - HEADER_BYTES, self._samples * SAMPLE_BYTES)
+        riff = struct.pack("<4sI4s", b"RIFF", size + HEADER_BYTES - 8, b"WAVE")
+        fmt = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, SAMPLE_RATE, SAMPLE_RATE * SAMPLE_BYTES, SAMPLE_BYTES, 16)
+        os.pwrite(self._file, riff + fmt + struct.pack("<4sI", b"data", size), 0)
+
+    async def _wait_until_left(self, seconds: float) -> None:
+        """Wait until no more than these seconds are still to be heard, or until `stop`."""
+        while (wait := self._ends_at - seconds - time.monotonic()) > 0:
+            self._stopped.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._stopped.wait()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what the system says into a sentence."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise DeviceUnavailable(f"{self.name} cannot be written ({reason}): choose another output file") from error

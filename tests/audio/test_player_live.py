@@ -1,0 +1,192 @@
+"""The player over a sound card that a test turns by hand."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+from audio.errors import DeviceUnavailable
+from audio.pcm import Samples
+from audio.player.live import AHEAD_SECONDS, Filler, LivePlayer, OutputFormat, fill_channels
+from audio.speech import SpeechAudio
+from tests.audio.mouth_fakes import is_tone, note
+
+RATE = 24_000
+LATENCY = 0.05
+
+
+class HandTurnedOutput:
+    """An `Output` that asks for samples when a test says so."""
+
+    def __init__(self, rate: int = RATE) -> None:
+        self.rate = rate
+        self.fill: Filler | None = None
+        self.closed = 0
+
+    def open(self) -> OutputFormat:
+        return OutputFormat("hand-turned", self.rate, LATENCY)
+
+    def begin(self, fill: Filler) -> None:
+        self.fill = fill
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def turn(self, seconds: float) -> Samples:
+        """Return the next seconds that the card plays."""
+        assert self.fill is not None
+        out = np.full(round(seconds * self.rate), -1, np.int16)
+        self.fill(out, LATENCY)
+        return out
+
+
+def level(value: int, seconds: float, rate: int = RATE) -> SpeechAudio:
+    return SpeechAudio(np.full(round(seconds * rate), value, np.int16), rate)
+
+
+async def started(output: HandTurnedOutput) -> LivePlayer:
+    player = LivePlayer(output, "wanted", dead_after=0.3)
+    await player.start()
+    return player
+
+
+async def test_it_gives_silence_until_there_is_sound_and_after_it() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+
+    assert (player.name, player.busy_until) == ("hand-turned", 0.0)
+    assert not output.turn(0.1).any()
+    await player.play(level(100, 0.1))
+    await player.play(level(200, 0.1))
+    played = output.turn(0.3)
+
+    assert played.tolist() == [100] * 2400 + [200] * 2400 + [0] * 2400
+
+
+async def test_play_returns_at_once_while_little_is_ahead_and_waits_when_much_is() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+    began = time.monotonic()
+    await player.play(level(1, AHEAD_SECONDS))
+    assert time.monotonic() - began < 0.1
+
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(player.play(level(2, 0.2)))
+        await asyncio.sleep(0)
+        assert not playing.done()
+        output.turn(0.2)
+
+    assert playing.done()
+
+
+async def test_a_piece_longer_than_the_ring_is_played_whole() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+    sound = np.arange(round(2.2 * RATE), dtype=np.int32).astype(np.int16)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(player.play(SpeechAudio(sound, RATE)))
+        await asyncio.sleep(0)
+        heard = [output.turn(1.5)]
+    heard.append(output.turn(1.0))
+
+    assert np.array_equal(np.concatenate(heard)[: len(sound)], sound)
+
+
+@pytest.mark.shows("V17")
+async def test_stop_drops_all_that_waits_at_once_and_counts_it() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(player.play(level(5, 4.0)))
+        await asyncio.sleep(0)
+        output.turn(0.5)
+        began = time.monotonic()
+        dropped = player.stop()
+
+    assert time.monotonic() - began < 0.1
+    assert playing.done()
+    assert dropped == pytest.approx(3.5)
+    assert not output.turn(0.5).any()
+    assert player.stop() == 0.0
+    await player.play(level(7, 0.1))
+    assert set(output.turn(0.1).tolist()) == {7}
+
+
+async def test_busy_until_tells_when_the_last_sample_leaves_the_loudspeaker() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+
+    await player.play(level(1, 0.4))
+    assert player.busy_until - time.monotonic() == pytest.approx(0.4 + LATENCY, abs=0.02)
+    output.turn(0.1)
+    assert player.busy_until - time.monotonic() == pytest.approx(0.4 + LATENCY, abs=0.02)
+    output.turn(0.3)
+    ends = player.busy_until
+    assert ends - time.monotonic() == pytest.approx(0.3 + LATENCY, abs=0.02)
+    output.turn(1.0)
+    assert player.busy_until == ends
+
+
+async def test_drain_ends_with_the_last_sample_and_not_before() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+    await player.play(level(1, 0.1))
+    output.turn(0.1)
+
+    await player.drain()
+
+    assert 0.0 <= time.monotonic() - player.busy_until < 0.1
+    await player.drain()
+
+
+async def test_sound_of_any_rate_is_played_at_the_devices() -> None:
+    output = HandTurnedOutput(48_000)
+    player = await started(output)
+
+    await player.play(SpeechAudio(note(440, 0.2, 22_050), 22_050))
+    await player.play(SpeechAudio(note(880, 0.2, 16_000), 16_000))
+    async with asyncio.TaskGroup() as group:
+        draining = group.create_task(player.drain())
+        await asyncio.sleep(0)
+        played = output.turn(0.5)
+
+    assert draining.done()
+    assert is_tone(played[:9600], 48_000, 440)
+    assert is_tone(played[9600:19_200], 48_000, 880)
+    assert not played[19_210:].any()
+
+
+@pytest.mark.shows("V3")
+async def test_a_card_that_asks_for_nothing_more_is_an_error() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+
+    with pytest.raises(DeviceUnavailable, match=r"hand-turned takes no more sound: check"):
+        await player.play(level(1, 1.5))
+    with pytest.raises(DeviceUnavailable, match="takes no more sound"):
+        await player.drain()
+
+
+async def test_closing_closes_the_output() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+
+    await player.aclose()
+    await player.aclose()
+
+    assert output.closed == 2
+
+
+def test_every_channel_gets_the_same() -> None:
+    channels = np.zeros((3, 2), np.int16)
+
+    def fill(out: Samples, delay: float) -> None:
+        out[:] = [1, 2, 3]
+        assert delay == LATENCY
+
+    fill_channels(fill, channels, LATENCY)
+
+    assert channels.tolist() == [[1, 1], [2, 2], [3, 3]]

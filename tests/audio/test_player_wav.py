@@ -1,0 +1,169 @@
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.errors import DeviceUnavailable
+from audio.player.null import SilentPlayer
+from audio.player.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
+from audio.speech import SpeechAudio
+from tests.audio.mouth_fakes import is_tone, note, read_wav
+
+
+def level(value: int, seconds: float) -> SpeechAudio:
+    return SpeechAudio(np.full(round(seconds * SAMPLE_RATE), value, np.int16), SAMPLE_RATE)
+
+
+async def started(path: Path, *, realtime: bool) -> WavPlayer:
+    player = WavPlayer(path, realtime=realtime)
+    await player.start()
+    return player
+
+
+async def test_without_waiting_sentences_follow_each_other_with_a_gap(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=False)
+    began = time.monotonic()
+    for value in (100, 200):
+        await player.play(level(value, 30.0))
+        await player.play(level(value + 1, 30.0))
+        await player.drain()
+    await player.aclose()
+
+    samples, rate = read_wav(tmp_path / "said.wav")
+    assert rate == SAMPLE_RATE
+    assert time.monotonic() - began < 5.0
+    gap, half = round(GAP_SECONDS * SAMPLE_RATE), 30 * SAMPLE_RATE
+    assert len(samples) == 2 * (2 * half + gap)
+    assert samples[:: half // 2].tolist()[:4] == [100, 100, 101, 101]
+    assert not samples[2 * half : 2 * half + gap].any()
+    assert samples[2 * half + gap] == 200
+
+
+async def test_without_waiting_everything_was_heard(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=False)
+    assert player.busy_until == 0.0
+
+    await player.play(level(100, 10.0))
+
+    assert player.stop() == 0.0
+    assert player.busy_until <= time.monotonic()
+    assert len(read_wav(tmp_path / "said.wav")[0]) == 10 * SAMPLE_RATE
+
+
+async def test_in_real_time_sound_takes_its_time_and_silence_does_too(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=True)
+    began = time.monotonic()
+    await player.play(level(100, 0.2))
+    assert player.busy_until - time.monotonic() == pytest.approx(0.2, abs=0.05)
+    await player.drain()
+    first_ended = time.monotonic() - began
+    while time.monotonic() < began + 0.3:
+        await player.drain()  # nothing is queued: only time passes
+    await player.play(level(200, 0.1))
+    await player.drain()
+    await player.aclose()
+
+    samples, _ = read_wav(tmp_path / "said.wav")
+    assert first_ended == pytest.approx(0.2, abs=0.1)
+    first, second = np.flatnonzero(samples == 100), np.flatnonzero(samples == 200)
+    assert (len(first), len(second)) == (0.2 * SAMPLE_RATE, 0.1 * SAMPLE_RATE)
+    assert (second[0] - first[0]) / SAMPLE_RATE == pytest.approx(0.3, abs=0.1)
+    assert not samples[first[-1] + 1 : second[0]].any()
+
+
+async def test_in_real_time_play_waits_when_more_than_a_second_is_ahead(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=True)
+    began = time.monotonic()
+
+    await player.play(level(100, 1.0))
+    at_once = time.monotonic() - began
+    await player.play(level(100, 0.2))
+
+    assert at_once < 0.15
+    assert time.monotonic() - began == pytest.approx(0.2, abs=0.12)
+    player.stop()
+
+
+@pytest.mark.shows("V22")
+async def test_stop_cuts_off_what_was_not_heard_yet(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=True)
+    await player.play(level(100, 1.1))
+
+    dropped = player.stop()
+    await player.play(level(200, 0.1))
+    await player.drain()
+
+    samples, _ = read_wav(tmp_path / "said.wav")
+    heard = np.count_nonzero(samples == 100) / SAMPLE_RATE
+    assert heard == pytest.approx(1.1 - dropped, abs=0.001)
+    assert heard == pytest.approx(0.1, abs=0.1)
+    assert np.count_nonzero(samples == 200) == 0.1 * SAMPLE_RATE
+    assert player.stop() == 0.0
+
+
+async def test_the_file_can_be_read_at_any_moment_as_after_a_kill(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=False)
+    lengths = [len(read_wav(tmp_path / "said.wav")[0])]
+
+    for _ in range(3):
+        await player.play(level(100, 0.5))
+        lengths.append(len(read_wav(tmp_path / "said.wav")[0]))
+
+    assert lengths == [0, 12_000, 24_000, 36_000]
+
+
+async def test_voices_of_different_rates_end_up_in_one_file(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=False)
+    await player.play(SpeechAudio(note(440, 0.5, 22_050), 22_050))
+    await player.play(SpeechAudio(note(880, 0.5, 16_000), 16_000))
+    await player.drain()
+    await player.aclose()
+
+    samples, _ = read_wav(tmp_path / "said.wav")
+    assert len(samples) == pytest.approx((1.0 + GAP_SECONDS) * SAMPLE_RATE, abs=4)
+    assert is_tone(samples[:12_000], SAMPLE_RATE, 440)
+    assert is_tone(samples[12_000:24_000], SAMPLE_RATE, 880)
+
+
+async def test_an_old_recording_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "said.wav").write_bytes(b"x" * 100_000)
+
+    player = await started(tmp_path / "said.wav", realtime=True)
+    await player.aclose()
+    await player.aclose()
+
+    assert len(read_wav(tmp_path / "said.wav")[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("missing/said.wav", "No such file"), (".", "Is a directory"), ("/dev/full", "No space left")],
+)
+async def test_a_file_that_cannot_be_written_is_told_with_the_mend(tmp_path: Path, path: str, reason: str) -> None:
+    with pytest.raises(DeviceUnavailable, match=f"cannot be written .{reason}.*choose another output file"):
+        await started(tmp_path / path, realtime=True)
+
+
+async def test_writing_to_a_closed_file_is_told() -> None:
+    player = await started(Path("/dev/null"), realtime=True)
+    await player.play(level(100, 0.1))
+    player.stop()
+    await player.aclose()
+
+    with pytest.raises(DeviceUnavailable, match="/dev/null cannot be written"):
+        await player.play(level(100, 0.1))
+
+
+async def test_without_a_loudspeaker_sound_is_over_at_once() -> None:
+    player = SilentPlayer()
+    await player.start()
+    began = time.monotonic()
+
+    for _ in range(100):
+        await player.play(level(100, 10.0))
+    await player.drain()
+
+    assert time.monotonic() - began < 1.0
+    assert (player.stop(), player.busy_until) == (0.0, 0.0)
+    await player.aclose()

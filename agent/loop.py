@@ -102,7 +102,10 @@ class Loop:
     async def _begin(self, run: Run) -> None:
         """Build the context: the open epoch, with the event's block at its end."""
         mind, event = self._mind, run.event
-        opened = step("runs.new", event, run.id, {"source": event.source, "attempt": run.hand.attempt}, event.content)
+        # Only what a person said or wrote is found again by its words; her own tasks would drown it.
+        words, content = (event.content, "") if event.is_from_person else ("", event.content)
+        body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
+        opened = step("runs.new", event, run.id, body, words)
         run.status = "BUILDING_CONTEXT"
         await mind.bus.publish(opened, step("context.build.request", event, run.id))
         mind.desk.lay(run.hand, await self._already_spoken(run))

@@ -1,7 +1,7 @@
 """The one place that chooses real implementations and puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
@@ -47,7 +47,7 @@ class Box:
     graph: GraphSide
     household: Household
     door: Door
-    warm: Callable[[], Awaitable[None]]
+    warm: Callable[[], Coroutine[None, None, None]]
     """Opens the model's connection and loads the token vocabulary; nobody waits for it."""
 
 

@@ -19,6 +19,7 @@ from appliance.build import Box, open_box
 from appliance.config import Config
 from appliance.exits import Exit
 from appliance.options import RunOptions
+from appliance.recognizers import model_in_use
 from appliance.service import conversation_over, serve
 from appliance.waterfall import Waterfall
 from audio.pcm import SAMPLE_RATE, Samples
@@ -133,7 +134,7 @@ def _own(config: Config, folder: Path) -> Config:
         config,
         state_folder=folder / "state",
         sockets=(folder / "nakari.sock",),
-        ears=replace(config.ears, download=False),
+        ears=replace(config.ears, download=False, model=model_in_use(config)),
     )
 
 

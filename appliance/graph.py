@@ -1,6 +1,6 @@
 """Her graph, opened: a server of the household's own, or the store that comes with the box."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class GraphSide:
 
     tools: list[Tool]
     """Empty when she is to have no graph."""
-    run: Callable[[], Awaitable[None]]
+    run: Callable[[], Coroutine[None, None, None]]
     """Keeps the box's own store running until cancelled; returns at once where there is none."""
     describe: Callable[[], dict[str, Json]]
 

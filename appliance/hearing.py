@@ -112,6 +112,8 @@ def open_ears(config: Config, options: RunOptions, busy_until: Callable[[], floa
     `busy_until` tells when the loudspeaker falls silent. Raises `BadRecording` for an input that is no sound,
     `ModelNotFound` for a configured model folder that is none.
     """
+    if options.deaf:
+        return None
     source = _source(config, options)
     hearing = choose_recognizer(config)
     if source is None:
@@ -127,8 +129,6 @@ def open_ears(config: Config, options: RunOptions, busy_until: Callable[[], floa
 
 
 def _source(config: Config, options: RunOptions) -> AudioSource | None:
-    if options.deaf:
-        return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
     from audio.devices import find_device

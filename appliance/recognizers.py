@@ -92,6 +92,12 @@ def choose_recognizer(config: Config) -> Hearing:
     return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, is_last_resort=True)
 
 
+def model_in_use(config: Config) -> str:
+    """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
+    found = find_model(config.state_folder / "models" / _model_name(config))
+    return str(found) if found is not None else config.ears.model
+
+
 def _model_name(config: Config) -> str:
     return USUAL_MODEL if config.ears.model == "auto" else config.ears.model
 

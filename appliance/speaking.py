@@ -30,7 +30,8 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         player = SpeakerPlayer(config.voice.device)
         await player.start()
     except DeviceUnavailable as error:
-        log.warning("no_loudspeaker", reason=f"{error}; spoken answers go to the journal only")
+        tell = log.info if options.deaf else log.warning
+        tell("no_loudspeaker", reason=f"{error}; spoken answers go to the journal only")
         player = SilentPlayer()
         await player.start()
     return player

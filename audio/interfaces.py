@@ -10,8 +10,9 @@ from audio.speech import SpeechAudio, Transcript, Utterance
 class AudioSource(Protocol):
     """Where sound comes from: a microphone, or a recording that takes its place."""
 
-    name: str
-    """For people: the device's or the file's name."""
+    @property
+    def name(self) -> str:
+        """The device's or the file's name, for people."""
 
     @property
     def dropped_chunks(self) -> int:
@@ -38,7 +39,9 @@ class VoiceDetector(Protocol):
 class Recognizer(Protocol):
     """Words from an utterance. Runs in a worker thread, one call at a time; never on the event loop."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name, for people and logs."""
 
     def warm(self) -> None:
         """Load what is needed and run once, so that the first utterance pays nothing. Blocking."""
@@ -50,7 +53,9 @@ class Recognizer(Protocol):
 class Synthesizer(Protocol):
     """Sound from one sentence."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name, for people and logs."""
 
     def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         """Yield the sentence's sound in order, the first piece as early as the voice can.
@@ -63,7 +68,9 @@ class Synthesizer(Protocol):
 class Player(Protocol):
     """Where sound goes: a loudspeaker, or a file that takes its place. One user at a time."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name, for people and logs."""
 
     async def start(self) -> None:
         """Open the device and keep it open, so that no first syllable is clipped. Raises `DeviceUnavailable`."""

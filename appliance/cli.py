@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -33,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code)
 
-    return conclude(run, invocation)
+    code = conclude(run, invocation)
+    _settle(sys.stderr)
+    return code
 
 
 def conclude(run: Callable[[], int], invocation: Invocation) -> int:
@@ -47,7 +50,7 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _settle_stdout()
+        _settle(sys.stdout)
         return NOBODY_READS
     except SystemExit:
         raise
@@ -64,7 +67,7 @@ def _prepare_streams() -> None:
 
 
 def _failed(error: BaseException, invocation: Invocation) -> int:
-    _settle_stdout()
+    _settle(sys.stdout)
     config = invocation.config
     if config is not None and config.debug:
         traceback.print_exception(error)
@@ -97,11 +100,11 @@ def _say(sentence: str, code: int) -> int:
     return int(code)
 
 
-def _settle_stdout() -> None:
-    """Write out what is left; where that fails, point stdout at nothing, so that it does not fail again at the exit."""
+def _settle(stream: TextIO) -> None:
+    """Write out what is left; where that fails, point it at nothing, so that it does not fail again at the exit."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
         nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
+        os.dup2(nothing, stream.fileno())
         os.close(nothing)

@@ -58,10 +58,13 @@ async def ask_running(path: Path, text: str, session: str = "cli") -> AsyncGener
     raise _broken_off(path)
 
 
-async def status_of(path: Path) -> dict[str, Json]:
-    """Return how the service at `path` is. Raises `ServiceNotRunning`, or `Problem` when it does not answer."""
+async def status_of(path: Path, patience: float = PATIENCE) -> dict[str, Json]:
+    """Return how the service at `path` is.
+
+    Raises `ServiceNotRunning`, or `Problem` when it fails or does not answer within `patience` seconds.
+    """
     try:
-        async with asyncio.timeout(PATIENCE), aclosing(_answers(path, {"do": "status"})) as answers:
+        async with asyncio.timeout(patience), aclosing(_answers(path, {"do": "status"})) as answers:
             async for answer in answers:
                 if "error" in answer:
                     raise Problem(str(answer["error"]), Exit.UNAVAILABLE)

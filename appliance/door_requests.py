@@ -14,7 +14,15 @@ from pydantic import (
     ValidationError,
 )
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("should say something")
+    return text
+
+
+Words = Annotated[str, AfterValidator(_not_blank)]
+Name = Annotated[Words, StringConstraints(max_length=200)]
 
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -45,7 +53,7 @@ class Ask(_Request):
     """Somebody types; the answer comes back here."""
 
     do: Literal["ask"]
-    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    text: Words
     session: Name = "cli"
     """Whose context it belongs to; each program should choose its own."""
     stream: bool = True
@@ -82,4 +90,5 @@ def parse(line: bytes) -> Ping | Status | Ask | Enqueue:
     place = ".".join(str(part) for part in first["loc"][1:])
     if not place:
         raise BadRequest('a request is one JSON object with "do": "ping", "status", "ask" or "enqueue"')
-    raise BadRequest(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}")
+    what = first["msg"].removeprefix("Value error, ")
+    raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

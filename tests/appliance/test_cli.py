@@ -165,6 +165,16 @@ def test_closed_outputs_are_no_error(tmp_path: Path) -> None:
     assert subprocess.run(["sh", "-c", command], env=environment(tmp_path), check=False).returncode == Exit.OK
 
 
+def test_a_sentence_that_nobody_reads_changes_no_code(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "appliance", "status"], env=environment(tmp_path), stderr=writing, check=False
+    )
+    os.close(writing)
+    assert done.returncode == Exit.UNAVAILABLE
+
+
 def test_a_terminal_without_the_letters_still_gets_the_text(tmp_path: Path) -> None:
     (tmp_path / "nakari.toml").write_text("[ears]\nmodel = '模型'\n", encoding="utf-8")
     done = nakari(tmp_path, "--config", "nakari.toml", "config", "show", PYTHONIOENCODING="latin-1")

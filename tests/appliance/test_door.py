@@ -38,7 +38,7 @@ async def test_an_answer_comes_piece_by_piece_while_it_is_written(path: Path) ->
         handler.hold.set()
         assert await program.hear() == {"event": "text_chunk", "chunk": "three."}
         assert await program.hear() == {"event": "run_finished", "status": "completed"}
-        assert handler.asked == [("几点了?", "desk")]
+        assert handler.asked == [(" 几点了? ", "desk")]
 
 
 async def test_an_answer_can_be_had_whole(path: Path) -> None:
@@ -62,7 +62,7 @@ async def test_any_program_can_leave_an_event(path: Path) -> None:
             }
         )
         assert heard == {"id": "event-1"}
-        assert await program.ask({"do": "enqueue", "type": " washing_machine "}) == {"id": "event-2"}
+        assert await program.ask({"do": "enqueue", "type": "washing_machine"}) == {"id": "event-2"}
     first, second = handler.enqueued
     assert (first.type, first.content, first.priority) == ("doorbell", content, -3)
     assert first.metadata == {"at": [1, None, "x"]}
@@ -98,13 +98,13 @@ async def test_a_program_in_another_language_needs_nothing_of_ours(path: Path) -
         (b"{}\n", "a request is one JSON object"),
         (b'{"do":"dance"}\n', "a request is one JSON object"),
         (b'{"do":"ask"}\n', "text: field required"),
-        (b'{"do":"ask","text":"  "}\n', "text: string should have at least 1 character"),
+        (b'{"do":"ask","text":"  "}\n', "text: should say something"),
         (b'{"do":"ask","text":3}\n', "text: input should be a valid string"),
         (b'{"do":"ask","text":"x","loud":true}\n', "loud: extra inputs are not permitted"),
-        (b'{"do":"enqueue","type":" "}\n', "type: string should have at least 1 character"),
+        (b'{"do":"enqueue","type":" "}\n', "type: should say something"),
         (b'{"do":"enqueue","type":"x","priority":"high"}\n', "priority: input should be a valid integer"),
         (b'{"do":"enqueue","type":"x","priority":100000}\n', "priority: input should be less than"),
-        (b'{"do":"enqueue","type":"x","metadata":{"n":NaN}}\n', "metadata: value error"),
+        (b'{"do":"enqueue","type":"x","metadata":{"n":NaN}}\n', "metadata: out of range float values"),
     ],
 )
 async def test_a_malformed_line_gets_a_sentence_and_the_next_is_heard(path: Path, line: bytes, sentence: str) -> None:

@@ -214,3 +214,45 @@ async def test_a_service_that_dies_in_mid_answer_is_no_answer(path: Path, said: 
             _ = [piece async for piece in ask_running(path, "x")]
     assert caught.value.code is Exit.UNAVAILABLE
     assert not isinstance(caught.value, ServiceNotRunning)
+
+
+async def test_a_service_that_is_stuck_is_not_waited_for(path: Path) -> None:
+    over = asyncio.Event()
+
+    async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await over.wait()
+        writer.close()
+
+    async with await asyncio.start_unix_server(say_nothing, path):
+        with pytest.raises(Problem, match="does not answer") as caught:
+            await status_of(path, patience=0.05)
+        over.set()
+    assert caught.value.code is Exit.UNAVAILABLE
+
+
+async def test_a_door_that_closes_ends_the_answers_under_way(path: Path) -> None:
+    handler = ScriptedHandler(hold=asyncio.Event())
+    answer = ask_running(path, "think hard")
+    async with serving(path, handler):
+        assert await anext(answer) == "It is "
+    assert handler.closed.is_set()
+    with pytest.raises(Problem, match="went away in mid-answer"):
+        await anext(answer)
+
+
+async def test_a_door_opens_itself_where_nobody_did(path: Path) -> None:
+    async with asyncio.TaskGroup() as group:
+        door = group.create_task(Door(path, ScriptedHandler()).run())
+        await asyncio.to_thread(_appeared, path)
+        assert await status_of(path) == {"state": "listening", "pending": 2}
+        door.cancel()
+
+
+def _appeared(path: Path) -> None:
+    """Return once a service answers; the test's deadline is the limit."""
+    while True:
+        try:
+            find_service((path,))
+        except ServiceNotRunning:
+            continue
+        return

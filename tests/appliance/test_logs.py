@@ -15,6 +15,8 @@ from typing import TextIO
 
 import pytest
 import structlog
+from hypothesis import given
+from hypothesis import strategies as st
 
 from appliance import logs
 from appliance.config import Config, Secret, Supervisor, load
@@ -131,6 +133,27 @@ def test_no_secret_is_logged_by_any_way_in(config: Config) -> None:
 )
 def test_what_looks_like_a_key_is_taken_for_one(text: str, clean: str) -> None:
     assert logs.Redaction((), words=True).clean(text) == clean
+
+
+SHAPES = st.recursive(
+    st.just(SECRET) | st.text(max_size=5).map(lambda text: text + SECRET) | st.integers() | st.just(KeyError(SECRET)),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.just(SECRET) | st.text(), inner),
+)
+
+
+@pytest.mark.shows("H4")
+@given(SHAPES)
+def test_no_shape_of_a_value_carries_a_secret_out(value: object) -> None:
+    cleaned = logs.Redaction((SECRET,), words=True)(None, "", {"event": "x", "value": value})
+    assert SECRET not in json.dumps(cleaned)
+
+
+@pytest.mark.shows("H4")
+@given(SHAPES.map(str), st.sampled_from(sorted(logs.WORD_KEYS)))
+def test_no_depth_carries_words_out(said: str, key: str) -> None:
+    deep = {"event": "x", "a": [{"b": {key: said, "n": [{key: [said]}]}}]}
+    cleaned = logs.Redaction((), words=False)(None, "", deep)
+    assert cleaned["a"] == [{"b": {key: "(not logged)", "n": [{key: "(not logged)"}]}}]
 
 
 def test_counts_of_tokens_are_no_secrets_and_a_tiny_secret_blots_nothing_out() -> None:

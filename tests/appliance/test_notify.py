@@ -86,15 +86,27 @@ def test_a_supervisor_that_is_gone_is_a_warning(tmp_path: Path) -> None:
     assert "No such file" in logs[0]["reason"]
 
 
-def test_a_supervisor_that_does_not_read_holds_nobody_up_for_long(systemd: tuple[socket.socket, str]) -> None:
-    receiver, name = systemd
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as filler:
-        filler.setblocking(False)
+def fill(name: str) -> list[socket.socket]:
+    """Fill a queue until a fresh socket cannot send either; the senders, whose own buffers fill first, stay open."""
+    senders: list[socket.socket] = []
+    sent = 1
+    while sent:
+        sent = 0
+        senders.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        senders[-1].setblocking(False)
         with suppress(BlockingIOError):
             while True:
-                filler.sendto(b"x", name.replace("@", "\0"))
+                sent += senders[-1].sendto(b"x", name.replace("@", "\0"))
+    return senders
+
+
+def test_a_supervisor_that_does_not_read_holds_nobody_up_for_long(systemd: tuple[socket.socket, str]) -> None:
+    receiver, name = systemd
+    senders = fill(name)
     with capture_logs() as logs:
         Notifier(name).alive()
+    for sender in senders:
+        sender.close()
     assert [line["event"] for line in logs] == ["supervisor_unreachable"]
     assert "WATCHDOG=1" not in received(receiver)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import get_type_hints
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from appliance.errors import ConfigError
@@ -183,14 +184,26 @@ def _wrong_meaning(section: str, key: str, value: object) -> str:
     """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
     if not isinstance(value, str) or not value:
         return ""
-    schemes = _SCHEMES.get((section, key), ())
-    if schemes and not value.startswith(schemes):
-        return f"should begin with {' or '.join(schemes)}; it is {_shown(value)}"
+    if (section, key) in _SCHEMES:
+        return _wrong_address(value, _SCHEMES[section, key])
     if key == "api_key_env" and not _ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
     if key == "timezone" and not _is_zone(value):
         return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"
     return ""
+
+
+def _wrong_address(value: str, schemes: tuple[str, ...]) -> str:
+    if not value.startswith(schemes):
+        return f"should begin with {' or '.join(schemes)}; it is {_shown(value)}"
+    try:
+        address = urlsplit(value)
+        host, _ = address.hostname, address.port
+    except ValueError as error:
+        return f"is no address ({error}); it is {_shown(value)}"
+    if address.username is not None:
+        return "should hold no user and no password; they have places of their own, and this file is no secret"
+    return "" if host else f"names no host; it is {_shown(value)}"
 
 
 def _is_zone(name: str) -> bool:

@@ -82,6 +82,10 @@ def test_what_the_file_says_replaces_the_default_and_nothing_else() -> None:
         ("[model]\nbase_url = 'localhost:8080'", "[model] base_url should begin with http:// or https://"),
         ("[memory]\nuri = 'http://x'", "[memory] uri should begin with neo4j://"),
         ("[voice]\nedge_url = 'http://x'", "[voice] edge_url should begin with ws:// or wss://"),
+        ("[model]\nbase_url = 'http://'", '[model] base_url names no host; it is "http://"'),
+        ("[model]\nbase_url = 'http://[::1/v1'", "[model] base_url is no address (Invalid IPv6 URL)"),
+        ("[model]\nbase_url = 'http://box:port/v1'", "[model] base_url is no address (Port could not be cast"),
+        ("[memory]\nuri = 'bolt://box:70000'", "[memory] uri is no address (Port out of range"),
         ("[model]\napi_key = 'x'", "[model] has no key api_key; did you mean api_key_env?"),
     ],
 )
@@ -108,6 +112,25 @@ def test_a_key_pasted_in_place_of_its_variable_is_not_repeated() -> None:
     said = complaint("[model]\napi_key_env = 'sk-or-v1-0123456789abcdef'")
     assert "not the key itself" in said
     assert "0123" not in said
+
+
+@pytest.mark.parametrize("text", ["[memory]\nuri = 'bolt://me:0123@box'", "[model]\nbase_url = 'http://0123@box/v1'"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(text: str) -> None:
+    said = complaint(text)
+    assert "should hold no user and no password" in said
+    assert "0123" not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[model]\nbase_url = 'http://[::1]:8080/v1'",
+        "[memory]\nuri = 'neo4j+s://graph.example'",
+        "[voice]\nedge_url = 'ws://127.0.0.1:9/consumer'",
+    ],
+)
+def test_a_good_address_is_kept(text: str) -> None:
+    assert repr(parse(text)) != repr(Settings())
 
 
 def test_a_very_long_wrong_value_is_cut() -> None:

@@ -76,6 +76,8 @@ class Block:
 class LiveMicrophone:
     """An `AudioSource` that opens its card anew for each `chunks()`. Counts over its whole life."""
 
+    is_live = True
+
     def __init__(self, card: Input, name: str, dead_seconds: float = DEAD_SECONDS) -> None:
         self.name = name
         self._card = card

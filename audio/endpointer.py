@@ -66,6 +66,8 @@ class Dropped:
     """What began as speech was too short to be any."""
 
     speech_seconds: float
+    ended_at: float
+    """Seconds on the source's clock at which it ended."""
 
 
 Signal: TypeAlias = Started | SoftEnd | Resumed | Committed | Dropped
@@ -105,8 +107,11 @@ class Endpointer:
         return self._go_on(started_at) if is_speech else self._fall_silent(ended_at)
 
     def flush(self, at: float) -> tuple[Signal, ...]:
-        """End the turn that is open, because the source ended or is covered; nothing when there is none."""
-        return self._end(at) if self.is_in_turn else ()
+        """End the turn that is open, because the source ended or is covered; forget an onset that was none yet."""
+        if self.is_in_turn:
+            return self._end(at)
+        self._reset()
+        return ()
 
     def _threshold(self) -> float:
         """Speech under way holds on to less; after a soft end it takes a new onset."""
@@ -143,7 +148,8 @@ class Endpointer:
         speech = self._speech_seconds
         turn = Committed(self._started_at, self._ended_at, speech, now)
         self._reset()
-        return (turn,) if speech + 1e-9 >= self.settings.least_speech_seconds else (Dropped(speech),)
+        is_long_enough = speech + 1e-9 >= self.settings.least_speech_seconds
+        return (turn if is_long_enough else Dropped(speech, turn.ended_at),)
 
     def _reset(self) -> None:
         self._state = _State.SILENCE

@@ -15,6 +15,10 @@ class AudioSource(Protocol):
         """The device's or the file's name, for people."""
 
     @property
+    def is_live(self) -> bool:
+        """Whether sound is lost when nobody takes it; a recording read as fast as it goes waits for its reader."""
+
+    @property
     def dropped_chunks(self) -> int:
         """Chunks lost because the reader was late (or the device reported an overflow) since the start."""
 

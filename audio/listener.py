@@ -57,10 +57,11 @@ class _Turn:
         self.noise_dbfs = level if self.noise_dbfs <= QUIETEST_DBFS else 0.95 * self.noise_dbfs + 0.05 * level
         self.before.append(chunk)
 
-    def close(self, signal: Committed) -> Utterance:
+    def close(self, signal: Committed, closing_seconds: float) -> Utterance:
         speech = [c.samples for c in self.chunks if signal.started_at <= c.started_at < signal.ended_at]
+        end = signal.ended_at + closing_seconds
         utterance = Utterance(
-            samples=np.concatenate([chunk.samples for chunk in self.chunks]),
+            samples=np.concatenate([chunk.samples for chunk in self.chunks if chunk.started_at < end]),
             started_at=signal.started_at,
             ended_at=signal.ended_at,
             committed_at=signal.at,
@@ -68,8 +69,13 @@ class _Turn:
             level_dbfs=rms_dbfs(np.concatenate(speech)),
             noise_dbfs=self.noise_dbfs,
         )
-        self.chunks = []
+        self.drop(signal.ended_at)
         return utterance
+
+    def drop(self, ended_at: float) -> None:
+        """Forget the turn, but for the silence after it: whoever speaks next may begin in it."""
+        self.before.extend(chunk for chunk in self.chunks if chunk.started_at >= ended_at)
+        self.chunks = []
 
 
 class Listener:
@@ -105,15 +111,18 @@ class Listener:
     async def listen(self) -> None:
         """Cut the source into utterances until it ends. Raises `DeviceUnavailable` when the source does."""
         at = 0.0
+        self._detector.reset()
         try:
             async for chunk in self.source.chunks():
                 at = chunk.ended_at
                 self.counters.chunks += 1
                 self.on_chunk()
                 self._take(chunk)
+                if self._waiting.full() and not self.source.is_live:
+                    await self._waiting.join()
         finally:
             self._handle(self._endpointer.flush(at))
-        self._offer(None)
+        await self._waiting.put(None)
 
     async def recognize(self) -> None:
         """Turn utterances into transcripts, in order, until the source has ended and all are handed on."""
@@ -125,8 +134,9 @@ class Listener:
             except RecognitionFailed as error:
                 self.counters.suppress("failed")
                 log.warning("recognition_failed", reason=str(error))
-                continue
-            await self._hand_on(Heard(utterance, transcript, monotonic()))
+            else:
+                await self._hand_on(Heard(utterance, transcript, monotonic()))
+            self._waiting.task_done()
         self.ended.set()
 
     async def _hand_on(self, heard: Heard) -> None:
@@ -168,14 +178,22 @@ class Listener:
                 self.on_speech_started(SpeechStarted(signal.at))
             elif isinstance(signal, Committed):
                 self.counters.utterances += 1
-                self._offer(self._turn.close(signal))
+                self._offer(self._turn.close(signal, self._endpointer.settings.soft_end_seconds))
             elif isinstance(signal, Dropped):
                 self.counters.suppress("too short")
-                self._turn.chunks = []
+                self._turn.drop(signal.ended_at)
 
-    def _offer(self, utterance: Utterance | None) -> None:
+    def _offer(self, utterance: Utterance) -> None:
+        log.info(
+            "utterance_ended",
+            seconds=round(utterance.seconds, 2),
+            speech_seconds=round(utterance.speech_seconds, 2),
+            level_dbfs=round(utterance.level_dbfs, 1),
+            noise_dbfs=round(utterance.noise_dbfs, 1),
+        )
         if self._waiting.full():
             self._waiting.get_nowait()
+            self._waiting.task_done()
             self.counters.suppress("recognizer too slow")
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
         self._waiting.put_nowait(utterance)

@@ -45,7 +45,7 @@ class RecordingSource:
         self._samples = read_recording(path)
         self.started_at = 0.0
         """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
-        self._fast = fast
+        self.is_live = not fast
 
     @property
     def dropped_chunks(self) -> int:
@@ -66,7 +66,7 @@ class RecordingSource:
         for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
             chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS)
             # A microphone hands a chunk over when its last sample was taken.
-            await asyncio.sleep(0 if self._fast else max(0.0, chunk.ended_at - time.monotonic()))
+            await asyncio.sleep(max(0.0, chunk.ended_at - time.monotonic()) if self.is_live else 0)
             yield chunk
 
 

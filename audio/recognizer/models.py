@@ -1,5 +1,7 @@
 """Whisper models on disk: which folder is one, and how one is fetched from the hub."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +14,15 @@ VOCABULARIES: Final = ("vocabulary.json", "vocabulary.txt")
 
 HUB_SECONDS: Final = 10
 """How long the hub may take to answer."""
+
+_SYSTRAN: Final = ("tiny", "base", "small", "medium", "large-v1", "large-v2", "large-v3")
+
+_ENGLISH: Final = ("tiny.en", "base.en", "small.en", "medium.en")
+
+MODELS: Final = {size: f"Systran/faster-whisper-{size}" for size in (*_SYSTRAN, *_ENGLISH)} | {
+    "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo"
+}
+"""Where the hub keeps them (upstream `faster_whisper.utils`, whose own download warns of an argument it passes)."""
 
 
 def missing_files(folder: Path) -> list[str]:
@@ -43,14 +54,16 @@ def fetch_model(name: str, models: Path) -> Path:
     An interrupted download goes on where it stopped. Raises `ModelNotFound` when the hub cannot be reached, has no such
     model, or sent an incomplete one.
     """
-    from faster_whisper.utils import available_models, download_model
+    from httpx import HTTPError
+    from huggingface_hub import snapshot_download
 
-    if name not in available_models():
-        raise ModelNotFound(f"there is no Whisper model {name!r}; take one of {', '.join(available_models())}")
-    target = models / name
+    repository, target = repository_of(name), models / name
     try:
-        download_model(name, output_dir=str(target))
-    except (OSError, ValueError, RuntimeError) as error:  # the hub's errors are of these kinds
+        with _online():
+            snapshot_download(
+                repository, local_dir=target, etag_timeout=HUB_SECONDS, allow_patterns=[*NEEDED, *VOCABULARIES]
+            )
+    except (OSError, ValueError, RuntimeError, HTTPError) as error:  # the hub's errors are of these kinds
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelNotFound(
             f"the model {name} could not be fetched ({first[:200]}); "
@@ -58,3 +71,27 @@ def fetch_model(name: str, models: Path) -> Path:
         ) from error
     check_model_folder(target)
     return target
+
+
+def repository_of(name: str) -> str:
+    """Return where the hub keeps the model that faster-whisper calls so. Raises `ModelNotFound` for an unknown name."""
+    if name not in MODELS:
+        raise ModelNotFound(f"there is no Whisper model {name!r}; take one of {', '.join(MODELS)}")
+    return MODELS[name]
+
+
+@contextmanager
+def _online() -> Iterator[None]:
+    """Let the hub's client out for one fetch, without progress bars; everywhere else the box keeps it offline."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    was_offline, had_bars = constants.HF_HUB_OFFLINE, not are_progress_bars_disabled()
+    constants.HF_HUB_OFFLINE = False
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline
+        if had_bars:
+            enable_progress_bars()

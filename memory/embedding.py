@@ -157,6 +157,6 @@ def _vectors(answer: "httpx.Response", count: int) -> list[list[float]]:
         raise EmbeddingUnavailable(f"what the embeddings server sent is no list of vectors ({error})") from error
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1 or not all(vectors):
         raise EmbeddingUnavailable(
-            f"the embeddings server sent {len(vectors)} vectors of unequal kind for {count} texts"
+            f"the embeddings server sent {len(vectors)} vectors for {count} texts, or unequal ones"
         )
     return vectors

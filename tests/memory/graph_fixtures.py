@@ -42,3 +42,12 @@ async def graph(request: pytest.FixtureRequest, embedded_store: EmbeddedStore) -
     await empty(graph)
     yield graph
     await graph.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def neo4j() -> AsyncIterator[Graph]:
+    """An empty graph in a real Neo4j; the test that uses it is marked so."""
+    graph = Graph(Neo4jServer(os.environ["NAKARI_TEST_NEO4J_URI"]))
+    await empty(graph)
+    yield graph
+    await graph.close()

@@ -1,0 +1,127 @@
+"""Her memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from agent.errors import ToolFailed
+from agent.event import Event
+from agent.model.messages import Json
+from agent.tools.tool import Tool, tool
+from memory.embedding import Handles
+from memory.errors import MemoryFailure
+from memory.graph.cypher import refuse_glued, tokens
+
+if TYPE_CHECKING:
+    from memory.graph.graph import Graph
+    from memory.graph.results import Result
+
+SLACK: Final = 12.0
+"""Seconds a tool has beyond a statement's limit, for connecting and committing: the graph's own error comes first."""
+
+LONGEST_LIST: Final = 150
+"""Names that memory_schema gives of each kind, the most frequent ones."""
+
+_CYPHER = "One Cypher statement, without values in it: they are $names."
+_PARAMS = "The values of the $names: texts, numbers, booleans, null, lists, objects."
+
+Cypher = Annotated[str, Field(description=_CYPHER)]
+Params = Annotated[dict[str, Any] | None, Field(description=_PARAMS)]
+
+_QUERY = """Look into your memory, a graph database that is yours alone, with one {name} statement that only reads.
+
+Answers {{"records": [...]}}. Every value goes through params, never into the text of the statement:
+MATCH (a:A)-[r]-(b) WHERE a.x = $x RETURN a, r, b LIMIT 10. A time is passed as a text to datetime($when), date($day).
+At most {rows} rows come back, and what was left out is told: ask for what you need with LIMIT and ORDER BY.
+{truths}"""
+
+_WRITE = """Change your memory with one {name} statement: CREATE, MERGE, SET, REMOVE, DELETE, indexes, anything.
+
+Labels, properties and relationship types are yours to choose, in any language; memory_schema shows those in use.
+Answers {{"stats": {{"nodesCreated": ...}}, "records": [...]}}: when all stats are 0, a MATCH found nothing. One call is
+one transaction. Every value goes through params: MERGE (a:A {{x: $x}}) SET a.y = $y, a.at = datetime(); for many,
+UNWIND $rows AS row. A property cannot hold a map.
+{truths}"""
+
+_SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
+and vector indexes. Look before you choose a new name for something that has one."""
+
+_EMBEDDING = """Turn a text into a vector and get a handle for it, such as vector_0123456789ab.
+
+Write the handle as a parameter, $vector_0123456789ab, in memory_query or memory_write, and the vector takes its place;
+it needs no entry in params. Store it as a property, or compare: vector.similarity.cosine(a.v, $vector_0123456789ab)."""
+
+
+def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
+    """Return the four tools, their descriptions true of the store in use.
+
+    Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
+    """
+
+    def answer(result: "Result") -> dict[str, Json]:
+        records: dict[str, Json] = {"records": [*result.records]}
+        if result.truncated:
+            least = "at least " if result.truncated >= graph.limits.counted else ""
+            records["truncated"] = (
+                f"{least}{result.truncated} more rows: ask for less, or page with ORDER BY SKIP LIMIT"
+            )
+        return records
+
+    async def memory_query(event: Event, cypher: Cypher, params: Params = None) -> Json:
+        with _in_words():
+            refuse_glued(cypher, event.content)
+            return answer(await graph.read(cypher, handles.bind(params or {}, _parameters(cypher))))
+
+    async def memory_write(event: Event, cypher: Cypher, params: Params = None) -> Json:
+        with _in_words():
+            refuse_glued(cypher, event.content)
+            written = await graph.write(cypher, handles.bind(params or {}, _parameters(cypher)))
+            return {"stats": {**written.stats}, **answer(written)}
+
+    async def memory_schema() -> Json:
+        with _in_words():
+            schema = await graph.schema()
+            return {
+                "labels": _most(schema.labels),
+                "relationshipTypes": _most(schema.relationship_types),
+                "propertyKeys": _most(schema.property_keys),
+                "vectorIndexes": [*schema.vector_indexes],
+            }
+
+    async def embedding(text: Annotated[str, Field(min_length=1, description="What to compare by meaning.")]) -> Json:
+        with _in_words():
+            return {"handle": await handles.embed(text)}
+
+    dialect, rows = graph.dialect, graph.limits.rows
+    described: list[tuple[Callable[..., Any], str]] = [
+        (memory_query, _QUERY.format(name=dialect.name, rows=rows, truths=_list(dialect.reading))),
+        (memory_write, _WRITE.format(name=dialect.name, truths=_list(dialect.writing))),
+        (memory_schema, _SCHEMA),
+        (embedding, _EMBEDDING),
+    ]
+    for function, description in described:
+        function.__doc__ = description
+    return [tool(function, timeout=graph.limits.seconds + SLACK) for function, _ in described]
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except MemoryFailure as error:
+        raise ToolFailed(str(error)) from error
+
+
+def _most(counts: dict[str, int]) -> dict[str, Json]:
+    first: dict[str, Json] = dict(list(counts.items())[:LONGEST_LIST])
+    return first | ({"…": f"{len(counts) - LONGEST_LIST} rarer ones"} if len(counts) > LONGEST_LIST else {})
+
+
+def _parameters(cypher: str) -> list[str]:
+    return [token.text.strip("$`") for token in tokens(cypher) if token.kind == "parameter"]
+
+
+def _list(truths: tuple[str, ...]) -> str:
+    return "\n".join(f"- {truth}" for truth in truths)

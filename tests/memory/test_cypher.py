@@ -1,0 +1,210 @@
+"""The guards that look at a statement before any store does."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import GraphRefused, TooLarge
+from memory.graph.cypher import LONGEST_LITERAL, check, glued, parameterised, refuse_glued, tokens
+
+
+def kinds(cypher: str) -> list[tuple[str, str]]:
+    return [(token.kind, token.text) for token in tokens(cypher)]
+
+
+def test_a_statement_is_cut_into_its_tokens() -> None:
+    assert kinds("MATCH (a:`x y` {k: $p}) // c ' \n RETURN 'it''s' /* \" */ + \"d\\\"q\", a.名字") == [
+        ("word", "MATCH"),
+        ("mark", "("),
+        ("word", "a"),
+        ("mark", ":"),
+        ("name", "`x y`"),
+        ("mark", "{"),
+        ("word", "k"),
+        ("mark", ":"),
+        ("parameter", "$p"),
+        ("mark", "}"),
+        ("mark", ")"),
+        ("comment", "// c ' "),
+        ("word", "RETURN"),
+        ("text", "'it'"),
+        ("text", "'s'"),
+        ("comment", '/* " */'),
+        ("mark", "+"),
+        ("text", '"d\\"q"'),
+        ("mark", ","),
+        ("word", "a"),
+        ("mark", "."),
+        ("word", "名字"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("'plain'", "plain"),
+        ("'it\\'s'", "it's"),
+        ('"\\n\\t\\\\"', "\n\t\\"),
+        ("'\\u5c0f\\u660E'", "小明"),
+        ("'\\q'", "q"),
+        ("''", ""),
+    ],
+)
+def test_a_text_says_what_its_escapes_mean(text: str, value: str) -> None:
+    [token] = tokens(text)
+    assert token.value == value
+
+
+@pytest.mark.parametrize("cypher", ["RETURN 'open", 'RETURN "open', "RETURN `open", "RETURN 1 /* open", "'\\'"])
+def test_what_never_ends_is_refused_with_its_place(cypher: str) -> None:
+    with pytest.raises(GraphRefused, match=r"at character \d+ .* never closed"):
+        check(cypher)
+
+
+@given(st.text())
+def test_any_text_is_tokens_in_order_or_refused(text: str) -> None:
+    end = 0
+    try:
+        for token in tokens(text):
+            assert token.start >= end
+            assert text[end : token.start].strip() == ""
+            assert text[token.start :].startswith(token.text)
+            end = token.start + len(token.text)
+    except GraphRefused:
+        return
+    assert text[end:].strip() == ""
+
+
+@given(st.text())
+def test_a_literal_is_found_and_taken_out_whole_whatever_it_says(text: str) -> None:
+    """What a person said never leaves its quotes, and the rewritten statement says the same by parameter."""
+    literal = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    cypher = f"MATCH (a) WHERE a.x = {literal} RETURN a"
+    [token] = [token for token in tokens(cypher) if token.kind == "text"]
+    assert token.value == text
+    assert parameterised(cypher, [token]) == ("MATCH (a) WHERE a.x = $text_1 RETURN a", {"text_1": text})
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "MATCH (n) RETURN n; MATCH (m) DELETE m",
+        "RETURN 1;;RETURN 2",
+        "; RETURN 1",
+        "RETURN ';' ; RETURN 2",
+        "RETURN 1 // ;\n; RETURN 2",
+        "RETURN 1 /* ; */ ; RETURN 2",
+        "RETURN 1 \\u003b RETURN 2",
+    ],
+)
+def test_several_statements_are_refused(cypher: str) -> None:
+    with pytest.raises(GraphRefused, match="one statement a call"):
+        check(cypher)
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "RETURN 1;",
+        "RETURN 1 ; ; // done",
+        "RETURN ';'",
+        "RETURN 1 // ; RETURN 2",
+        "RETURN /* ; */ 1",
+        "MATCH (n) WHERE n.x IN transactions RETURN n",
+        "MATCH (n:`LOAD CSV`) RETURN n.load, n.csv",
+        "RETURN 'LOAD CSV FROM' AS x",
+        "RETURN {load: 1, csv: 2}",
+    ],
+)
+def test_what_only_looks_so_passes(cypher: str) -> None:
+    check(cypher)
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l",
+        "load\tcsv from 'x' as l return l",
+        "LOAD/* */CSV FROM 'x' AS l RETURN l",
+        "LOAD \u200b CSV FROM 'x' AS l RETURN l",
+        "\\u004cOAD CSV FROM 'x' AS l RETURN l",
+        "MATCH (n) LOAD // x\n CSV FROM 'x' AS l RETURN l",
+    ],
+)
+def test_load_csv_is_refused(cypher: str) -> None:
+    with pytest.raises(GraphRefused, match="LOAD CSV is off"):
+        check(cypher)
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "MATCH (n) CALL (n) { DELETE n } IN TRANSACTIONS",
+        "MATCH (n) CALL (n) { DELETE n } in transactions OF 5 ROWS",
+        "MATCH (n) CALL (n) { DELETE n } IN 4 CONCURRENT TRANSACTIONS",
+        "MATCH (n) CALL (n) { DELETE n }/**/IN/**/TRANSACTIONS",
+        "MATCH (n) CALL (n) { DELETE n } \\u0049N TRANSACTIONS",
+    ],
+)
+def test_batches_outside_the_transaction_are_refused(cypher: str) -> None:
+    with pytest.raises(GraphRefused, match="IN TRANSACTIONS is off"):
+        check(cypher)
+
+
+@pytest.mark.parametrize("cypher", ["", "  \n", "// nothing", "/* nothing */"])
+def test_an_empty_statement_is_refused(cypher: str) -> None:
+    with pytest.raises(GraphRefused, match="empty"):
+        check(cypher)
+
+
+def test_a_long_statement_is_refused_at_once() -> None:
+    began = time.process_time()
+    with pytest.raises(TooLarge, match="10000007 characters, 20000 are allowed"):
+        check("RETURN " + "1" * 10_000_000)
+    with pytest.raises(GraphRefused, match="never closed"):
+        check("RETURN " + "/* " * 6000)
+    assert time.process_time() - began < 1
+
+
+MOOD = "我今天心情不太好，remember that my dog is called Rex"
+
+
+@pytest.mark.shows("C7")
+@pytest.mark.parametrize(
+    "literal",
+    [
+        "心情不好",
+        "今天",
+        "remember",
+        "my dog REMEMBERS nothing, remember",
+        "Rex",
+        "rex",
+        "My Dog",
+        "a" * (LONGEST_LITERAL + 1),
+        "ｒｅｍｅｍｂｅｒ",
+    ],
+)
+def test_what_was_said_is_not_written_into_the_statement(literal: str) -> None:
+    cypher = f"MATCH (a:A {{x: $text_1}}) SET a.y = '{literal}', a.z = 'fine' RETURN a"
+    assert [token.value for token in glued(cypher, MOOD)] == [literal]
+    with pytest.raises(GraphRefused) as caught:
+        refuse_glued(cypher, MOOD)
+    assert "MATCH (a:A {x: $text_1}) SET a.y = $text_2, a.z = 'fine' RETURN a" in str(caught.value)
+    assert f'{{"text_2": "{literal}"}}' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "literal", ["", "x", "P1D", "yyyy-MM-dd", "negative", "用户", "the", "Re", "低落", "2026-01-01", "mydog"]
+)
+def test_what_was_not_said_may_stay(literal: str) -> None:
+    refuse_glued(f"MATCH (a) WHERE a.x = '{literal}' RETURN a", MOOD)
+
+
+def test_names_and_comments_are_no_values() -> None:
+    refuse_glued("MATCH (a:`Rex` {`心情`: $x}) /* remember Rex */ RETURN a // 'remember'", MOOD)
+
+
+def test_nothing_said_is_repeated_by_nothing() -> None:
+    refuse_glued("MATCH (a) WHERE a.x = 'anything at all' RETURN a", "")

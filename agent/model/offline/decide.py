@@ -1,16 +1,16 @@
 """What to do next without a model: a pure function of the scene; rules, where she herself would think."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import TIMER
 from agent.model.offline import recall, timers
-from agent.model.offline.meaning import Meaning
+from agent.model.offline.meaning import Meaning, Understand
 from agent.model.offline.phrases import phrase
-from agent.model.offline.scene import Move, Scene
+from agent.model.offline.scene import Move, Scene, Turn
 from agent.model.offline.spoken import clock, date
 
-Understand: TypeAlias = Callable[[str], Meaning]
 Skill: TypeAlias = Callable[[Scene, Meaning], "list[Move] | str"]
 """Returns the tools to call first, or the words to say."""
 
@@ -19,6 +19,9 @@ VOLUME_STEP: Final = 15
 
 MODEL_AVAILABLE: Final = "model_available"
 """What her own events wait for while only the offline model is there."""
+
+A_CONVERSATION: Final = timedelta(seconds=120)
+"""A yes answers a question that was asked no longer ago (DESIGN: Session, Epoch, Conversation)."""
 
 _NEEDS: Final[Mapping[str, str]] = {
     "timer_start": "set_timer",
@@ -40,29 +43,27 @@ _WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall"} | {"remembe
 
 def decide(scene: Scene, understand: Understand) -> list[Move]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
-    if scene.turn.replies:
-        return _after_words(scene)
+    if scene.turn.ends_in_words:
+        return _complete(scene, "replied") or _say(scene, phrase("fine", scene.language), "replied")
     if not scene.turn.block.is_human:
         return _without_person(scene)
     meaning = _meant(scene, understand)
-    if meaning is None:
-        return say(scene, phrase("did_you_say", scene.language, words=_quoted(scene.words)), "asked back")
-    if (tool := _NEEDS.get(meaning.name)) and not scene.has(tool):
-        return say(scene, phrase("cannot", scene.language), f"{meaning.name}, without the tool for it")
-    if meaning.name == "remember":
-        moves, words = recall.remember(scene, meaning)
-        return [*moves, *say(scene, words, "kept for later")]
-    if meaning.name == "recall":
-        outcome = recall.recall(scene, meaning, understand)
+    if meaning.name == "recall" and scene.has("journal_search"):
+        outcome = recall.recall(scene, understand)
+    elif (tool := _NEEDS.get(meaning.name)) and not scene.has(tool):
+        outcome = phrase("no_volume" if tool == "set_volume" else "cannot", scene.language)
     else:
         outcome = _SKILLS.get(meaning.name, _unknown)(scene, meaning)
-    return say(scene, outcome, meaning.name) if isinstance(outcome, str) else outcome
+    if isinstance(outcome, str):
+        return _say(scene, outcome, meaning.name)
+    if not all(scene.has(move.tool) for move in outcome):
+        return _say(scene, phrase("cannot", scene.language), meaning.name)
+    return outcome
 
 
-def say(scene: Scene, words: str, summary: str) -> list[Move]:
+def _say(scene: Scene, words: str, summary: str) -> list[Move]:
     """Return the reply and, where there is such a tool, the end of the event."""
-    reply = Move("reply", {"text": words})
-    return [reply, *_complete(scene, summary)]
+    return [Move("reply", {"text": words}), *_complete(scene, summary)]
 
 
 def _complete(scene: Scene, summary: str) -> list[Move]:
@@ -70,26 +71,21 @@ def _complete(scene: Scene, summary: str) -> list[Move]:
     return [done] if scene.has("complete_event") else []
 
 
-def _after_words(scene: Scene) -> list[Move]:
-    """End the event; if a model was lost in the middle of it, say so first."""
-    if scene.turn.ends_in_words:
-        return _complete(scene, "replied") or say(scene, phrase("fine", scene.language), "replied")
-    return say(scene, phrase("lost_thread", scene.language), "broken off")
-
-
 def _without_person(scene: Scene) -> list[Move]:
     """Announce a timer; put anything else back until a model can think about it."""
     block = scene.turn.block
     if block.event_type == TIMER:
-        return say(scene, timers.announce(scene), "announced")
+        return _say(scene, timers.announce(scene), "announced")
     if not scene.has("suspend_event"):
-        return _complete(scene, "left undone, no model can be reached") or say(scene, scene.words, "told")
-    note = block.situation.get("Note") or "No model could be reached; nothing was done yet."
-    return [scene.move("suspend_event", note=note, wake_on=MODEL_AVAILABLE)]
+        return _complete(scene, "left undone, no model can be reached") or _say(scene, _NOTHING_DONE, "left undone")
+    return [scene.move("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
 
 
-def _meant(scene: Scene, understand: Understand) -> Meaning | None:
-    """Return what the words mean; None when it must be asked first. A yes means what was asked back before."""
+_NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
+
+
+def _meant(scene: Scene, understand: Understand) -> Meaning:
+    """Return what the words mean after what was said before: a yes means what was asked back."""
     meaning = understand(scene.words)
     asked = _asked_back(scene)
     if asked and meaning.name == "yes":
@@ -100,28 +96,41 @@ def _meant(scene: Scene, understand: Understand) -> Meaning | None:
         return meaning
     if meaning.name == "unknown":
         return Meaning("not_caught")
-    is_repeated = bool(asked) and understand(asked) == meaning
-    return None if meaning.name in _WITH_EFFECT and not is_repeated else meaning
+    is_said_twice = bool(asked) and understand(asked) == meaning
+    return Meaning("doubtful") if meaning.name in _WITH_EFFECT and not is_said_twice else meaning
 
 
 def _asked_back(scene: Scene) -> str:
-    """Return the words that were asked back in the turn before, "" when it was something else."""
-    if not scene.earlier:
+    """Return the words of the person that were asked back just before, "" when it was something else."""
+    before = next((turn for turn in reversed(scene.earlier) if turn.block.is_human), None)
+    if before is None or not _is_recent(before, scene.turn):
         return ""
-    words = scene.earlier[-1].block.words
-    questions = {phrase("did_you_say", language, words=_quoted(words)) for language in ("en", "zh")}
-    return words if questions & set(scene.earlier[-1].replies) else ""
+    words = before.block.words
+    questions = {phrase("did_you_say", language, words=_bare(words)) for language in ("en", "zh")}
+    return words if questions & set(before.replies) else ""
 
 
-def _quoted(words: str) -> str:
+def _is_recent(before: Turn, turn: Turn) -> bool:
+    then, now = before.block.time, turn.block.time
+    return then is None or now is None or now - then <= A_CONVERSATION
+
+
+def _bare(words: str) -> str:
     return words.strip().rstrip(".?!,。？！， ")
 
 
 def _unknown(scene: Scene, _: Meaning) -> str:
     abilities = phrase("abilities", scene.language)
     told = phrase("needs_model", scene.language, abilities=abilities)
+    if not _is_beginning("".join(scene.turn.replies[-1:]), told):
+        return phrase("lost_thread", scene.language)
     said_before = any(told in turn.replies for turn in scene.earlier)
     return phrase("needs_model_still", scene.language) if said_before else told
+
+
+def _is_beginning(part: str, whole: str) -> bool:
+    """Say whether a text is the beginning of another; not so when a model began to answer and broke off."""
+    return "".join(whole.split()).startswith("".join(part.split()))
 
 
 def _time(scene: Scene, _: Meaning) -> str:
@@ -130,10 +139,12 @@ def _time(scene: Scene, _: Meaning) -> str:
     return phrase("time", scene.language, clock=clock(scene.now, scene.language))
 
 
-def _date(scene: Scene, _: Meaning) -> str:
+def _date(scene: Scene, meaning: Meaning) -> str:
     if scene.now is None:
         return phrase("no_clock", scene.language)
-    return phrase("date", scene.language, date=date(scene.now, scene.language))
+    days = meaning.number("day")
+    told = date(scene.now + timedelta(days=days), scene.language)
+    return phrase(f"date_{days}" if days else "date", scene.language, date=told)
 
 
 def _volume_set(scene: Scene, meaning: Meaning) -> list[Move] | str:
@@ -150,11 +161,27 @@ def _volume_change(scene: Scene, meaning: Meaning) -> list[Move] | str:
 
 
 def _changed(scene: Scene, move: Move, name: str, percent: int) -> list[Move] | str:
-    if not (results := scene.results("set_volume")):
+    result = scene.result("set_volume")
+    if result is None:
         return [move]
-    if results[-1].has_failed:
-        return phrase("failed", scene.language, reason=results[-1].result)
+    if result.has_failed:
+        return phrase("failed", scene.language, reason=result.reason)
     return phrase(name, scene.language, percent=percent)
+
+
+def _doubtful(scene: Scene, _: Meaning) -> str:
+    return phrase("did_you_say", scene.language, words=_bare(scene.words))
+
+
+def _not_caught(scene: Scene, _: Meaning) -> str:
+    words = _bare(scene.words)
+    return phrase("not_caught" if words else "not_heard", scene.language, words=words)
+
+
+def _again(scene: Scene, _: Meaning) -> str:
+    """Say the last reply once more."""
+    said = [reply for turn in scene.earlier for reply in turn.replies]
+    return said[-1] if said else phrase("nothing_said", scene.language)
 
 
 def _saying(name: str) -> Skill:
@@ -169,20 +196,26 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "timer_cancel_all": timers.cancel_all,
     "timer_status": timers.status,
     "alarm": timers.alarm,
+    "ask_when": _saying("ask_when"),
     "volume_set": _volume_set,
     "volume_up": _volume_change,
     "volume_down": _volume_change,
     "volume_change": _volume_change,
     "never_mind": _saying("fine"),
     "stop": _saying("fine"),
+    "repeat": _again,
+    "remember": recall.remember,
+    "recall": _saying("cannot"),
     "who_are_you": _saying("who"),
     "what_can_you_do": _saying("abilities"),
     "hello": _saying("hello"),
     "how_are_you": _saying("how_are_you"),
+    "good_night": _saying("good_night"),
     "goodbye": _saying("goodbye"),
     "thanks": _saying("welcome"),
     "yes": _saying("fine"),
     "no": _saying("left_alone"),
     "declined": _saying("left_alone"),
-    "not_caught": _saying("not_caught"),
+    "doubtful": _doubtful,
+    "not_caught": _not_caught,
 }

@@ -1,14 +1,16 @@
 """What a sentence asks for, as the rules of the offline model see it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 Language = Literal["en", "zh"]
 Slot = str | int | float
 
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
+
+_SECONDS: Final = (("hours", 3600), ("minutes", 60), ("seconds", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class Meaning:
     """What a sentence asks for."""
 
     name: str
-    """A key of the sentence files, e.g. timer_start; `unknown` when no sentence fits."""
+    """An intent of the sentence files, e.g. timer_start; `unknown` when no sentence fits."""
     slots: Mapping[str, Slot] = field(default_factory=dict)
     """Values by slot; free text as it was said."""
 
@@ -29,6 +31,12 @@ class Meaning:
         """Return a slot's text, "" when it is not there."""
         return str(self.slots.get(slot, ""))
 
+    def seconds(self, prefix: str = "") -> int:
+        """Return the length of time in the slots hours, minutes and seconds, which may have a prefix; in seconds."""
+        return sum(self.number(prefix + unit) * size for unit, size in _SECONDS)
+
+
+Understand: TypeAlias = Callable[[str], Meaning]
 
 UNKNOWN: Final = Meaning("unknown")
 

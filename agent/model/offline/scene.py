@@ -12,7 +12,13 @@ from agent.context.history import turns
 from agent.model.messages import Json, Message, ToolSpec
 from agent.model.offline.meaning import Language, language_of
 
-_OFFSET: Final = re.compile(r"UTC([+-])(\d\d):(\d\d)")
+_OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
+
+_YEARS: Final = range(1970, 9000)
+"""Years in which any sum of a few days is a date; a block of another year has nonsense in it."""
+
+_LONGEST_WAIT: Final = 366 * 86_400
+"""Seconds; words do not wait longer than a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +31,24 @@ class Done:
     @property
     def has_failed(self) -> bool:
         """Whether the result says that nothing came of it."""
-        return self.result.startswith(("error:", "refused:", "unknown:"))
+        return self.result.startswith(("error:", "refused:"))
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the machine stopped while the tool ran, so that nobody knows what came of it."""
+        return self.result.startswith("unknown:")
+
+    @property
+    def reason(self) -> str:
+        """What the result says of a failure, as part of a sentence."""
+        return self.result.partition(":")[2].strip().rstrip(".")
 
     @property
     def value(self) -> Any:
         """The result as JSON, None when it is none."""
         try:
             return json.loads(self.result)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 
@@ -84,14 +100,23 @@ class Scene:
         return self.turn.block.evidence.get("confidence") == "low"
 
     @property
+    def waited(self) -> int:
+        """How long ago the words were said, in seconds, when that is worth telling; else 0."""
+        told = self.turn.block.situation.get("Waited_Seconds", "")
+        return int(told) if told.isdecimal() else 0
+
+    @property
     def now(self) -> datetime | None:
         """The time of this moment at home, aware; None when the block does not tell."""
         told = self.turn.block.time
-        if told is None:
+        if told is None or told.year not in _YEARS:
             return None
-        waited = self.turn.block.situation.get("Waited_Seconds", "0")
-        moment = told + timedelta(seconds=int(waited) if waited.isdecimal() else 0)
+        moment = told + timedelta(seconds=min(self.waited, _LONGEST_WAIT))
         return moment.astimezone(_zone(self.turn.block.situation.get("Timezone", "")))
+
+    def result(self, tool: str) -> Done | None:
+        """Return what came of the last call of a tool in this turn, None when there was none."""
+        return next((done for done in reversed(self.turn.done) if done.tool == tool), None)
 
     def results(self, tool: str) -> list[Done]:
         """Return what came of the calls of a tool in this turn, in order."""
@@ -128,7 +153,7 @@ def _turn(messages: Sequence[Message]) -> Turn:
 def _block(content: str) -> Block:
     try:
         return parse(content) or _plain(content)
-    except ValueError:  # a block in form, with nonsense in it
+    except (ValueError, OverflowError):  # a block in form, with nonsense in it
         return _plain(content)
 
 
@@ -140,7 +165,7 @@ def _said(message: Message) -> list[str]:
 def _text_of(arguments: str) -> str:
     try:
         given = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     text = given.get("text") if isinstance(given, dict) else None
     return text if isinstance(text, str) else ""

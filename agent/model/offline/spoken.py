@@ -28,6 +28,8 @@ _UNITS: Final = (("hour", "小时", 3600), ("minute", "分钟", 60), ("second", 
 
 _TOLD_UNITS: Final[Mapping[str, str]] = {"day": "天", "hour": "小时", "minute": "分钟", "second": "秒"}
 
+_LENGTH: Final = re.compile(r"(\d+ (day|hour|minute|second)s? ?)+|(\d+(天|小时|分钟|秒))+")
+
 _TO_YOU: Final[Mapping[str, str]] = {
     "i am": "you are",
     "i'm": "you're",
@@ -77,6 +79,11 @@ def told_length(told: str, language: Language) -> str:
         return told
     parts = re.findall(r"(\d+) (day|hour|minute|second)s?", told)
     return "".join(f"{count}{_TOLD_UNITS[unit]}" for count, unit in parts) or told
+
+
+def is_length(text: str) -> bool:
+    """Say whether a text is a length of time, in either language, as `length` says it."""
+    return _LENGTH.fullmatch(text) is not None
 
 
 def clock(at: datetime, language: Language) -> str:

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from agent.model.messages import Json
 from agent.model.offline.meaning import Meaning
+from agent.model.offline.moments import moment_told, next_moment
 from agent.model.offline.phrases import phrase
 from agent.model.offline.scene import Done, Move, Scene
-from agent.model.offline.spoken import clock, length, to_second_person, told_length
+from agent.model.offline.spoken import clock, is_length, length, to_second_person, told_length
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""
@@ -17,125 +18,119 @@ _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what
 MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
 
-_SECONDS: Final = (("hours", 3600), ("minutes", 60), ("seconds", 1))
-
 
 def start(scene: Scene, meaning: Meaning) -> list[Move] | str:
     """Set a timer; without a name its length is its label, so that it can be named by it."""
-    seconds = _seconds(meaning, "")
+    language, seconds = scene.language, meaning.seconds()
     named = meaning.text("label") or meaning.text("name")
-    if not (results := scene.results("set_timer")):
-        return [scene.move("set_timer", seconds=seconds, label=named or length(seconds, scene.language))]
-    if results[-1].has_failed:
-        return phrase("timer_too_long", scene.language)
-    label = to_second_person(named, scene.language)
-    name = "timer_set_for" if named else "timer_set"
-    return phrase(name, scene.language, length=length(seconds, scene.language), label=label)
-
-
-def cancel(scene: Scene, meaning: Meaning) -> list[Move] | str:
-    """Cancel the timer that is meant by its name or its length, else the next one."""
-    seconds = _seconds(meaning, "start_")
-    which = meaning.text("label") or meaning.text("name") or length(seconds, scene.language)
-    if not (results := scene.results("cancel_timer")):
-        return [scene.move("cancel_timer", which=which)]
-    if not results[-1].has_failed:
-        return phrase("timer_cancelled", scene.language)
-    is_empty = "no timer is set" in results[-1].result
-    return phrase("timer_none" if is_empty else "timer_not_that", scene.language)
-
-
-def cancel_all(scene: Scene, _: Meaning) -> list[Move] | str:
-    """List the timers, then cancel each."""
-    if not (listed := scene.results("list_timers")):
-        return [scene.move("list_timers")]
-    timers = _timers(listed[-1])[:MOST_CANCELLED]
-    if not timers:
-        return phrase("timer_none", scene.language)
-    if not (results := scene.results("cancel_timer")):
-        return [scene.move("cancel_timer", which=timer["id"]) for timer in timers]
-    count = sum(not result.has_failed for result in results)
-    return phrase("timer_cancelled" if count == 1 else "timers_cancelled", scene.language, count=count)
-
-
-def status(scene: Scene, _: Meaning) -> list[Move] | str:
-    """Say how long each timer still has."""
-    if not (listed := scene.results("list_timers")):
-        return [scene.move("list_timers")]
-    lines = [_left(scene, timer) for timer in _timers(listed[-1])]
-    return " ".join(lines) or phrase("timer_none", scene.language)
+    result = scene.result("set_timer")
+    if result is None:
+        left = max(1, seconds - scene.waited)
+        return [scene.move("set_timer", seconds=left, label=named or length(seconds, language))]
+    if result.is_uncertain:
+        return _look(scene)
+    if result.has_failed:
+        return phrase("failed", language, reason=result.reason)
+    told = {"length": length(seconds, language), "label": to_second_person(named, language)}
+    return phrase("timer_set_for" if named else "timer_set", language, **told)
 
 
 def alarm(scene: Scene, meaning: Meaning) -> list[Move] | str:
     """Set an alarm at the next time of day that fits what was said."""
-    now = scene.now
+    language, now = scene.language, scene.now
     if now is None:
-        return phrase("no_clock", scene.language)
-    due = next_moment(meaning, now)
-    label = meaning.text("label")
-    if not (results := scene.results("set_alarm")):
+        return phrase("no_clock", language)
+    due, label = next_moment(meaning, now), meaning.text("label")
+    result = scene.result("set_alarm")
+    if result is None:
         return [scene.move("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label)]
-    if results[-1].has_failed:
-        return phrase("failed", scene.language, reason=results[-1].result)
-    return phrase(
-        "alarm_set_for" if label else "alarm_set",
-        scene.language,
-        clock=clock(due, scene.language),
-        day=phrase("tomorrow", scene.language) if due.date() > now.date() else "",
-        label=to_second_person(label, scene.language),
-    )
+    if result.is_uncertain:
+        return _look(scene)
+    if result.has_failed:
+        return phrase("failed", language, reason=result.reason)
+    told = {"clock": clock(due, language), "day": _day(scene, due), "label": to_second_person(label, language)}
+    return phrase("alarm_set_for" if label else "alarm_set", language, **told)
+
+
+def cancel(scene: Scene, meaning: Meaning) -> list[Move] | str:
+    """Cancel the timer that is meant by its name or its length, else the next one."""
+    language = scene.language
+    result = scene.result("cancel_timer")
+    if result is None:
+        named = meaning.text("label") or meaning.text("name")
+        return [scene.move("cancel_timer", which=named or length(meaning.seconds("start_"), language))]
+    if result.is_uncertain:
+        return _look(scene)
+    if result.has_failed:
+        return phrase("timer_none" if "no timer is set" in result.result else "timer_not_that", language)
+    value = result.value
+    cancelled = value.get("cancelled") if isinstance(value, dict) else None
+    label = str(cancelled.get("label", "")) if isinstance(cancelled, dict) else ""
+    told = to_second_person(label, language)
+    return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
+
+
+def cancel_all(scene: Scene, _: Meaning) -> list[Move] | str:
+    """List the timers, then cancel each."""
+    language, listed = scene.language, _listed(scene)
+    if listed is None:
+        return [scene.move("list_timers")]
+    timers = _timers(listed)[:MOST_CANCELLED]
+    if not timers:
+        return phrase("timer_none", language)
+    if not (results := scene.results("cancel_timer")):
+        return [scene.move("cancel_timer", which=timer["id"]) for timer in timers]
+    count = sum(not result.has_failed for result in results)
+    return phrase("timer_cancelled" if count == 1 else "timers_cancelled", language, count=count)
+
+
+def status(scene: Scene, _: Meaning) -> list[Move] | str:
+    """Say how long each timer still has, and for when each alarm is set."""
+    listed = _listed(scene)
+    return [scene.move("list_timers")] if listed is None else _told(scene, listed)
 
 
 def announce(scene: Scene) -> str:
     """Say that a timer or an alarm is due, and how late it comes when it does."""
     found = _DUE.fullmatch(scene.words)
     if found is None:
-        return scene.words
-    label = to_second_person(found["label"] or "", scene.language)
+        return scene.words or phrase("time_up", scene.language)
     late = scene.turn.block.situation.get("Late_Seconds", "")
-    words = [_due(scene, found["kind"], label, found["what"])]
+    words = [_due(scene, found["kind"], found["label"] or "", found["what"])]
     if late.isdecimal() and int(late) >= 60:
         words.append(phrase("was_due", scene.language, length=length(int(late) // 60 * 60, scene.language)))
     return " ".join(words)
 
 
-def next_moment(meaning: Meaning, now: datetime) -> datetime:
-    """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening."""
-    hours = _hours(meaning.number("hour"), meaning.text("period") or meaning.text("day"))
-    minutes = meaning.number("minute")
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    moments = [
-        midnight + timedelta(days=day, hours=hour, minutes=minutes)
-        for day in ((1,) if "tomorrow" in meaning.text("day") else (0, 1))
-        for hour in hours
-    ]
-    return next((moment for moment in moments if moment > now), moments[-1])
-
-
-def _hours(hour: int, period: str) -> list[int]:
-    """Return the hours of the day that a spoken hour can mean, the likeliest first."""
-    if hour > 12 or hour == 0:
-        return [hour % 24]
-    if "evening" in period:
-        return [hour % 12 + 12]
-    if "morning" in period or period == "tomorrow":
-        return [hour % 12 if "morning" in period else hour]
-    return sorted((hour % 12, hour % 12 + 12))
-
-
 def _due(scene: Scene, kind: str, label: str, what: str) -> str:
-    language = scene.language
+    language, named = scene.language, to_second_person(label, scene.language)
     if kind == "Timer":
-        told = told_length(what, language)
-        is_named = label and label not in {what, told}
-        return phrase("timer_up_for" if is_named else "timer_up", language, label=label, length=told)
+        is_named = label and not is_length(label)
+        told = {"label": named, "length": told_length(what, language)}
+        return phrase("timer_up_for" if is_named else "timer_up", language, **told)
     if scene.now is None:
-        return scene.words
-    return phrase("alarm_up_for" if label else "alarm_up", language, label=label, clock=clock(scene.now, language))
+        return phrase("timer_up_for" if label else "time_up", language, label=named)
+    return phrase("alarm_up_for" if label else "alarm_up", language, label=named, clock=clock(scene.now, language))
 
 
-def _seconds(meaning: Meaning, prefix: str) -> int:
-    return sum(meaning.number(prefix + unit) * size for unit, size in _SECONDS)
+def _listed(scene: Scene) -> Done | None:
+    """Return the list of timers, None when it is still to be asked for."""
+    listed = scene.result("list_timers")
+    return None if listed is None or listed.is_uncertain else listed
+
+
+def _look(scene: Scene) -> list[Move] | str:
+    """After a crash in the middle of a call: look whether it took effect, and tell what is set."""
+    listed = _listed(scene)
+    if listed is None:
+        return [scene.move("list_timers")]
+    return phrase("interrupted", scene.language, timers=_told(scene, listed))
+
+
+def _told(scene: Scene, listed: Done) -> str:
+    if listed.has_failed:
+        return phrase("failed", scene.language, reason=listed.reason)
+    return " ".join(_left(scene, timer) for timer in _timers(listed)) or phrase("timer_none", scene.language)
 
 
 def _timers(listed: Done) -> Sequence[dict[str, Json]]:
@@ -144,7 +139,18 @@ def _timers(listed: Done) -> Sequence[dict[str, Json]]:
 
 
 def _left(scene: Scene, timer: dict[str, Json]) -> str:
-    label, left = str(timer.get("label", "")), told_length(str(timer.get("left", "")), scene.language)
-    name = "timer_named" if label else "timer_unnamed"
-    named = phrase(name, scene.language, label=to_second_person(label, scene.language))
-    return phrase("timer_left", scene.language, label=named, left=left)
+    """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
+    language, label, left = scene.language, str(timer.get("label", "")), str(timer.get("left", ""))
+    named = to_second_person(label, language)
+    due = moment_told(str(timer.get("due", "")))
+    if due is not None and not is_length(label) and re.search("hour|day", left):
+        told = {"clock": clock(due, language), "day": _day(scene, due), "label": named}
+        return phrase("alarm_left_for" if label else "alarm_left", language, **told)
+    name = "timer_left_of" if is_length(label) else "timer_left_for" if label else "timer_left"
+    return phrase(name, language, label=named, left=told_length(left, language))
+
+
+def _day(scene: Scene, due: datetime) -> str:
+    """Return how the day of a moment at home is added to its time: nothing for today."""
+    days = (due.date() - scene.now.date()).days if scene.now else 0
+    return phrase(f"day_{days}", scene.language) if days in {1, 2} else ""

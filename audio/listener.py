@@ -166,9 +166,9 @@ class Listener:
         if self._endpointer.is_in_turn or self._turn.chunks:
             self._turn.chunks.append(chunk)
             self.last_speech_at = chunk.ended_at
-        self._handle(signals)
-        if not self._endpointer.is_in_turn:
+        else:
             self._turn.follow(chunk)
+        self._handle(signals)
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:
         for signal in signals:

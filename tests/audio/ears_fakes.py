@@ -1,0 +1,94 @@
+"""Scripted stand-ins for the seams of the ears: a source, a voice detector, a recognizer."""
+
+import threading
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from audio.errors import RecognitionFailed
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
+from audio.speech import Transcript, Utterance
+
+PROBABILITIES = {"#": 0.9, "+": 0.4, ".": 0.05}
+"""A pattern reads `...###...`: speech, hardly speech (above the release, below the onset), silence."""
+
+
+def marked(number: int) -> Samples:
+    """Return a chunk that carries its number as its level, so that a test finds it again in an utterance."""
+    return np.full(CHUNK_SAMPLES, number + 1, np.int16)
+
+
+@dataclass
+class ScriptedSource:
+    """An `AudioSource` of numbered chunks, one a character of the pattern, beginning at `began` seconds."""
+
+    pattern: str
+    began: float = 1000.0
+    is_live: bool = True
+    name: str = "a script"
+    dropped_chunks: int = 0
+    error: Exception | None = None
+    """Raised after the last chunk."""
+
+    async def chunks(self) -> AsyncIterator[AudioChunk]:
+        for number in range(len(self.pattern)):
+            yield AudioChunk(marked(number), self.at(number))
+        if self.error is not None:
+            raise self.error
+
+    def at(self, number: int) -> float:
+        """Seconds at which a chunk begins."""
+        return self.began + number * CHUNK_SECONDS
+
+
+@dataclass
+class ScriptedDetector:
+    """A `VoiceDetector` that reads the pattern at the number that each chunk carries."""
+
+    pattern: str
+    resets: int = 0
+
+    def probability(self, samples: Samples) -> float:
+        return PROBABILITIES[self.pattern[int(samples[0]) - 1]]
+
+    def reset(self) -> None:
+        self.resets += 1
+
+
+@dataclass
+class ScriptedRecognizer:
+    """A `Recognizer` that answers from a list; an exception in it is raised. Keeps every utterance."""
+
+    script: Sequence[str | Exception] = ()
+    name: str = "scripted"
+    heard: list[Utterance] = field(default_factory=list)
+    is_warm: bool = False
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    """Cleared, a worker thread waits in `transcribe`."""
+
+    def __post_init__(self) -> None:
+        self.may_answer.set()
+
+    def warm(self) -> None:
+        self.is_warm = True
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        assert self.is_warm
+        assert self.may_answer.wait(30)
+        number = len(self.heard)
+        self.heard.append(utterance)
+        said = self.script[number] if number < len(self.script) else f"utterance {number}"
+        if isinstance(said, Exception):
+            raise said
+        return Transcript(said, "en", self.name)
+
+
+def chunk_numbers(utterance: Utterance) -> range:
+    """Return the numbers of the chunks that an utterance is made of; fails when they are not in one row."""
+    numbers = [int(value) - 1 for value in utterance.samples[::CHUNK_SAMPLES]]
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))
+    return range(numbers[0], numbers[-1] + 1)
+
+
+FAILED = RecognitionFailed("the recognizer stumbled")

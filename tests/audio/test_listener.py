@@ -1,0 +1,197 @@
+"""From chunks to transcripts, with a scripted detector and recognizer: what is cut, kept, counted, and handed on."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from audio.endpointer import Endpointer, EndpointerSettings
+from audio.errors import DeviceUnavailable, ModelNotFound
+from audio.half_duplex import HalfDuplex
+from audio.listener import PRE_ROLL_SECONDS, WAITING_UTTERANCES, Listener
+from audio.pcm import CHUNK_SECONDS
+from audio.speech import Heard, SpeechStarted
+from tests.audio.ears_fakes import FAILED, ScriptedDetector, ScriptedRecognizer, ScriptedSource, chunk_numbers
+
+PRE_ROLL_CHUNKS = round(PRE_ROLL_SECONDS / CHUNK_SECONDS)
+QUIET = "." * 40
+WORD = "########"
+
+
+@dataclass
+class Room:
+    """A listener over one pattern, and what came out of it."""
+
+    pattern: str
+    source: ScriptedSource = field(init=False)
+    recognizer: ScriptedRecognizer = field(default_factory=ScriptedRecognizer)
+    half_duplex: HalfDuplex | None = None
+    heard: list[Heard] = field(default_factory=list)
+    started: list[SpeechStarted] = field(default_factory=list)
+    endpointer: Endpointer = field(default_factory=lambda: Endpointer(EndpointerSettings()))
+
+    def __post_init__(self) -> None:
+        self.source = ScriptedSource(self.pattern)
+        self.detector = ScriptedDetector(self.pattern)
+        self.listener = Listener(
+            self.source, self.detector, self.endpointer, self.recognizer, self.keep, self.half_duplex
+        )
+        self.listener.on_speech_started = self.started.append
+
+    async def keep(self, heard: Heard) -> None:
+        self.heard.append(heard)
+
+    async def listen(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.listener.listen())
+            group.create_task(self.listener.recognize())
+
+    @property
+    def words(self) -> list[str]:
+        return [heard.transcript.text for heard in self.heard]
+
+
+@pytest.mark.shows("V1")
+async def test_two_turns_give_two_transcripts_in_order_at_their_times() -> None:
+    room = Room(QUIET + WORD + QUIET + WORD + WORD + QUIET)
+    await room.listen()
+    assert room.words == ["utterance 0", "utterance 1"]
+    first, second = (heard.utterance for heard in room.heard)
+    assert first.started_at == pytest.approx(room.source.at(40))
+    assert first.ended_at == pytest.approx(room.source.at(48))
+    assert second.started_at == pytest.approx(room.source.at(88))
+    assert second.speech_seconds == pytest.approx(16 * CHUNK_SECONDS)
+    assert room.started == [SpeechStarted(first.started_at), SpeechStarted(second.started_at)]
+    assert room.listener.ended.is_set()
+
+
+@pytest.mark.shows("V6")
+async def test_an_utterance_is_its_speech_with_the_sound_before_and_a_short_silence() -> None:
+    room = Room(QUIET + WORD + QUIET)
+    await room.listen()
+    kept = chunk_numbers(room.heard[0].utterance)
+    assert kept.start == 40 - PRE_ROLL_CHUNKS + 1
+    assert (40 - kept.start) * CHUNK_SECONDS * 1000 >= 200
+    assert (kept.stop - 48) * CHUNK_SECONDS == pytest.approx(0.2, abs=CHUNK_SECONDS)
+
+
+@pytest.mark.shows("V6")
+async def test_who_speaks_right_after_a_turn_loses_no_syllable_either() -> None:
+    room = Room(QUIET + WORD + "." * 23 + WORD + QUIET)
+    await room.listen()
+    assert len(room.heard) == 2
+    second = chunk_numbers(room.heard[1].utterance)
+    assert (71 - second.start) * CHUNK_SECONDS >= 0.3
+
+
+async def test_after_a_cough_neither() -> None:
+    room = Room(QUIET + "###" + "." * 23 + WORD + QUIET)
+    await room.listen()
+    (heard,) = room.heard
+    assert chunk_numbers(heard.utterance).start <= 66 - 10
+    assert room.listener.counters.suppressed == {"too short": 1}
+
+
+async def test_a_turn_that_is_cut_for_its_length_goes_on_without_a_gap() -> None:
+    room = Room(QUIET + "#" * 60 + QUIET, endpointer=Endpointer(EndpointerSettings(longest_seconds=1.0)))
+    await room.listen()
+    kept = [chunk_numbers(heard.utterance) for heard in room.heard]
+    assert len(kept) == 2
+    assert kept[1].start <= kept[0].stop
+    assert kept[1].stop >= 100
+
+
+async def test_the_end_of_the_source_ends_the_turn() -> None:
+    room = Room(QUIET + WORD)
+    await room.listen()
+    assert chunk_numbers(room.heard[0].utterance).stop == 48
+
+
+@pytest.mark.shows("V4")
+async def test_she_does_not_hear_herself_and_who_spoke_before_her_is_heard() -> None:
+    speaks_until = 1000.0 + 80 * CHUNK_SECONDS
+    busy: list[float] = []
+
+    def busy_until() -> float:
+        busy.append(0.0)
+        return speaks_until if len(busy) > 50 else 0.0
+
+    room = Room(QUIET + WORD + "##" + "#" * 60 + QUIET, half_duplex=HalfDuplex(busy_until, margin=0.0))
+    await room.listen()
+    before, after = (chunk_numbers(heard.utterance) for heard in room.heard)
+    assert before.stop == 50
+    assert after.start == 80
+    assert room.listener.counters.gated == 30
+    assert room.detector.resets >= 1
+
+
+async def test_a_silent_transcript_is_counted_and_not_handed_on() -> None:
+    room = Room((QUIET + WORD) * 3 + QUIET, recognizer=ScriptedRecognizer(["one", "", "three"]))
+    await room.listen()
+    assert room.words == ["one", "three"]
+    assert room.listener.counters.suppressed == {"no words": 1}
+    assert (room.listener.counters.utterances, room.listener.counters.transcripts) == (3, 2)
+
+
+async def test_a_recognizer_that_fails_once_goes_on_with_the_next() -> None:
+    room = Room((QUIET + WORD) * 2 + QUIET, recognizer=ScriptedRecognizer([FAILED, "two"]))
+    await room.listen()
+    assert room.words == ["two"]
+    assert room.listener.counters.suppressed == {"failed": 1}
+
+
+@pytest.mark.shows("V1")
+async def test_listening_never_waits_for_the_recognizer_and_what_is_lost_is_the_oldest_and_counted() -> None:
+    turns = WAITING_UTTERANCES + 4
+    room = Room((QUIET + WORD) * turns + QUIET)
+    room.recognizer.may_answer.clear()
+    all_taken = asyncio.Event()
+    room.listener.on_chunk = lambda: all_taken.set() if room.listener.counters.chunks == len(room.pattern) else None
+    async with asyncio.TaskGroup() as group:
+        group.create_task(room.listener.listen())
+        group.create_task(room.listener.recognize())
+        await all_taken.wait()
+        assert room.heard == []
+        room.recognizer.may_answer.set()
+    lost = room.listener.counters.suppressed["recognizer too slow"]
+    assert len(room.heard) == turns - lost
+    assert room.heard[-1].utterance.started_at == pytest.approx(room.source.at(len(room.pattern) - 48))
+
+
+async def test_of_a_recording_that_waits_nothing_is_lost() -> None:
+    turns = WAITING_UTTERANCES * 3
+    room = Room((QUIET + WORD) * turns + QUIET)
+    room.source.is_live = False
+    await room.listen()
+    assert len(room.heard) == turns
+    assert room.listener.counters.suppressed == {}
+
+
+async def test_a_microphone_that_goes_away_is_an_error_and_what_was_said_is_heard() -> None:
+    room = Room(QUIET + WORD)
+    room.source.error = DeviceUnavailable("the microphone went away")
+    with pytest.raises(DeviceUnavailable):
+        await room.listener.listen()
+    room.source.error = None
+    await room.listen()
+    assert len(room.heard) == 2
+
+
+async def test_a_recognizer_that_cannot_be_loaded_is_an_error() -> None:
+    class NoModel(ScriptedRecognizer):
+        def warm(self) -> None:
+            raise ModelNotFound("no model")
+
+    room = Room(QUIET, recognizer=NoModel())
+    with pytest.raises(ExceptionGroup) as raised:
+        await room.listen()
+    assert raised.group_contains(ModelNotFound)
+
+
+@pytest.mark.shows("V12")
+async def test_level_and_background_are_measured() -> None:
+    room = Room(QUIET + WORD + QUIET)
+    await room.listen()
+    utterance = room.heard[0].utterance
+    # The chunks carry their numbers as levels: 41 to 48 in the turn, less before it.
+    assert utterance.noise_dbfs < utterance.level_dbfs == pytest.approx(-57.3, abs=0.3)

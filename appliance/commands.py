@@ -187,13 +187,9 @@ def default() -> Exit:
 @nakari.command()
 def version() -> Exit:
     """Print the version."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
+    from appliance import version as this
 
-    try:
-        click.echo(f"nakari {installed('nakari')}")
-    except PackageNotFoundError:
-        click.echo("nakari, not installed (scripts/setup does that)")
+    click.echo(f"nakari {this.version()}")
     return Exit.OK
 
 

@@ -55,7 +55,7 @@ def problem_of(error: BaseException) -> Problem | None:
         return first
     for kind, code in _known():
         if isinstance(first, kind):
-            return Problem(str(first), code)
+            return Problem(str(first), Exit.CANNOT_CREATE if _is_refused_output(first) else code)
     return _from_system(first) if isinstance(first, OSError) else None
 
 
@@ -70,18 +70,28 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
     from agent.errors import ModelError
-    from audio.errors import AudioError, BadRecording
+    from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.database import StateInUse
     from memory.errors import MemoryFailure, StateUnusable
 
     return (
         (BadRecording, Exit.NO_INPUT),
+        (OutputUnwritable, Exit.CANNOT_CREATE),
         (AudioError, Exit.UNAVAILABLE),
         (StateInUse, Exit.ALREADY_RUNNING),
         (StateUnusable, Exit.CANNOT_CREATE),
         (MemoryFailure, Exit.UNAVAILABLE),
         (ModelError, Exit.UNAVAILABLE),
     )
+
+
+def _is_refused_output(error: BaseException) -> bool:
+    """Whether it is about a file that takes the loudspeaker's place: a device error that the file system caused."""
+    from audio.errors import DeviceUnavailable
+
+    cause = error.__cause__
+    is_files = isinstance(cause, OSError) and cause.errno in _NOT_READABLE | _NOT_WRITABLE
+    return is_files and isinstance(error, DeviceUnavailable)
 
 
 def _from_system(error: OSError) -> Problem | None:

@@ -12,6 +12,7 @@ from appliance.cli import INTERRUPTED, NOBODY_READS
 from appliance.exits import Exit
 from appliance.settings import Settings
 from appliance.settings_file import SettingsText
+from appliance.version import version
 from tests.appliance.command import environment, nakari
 
 COMMANDS = ("run", "demo", "hear", "say", "ask", "doctor", "status", "config", "version")
@@ -148,7 +149,7 @@ def test_what_is_used_is_shown_without_the_secrets(tmp_path: Path) -> None:
 def test_the_version_is_told(tmp_path: Path) -> None:
     done = nakari(tmp_path, "version")
     assert done.returncode == Exit.OK
-    assert done.stdout.startswith("nakari")
+    assert done.stdout == f"nakari {version()}\n"
 
 
 @pytest.mark.parametrize("arguments", [("status",), ("status", "--json")])

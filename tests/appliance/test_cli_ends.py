@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +19,19 @@ from appliance.options import Invocation
 from memory.database import StateInUse
 from tests.appliance.command import started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
+
+OFFLINE = """
+[state]
+folder = "{folder}"
+[ears]
+download = false
+[voice]
+engine = "espeak"
+[model]
+provider = "offline"
+[memory]
+enabled = false
+"""
 
 
 @pytest.fixture
@@ -117,6 +131,17 @@ async def test_ask_prints_the_answer_of_the_service_as_it_comes(tmp_path: Path) 
         handler.hold.set()
         assert await told(process) == (Exit.OK, "三点。\n", "")
     assert handler.asked == [("what time is it", "cli")]
+
+
+@pytest.mark.shows("V30")
+async def test_ask_thinks_by_itself_where_no_service_runs(tmp_path: Path) -> None:
+    (tmp_path / "box.toml").write_text(OFFLINE.format(folder=tmp_path / "state"), encoding="utf-8")
+    code, said, _ = await told(await started(tmp_path, "--config", "box.toml", "ask", "what time is it"))
+    assert code == Exit.OK
+    assert re.fullmatch(r"It is \d+(:\d\d)? .*\.\n", said), said
+    again = await told(await started(tmp_path, "--config", "box.toml", "ask", "what day is it"))
+    assert again[0] == Exit.OK, "the first one let go of everything"
+    assert not (tmp_path / "state/nakari.sock").exists()
 
 
 async def test_ask_says_why_there_is_no_answer(tmp_path: Path) -> None:

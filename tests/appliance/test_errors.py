@@ -52,6 +52,26 @@ def test_a_file_that_the_system_refuses(number: int, code: Exit, sentence: str) 
     assert (problem.sentence, problem.code) == (sentence, code)
 
 
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (caused(DeviceUnavailable("it"), PermissionError(errno.EACCES, "denied", "/x.wav")), Exit.CANNOT_CREATE),
+        (caused(DeviceUnavailable("it"), OSError(errno.ENOSPC, "no space")), Exit.CANNOT_CREATE),
+        (caused(DeviceUnavailable("it"), OSError("PortAudio library not found")), Exit.UNAVAILABLE),
+        (caused(BadRecording("it"), FileNotFoundError(errno.ENOENT, "none", "/x.wav")), Exit.NO_INPUT),
+    ],
+)
+def test_a_file_in_the_place_of_the_loudspeaker_is_a_file(error: Exception, code: Exit) -> None:
+    problem = problem_of(error)
+    assert problem is not None
+    assert problem.code == code
+
+
 @pytest.mark.parametrize(
     "error",
     [ValueError("x"), KeyError("x"), IllegalMessages("x"), ToolFailed("x"), OSError(errno.EBADF, "Bad descriptor")],

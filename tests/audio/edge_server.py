@@ -86,6 +86,12 @@ class EdgeServer:
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    was_asked: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def asked(self, times: int) -> None:
+        """Return when the server was asked to speak as many times."""
+        async with self.was_asked:
+            await self.was_asked.wait_for(lambda: len(self.requests) >= times)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.connections += 1
@@ -99,6 +105,8 @@ class EdgeServer:
         config = await socket.receive_str(timeout=5)
         asked = _parsed(config, await socket.receive_str(timeout=5))
         self.requests.append(asked)
+        async with self.was_asked:
+            self.was_asked.notify_all()
         if fault is Fault.SLOW:
             await self.go_on.wait()
         await self._speak(socket, asked.text, fault)

@@ -1,6 +1,7 @@
 """Scripted parts of the mouth, each with a record of what happened, and what the tests of the mouth share."""
 
 import asyncio
+import time
 import wave
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.errors import SynthesisFailed
+from audio.errors import DeviceUnavailable, SynthesisFailed
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
 
@@ -94,6 +95,10 @@ class ScriptedVoice:
     """(sentence, language) of each request."""
     given_up: int = 0
     """Sentences whose iterator was closed before its end."""
+    held: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a sentence waits for `hold`."""
+    made: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    """Released once for each whole sentence."""
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         fails_after = self.failures.get(len(self.asked), self.failures.get(-1))
@@ -101,6 +106,7 @@ class ScriptedVoice:
         whole = False
         try:
             if self.hold is not None:
+                self.held.set()
                 await self.hold.wait()
             for number, word in enumerate(sentence.split()):
                 if number == fails_after:
@@ -109,6 +115,7 @@ class ScriptedVoice:
             if fails_after is not None:
                 raise SynthesisFailed(f"{self.name} failed as its script says")
             whole = True
+            self.made.release()
         finally:
             self.given_up += not whole
 
@@ -117,3 +124,53 @@ class ScriptedVoice:
         start = number * self.seconds_a_word
         timing = WordTiming(word.strip(".,!?"), start, start + self.seconds_a_word)
         return SpeechAudio(samples, self.sample_rate, (timing,) if self.times_words else ())
+
+
+@dataclass
+class ScriptedPlayer:
+    """A player in whose room time passes only by script."""
+
+    name: str = "scripted"
+    at_once: bool = True
+    """Whether `drain` returns at once; else it waits for `go_on`, or for `stop`."""
+    unheard: float = 0.0
+    """What `stop` will say was dropped."""
+    latency: float = 0.0
+    """Seconds from `play` to the loudspeaker."""
+    fails: bool = False
+    levels: list[int] = field(default_factory=list)
+    """The first sample of each piece played."""
+    happened: list[str] = field(default_factory=list)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a sentence was handed over whole."""
+    busy_until: float = 0.0
+
+    async def start(self) -> None:
+        self.happened.append("start")
+
+    async def play(self, audio: SpeechAudio) -> None:
+        if self.fails:
+            raise DeviceUnavailable("the loudspeaker is gone: plug it in")
+        self.levels.append(int(audio.samples[0]))
+        self.happened.append(f"play {audio.samples[0]}")
+        begins = max(self.busy_until, time.monotonic() + self.latency)
+        self.busy_until = begins + len(audio.samples) / audio.sample_rate
+        await asyncio.sleep(0)
+
+    async def drain(self) -> None:
+        if not self.at_once:
+            self.draining.set()
+            await self.go_on.wait()
+            self.go_on.clear()
+            self.draining.clear()
+        self.happened.append("drain")
+
+    def stop(self) -> float:
+        self.happened.append("stop")
+        self.go_on.set()
+        unheard, self.unheard = self.unheard, 0.0
+        return unheard
+
+    async def aclose(self) -> None:
+        self.happened.append("aclose")

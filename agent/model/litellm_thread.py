@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import logging
 import os
+import sys
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
@@ -148,7 +149,8 @@ async def _rehearse(model: str) -> None:
 
 async def _close_clients() -> None:
     """Close this loop's connections, which litellm keeps in a cache under keys that end with the loop's id."""
-    cache = importlib.import_module("litellm").in_memory_llm_clients_cache.cache_dict
+    litellm: Any = sys.modules.get("litellm")
+    cache = litellm.in_memory_llm_clients_cache.cache_dict if litellm else {}
     mine = f"-{id(asyncio.get_running_loop())}"
     for key in [key for key in cache if key.endswith(mine)]:
         client = cache.pop(key)

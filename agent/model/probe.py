@@ -64,7 +64,7 @@ async def _ask(client: httpx.AsyncClient, candidate: Candidate, seconds: float) 
     try:
         async with asyncio.timeout(seconds):
             model = await find(client, candidate.url)
-    except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, AttributeError):
+    except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError, AttributeError):
         return None  # nothing there, or something else that listens on this port
     return Found(f"{candidate.url}/v1", model) if model else None
 

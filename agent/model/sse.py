@@ -14,31 +14,39 @@ class EventStream:
     """
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()
         self._data: list[bytes] = []
+        self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[str]:
         """Yield the data of each event that this piece completes. Raises ValueError for bad UTF-8 or no end."""
-        lines = (self._rest + piece).replace(b"\r\n", b"\n")
-        # A carriage return at the very end may be the first half of a line ending.
-        cut = len(lines) - 1 if lines.endswith(b"\r") else len(lines)
-        *whole, rest = lines[:cut].replace(b"\r", b"\n").split(b"\n")
-        self._rest = rest + lines[cut:]
-        if len(self._rest) + sum(map(len, self._data)) > MAX_EVENT:
+        is_waiting = self._rest.endswith(b"\r")
+        self._rest += piece
+        if is_waiting or b"\n" in piece or b"\r" in piece:
+            for line in self._whole_lines():
+                yield from self._take(line)
+        if len(self._rest) + self._size > MAX_EVENT:
             raise ValueError(f"an event of more than {MAX_EVENT} bytes")
-        for line in whole:
-            yield from self._take(line)
 
     def finish(self) -> Iterator[str]:
         """Yield the data of a last event that was not closed by an empty line."""
-        for line in (self._rest, b""):
+        for line in (bytes(self._rest.rstrip(b"\r")), b""):
             yield from self._take(line)
-        self._rest = b""
+        self._rest.clear()
+
+    def _whole_lines(self) -> list[bytes]:
+        # A carriage return at the very end may be the first half of a line ending.
+        held = b"\r" if self._rest.endswith(b"\r") else b""
+        ended = bytes(self._rest.removesuffix(held)).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *whole, rest = ended.split(b"\n")
+        self._rest = bytearray(rest + held)
+        return whole
 
     def _take(self, line: bytes) -> Iterator[str]:
         if not line:
             if self._data:
                 yield b"\n".join(self._data).decode()
-            self._data = []
+            self._data, self._size = [], 0
         elif line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
+            self._size += len(line)

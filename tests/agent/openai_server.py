@@ -83,7 +83,7 @@ class Recorded:
         return body[found.end() : end - 1].encode()
 
 
-Page = Callable[[Recorded], Mapping[str, Any]] | Mapping[str, Any]
+Page = Callable[[Recorded], Mapping[str, Any]] | Mapping[str, Any] | Scripted
 
 
 class OpenAiServer:
@@ -108,7 +108,8 @@ class OpenAiServer:
         """Set at the first of them."""
         self.connections = 0
         self._key = api_key
-        self._pages = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}, **(pages or {})}
+        self._pages: dict[str, Page] = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}}
+        self._pages.update(pages or {})
         self._answers: deque[Scripted] = deque()
         self._handlers: set[asyncio.Task[None]] = set()
         self._is_timed_out = False
@@ -223,6 +224,8 @@ class OpenAiServer:
         page = self._pages.get(request.path)
         if page is None:
             return error(404, f"no page {request.path}")
+        if isinstance(page, Scripted):
+            return page
         body = page(request) if callable(page) else page
         return Scripted((json.dumps(body).encode(),), headers={"Content-Type": "application/json"})
 

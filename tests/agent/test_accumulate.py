@@ -1,0 +1,258 @@
+"""Deltas of every shape become the right items and the right message, wherever they were cut."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.model.accumulate import Accumulator, read_usage
+from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Json, Usage
+from agent.model.wire import CALL_FIELDS, to_openai
+
+
+def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Json]:
+    return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish_reason}]}
+
+
+def piece(index: int | None = None, id: str | None = None, **function: Any) -> dict[str, Json]:  # noqa: A002
+    made: dict[str, Any] = {"function": function}
+    if index is not None:
+        made["index"] = index
+    if id is not None:
+        made["id"] = id
+    return delta(tool_calls=[made])
+
+
+def collect(chunks: Sequence[Mapping[str, Json]], taken: Sequence[str] = ()) -> list[StreamItem]:
+    accumulator = Accumulator(frozenset(taken))
+    items = [item for chunk in chunks for item in accumulator.feed(chunk)]
+    return [*items, *accumulator.finish()]
+
+
+def answer_of(items: Sequence[StreamItem]) -> Answer:
+    assert isinstance(items[-1], Answer)
+    return items[-1]
+
+
+def made_by(*chunks: Mapping[str, Json]) -> list[tuple[str, str]]:
+    return [(call.name, call.arguments) for call in answer_of(collect(chunks)).message.tool_calls]
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        pytest.param(
+            [piece(0, "a", name="f", arguments='{"x":1}'), piece(0, "b", name="g", arguments="{}")],
+            [("f", '{"x":1}'), ("g", "{}")],
+            id="another id on the same index",
+        ),
+        pytest.param(
+            [piece(0, name="f", arguments='{"x":'), piece(0, name="g", arguments="{}")],
+            [("f", '{"x":'), ("g", "{}")],
+            id="another name on the same index, the first never finished",
+        ),
+        pytest.param(
+            [piece(0, name="f", arguments='{"x":1}'), piece(0, name="f", arguments='{"x":2}')],
+            [("f", '{"x":1}'), ("f", '{"x":2}')],
+            id="the same function twice on one index, no ids",
+        ),
+        pytest.param(
+            [piece(0, name="f", arguments='{"x":1}'), piece(0, arguments='{"x":2}')],
+            [("f", '{"x":1}'), ("f", '{"x":2}')],
+            id="more after whole arguments is another call",
+        ),
+        pytest.param(
+            [piece(0, "a", name="f", arguments='{"x":1}'), piece(0, arguments=" \n")],
+            [("f", '{"x":1} \n')],
+            id="blanks after whole arguments are not",
+        ),
+        pytest.param(
+            [piece(0, "a", name="f", arguments='{"x":'), piece(0, "a", name="f", arguments="1}")],
+            [("f", '{"x":1}')],
+            id="the header repeated in every piece",
+        ),
+        pytest.param(
+            [piece(0, "a", arguments='{"x"'), piece(0, name="f"), piece(0, arguments=":1}")],
+            [("f", '{"x":1}')],
+            id="the name comes late",
+        ),
+        pytest.param(
+            [piece(None, "a", name="f", arguments="{"), piece(None, arguments="}"), piece(None, "b", name="g")],
+            [("f", "{}"), ("g", "")],
+            id="no index at all",
+        ),
+        pytest.param(
+            [piece(1, "b", name="g", arguments="{"), piece(0, "a", name="f"), piece(1, arguments="}")],
+            [("g", "{}"), ("f", "")],
+            id="indexes out of order and interleaved",
+        ),
+        pytest.param(
+            [piece(0, "a", name="f", arguments='{"s":"}'), piece(0, arguments='"}')],
+            [("f", '{"s":"}"}')],
+            id="a brace inside a string ends nothing",
+        ),
+        pytest.param([piece(0, "a", name="f", arguments=None)], [("f", "")], id="null arguments"),
+        pytest.param([piece(0, "a", arguments="{}")], [("", "{}")], id="a name that never comes"),
+        pytest.param([piece(0, "", name="f", arguments="{}")], [("f", "{}")], id="an empty id"),
+        pytest.param(
+            [delta(tool_calls=[None, "x", {"index": 0, "function": None}])], [("", "")], id="pieces that are none"
+        ),
+    ],
+)
+def test_pieces_become_the_right_calls(chunks: list[dict[str, Json]], expected: list[tuple[str, str]]) -> None:
+    items = collect(chunks)
+    calls = answer_of(items).message.tool_calls
+    assert [(call.name, call.arguments) for call in calls] == expected
+    assert len({call.id for call in calls} - {""}) == len(calls)
+    started = [item for item in items if isinstance(item, ToolCallStarted)]
+    assert [(item.id, item.name) for item in started] == [(call.id, call.name) for call in calls]
+    for call, item in zip(calls, started, strict=True):
+        told = [more.text for more in items if isinstance(more, ArgumentsDelta) and more.index == item.index]
+        assert "".join(told) == call.arguments
+
+
+def test_a_call_is_told_before_its_arguments_and_never_without_its_name() -> None:
+    items = collect([piece(0, "a", arguments='{"x"'), piece(0, name="f"), piece(0, arguments=":1}")])
+    assert items[:3] == [ToolCallStarted(0, "a", "f"), ArgumentsDelta(0, '{"x"'), ArgumentsDelta(0, ":1}")]
+
+
+@pytest.mark.parametrize("taken", ["call_0", "x"])
+def test_an_id_already_in_the_conversation_is_not_used_again(taken: str) -> None:
+    chunks = [piece(0, "call_0", name="f", arguments="{}"), piece(1, "call_0", name="g", arguments="{}")]
+    ids = [call.id for call in answer_of(collect(chunks, [taken])).message.tool_calls]
+    assert len({*ids, taken}) == 3
+    assert all(id_.startswith("call_") for id_ in ids)
+
+
+@pytest.mark.parametrize(
+    ("contents", "text"),
+    [
+        (["Hel", "lo"], "Hello"),
+        (["a\ud83d", "\ude00b"], "a😀b"),
+        (["a\ud83d"], "a\ufffd"),
+        (["\ude00b"], "\ufffdb"),
+        ([None, ""], ""),
+        ([[{"type": "text", "text": "Hel"}, {"type": "thinking"}, {"type": "text", "text": "lo"}]], "Hello"),
+        ([7], ""),
+    ],
+)
+def test_text_comes_out_in_whole_characters(contents: list[Any], text: str) -> None:
+    items = collect([delta(content=content) for content in contents])
+    told = [item.text for item in items if isinstance(item, TextDelta)]
+    assert "".join(told) == answer_of(items).message.content == text
+    assert all(told)
+    "".join(told).encode()  # strict UTF-8
+
+
+def test_a_refusal_is_said() -> None:
+    assert answer_of(collect([delta(refusal="I will not.")])).message.content == "I will not."
+
+
+@pytest.mark.parametrize(
+    ("said", "has_call", "means"),
+    [
+        ("stop", False, "stop"),
+        ("stop", True, "tool_calls"),
+        ("tool_calls", True, "tool_calls"),
+        ("function_call", True, "tool_calls"),
+        ("eos", False, "stop"),
+        ("length", True, "length"),
+        ("content_filter", False, "content_filter"),
+    ],
+)
+def test_finish_reasons_are_four(said: str, has_call: bool, means: str) -> None:
+    calls = [piece(0, "a", name="f", arguments="{}")] if has_call else [delta(content="Hi.")]
+    assert answer_of(collect([*calls, delta(said)])).finish_reason == means
+
+
+@pytest.mark.shows("D11")
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 5}}, Usage(9, 5, 2)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 5}, Usage(9, 5, 2)),
+        ({"prompt_tokens": 9, "cached_tokens": 5}, Usage(9, 5, 0)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, Usage(9, 0, 0)),
+        ({"prompt_tokens": None}, Usage()),
+        ({}, Usage()),
+    ],
+)
+def test_usage_is_read_wherever_a_provider_puts_it(usage: dict[str, Json], expected: Usage) -> None:
+    assert read_usage(usage) == expected
+    assert answer_of(collect([{"choices": [], "usage": usage}])).usage == expected
+
+
+def test_reasoning_and_signatures_are_kept_and_travel_back() -> None:
+    signature = {"google": {"thought_signature": "abc="}}
+    chunks: list[dict[str, Json]] = [
+        delta(reasoning="They ", reasoning_details=[{"type": "reasoning.text", "text": "They "}]),
+        delta(reasoning="greet.", reasoning_details=[{"type": "reasoning.encrypted", "data": "x"}]),
+        delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "f"}, "extra_content": signature}]),
+    ]
+    message = answer_of(collect(chunks)).message
+    assert message.extra == {
+        "reasoning": "They greet.",
+        "reasoning_details": [
+            {"type": "reasoning.text", "text": "They "},
+            {"type": "reasoning.encrypted", "data": "x"},
+        ],
+        CALL_FIELDS: {"a": {"extra_content": signature}},
+    }
+    sent = to_openai([message])[0]
+    assert sent["reasoning"] == "They greet."
+    assert CALL_FIELDS not in sent
+    calls = sent["tool_calls"]
+    assert isinstance(calls, list)
+    assert isinstance(calls[0], dict)
+    assert calls[0]["extra_content"] == signature
+
+
+@pytest.mark.shows("F5")
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": ["x"]},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"delta": {"tool_calls": "x"}}]},
+        {"choices": [{"delta": {"content": None, "role": "assistant"}}]},
+        {"usage": "x"},
+    ],
+)
+def test_a_chunk_without_anything_adds_nothing(chunk: dict[str, Json]) -> None:
+    assert len(collect([chunk])) == 1
+
+
+JSON_OBJECTS = st.dictionaries(
+    st.text(max_size=5), st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5), max_size=4
+)
+
+
+@pytest.mark.shows("F5")
+@given(
+    calls=st.lists(st.tuples(st.sampled_from("fgh"), JSON_OBJECTS), min_size=1, max_size=4),
+    has_ids=st.booleans(),
+    own_index=st.booleans(),
+    data=st.data(),
+)
+def test_any_cut_of_any_calls_gives_the_calls(
+    calls: list[tuple[str, dict[str, Any]]], has_ids: bool, own_index: bool, data: st.DataObject
+) -> None:
+    """However the arguments are cut, with ids or without, on indexes of their own or all on 0."""
+    chunks = []
+    for number, (name, arguments) in enumerate(calls):
+        text = json.dumps(arguments)
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=4)))
+        index = number if own_index else 0
+        parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        header = {"id": f"id_{number}"} if has_ids else {}
+        chunks.append(piece(index, name=name, arguments=parts[0], **header))
+        chunks += [piece(index, arguments=part) for part in parts[1:]]
+    assert made_by(*chunks) == [(name, json.dumps(arguments)) for name, arguments in calls]

@@ -1,0 +1,59 @@
+"""What failed calls are called, and the words that reach a person."""
+
+import pytest
+
+from agent.errors import ModelRefused, ModelUnavailable
+from agent.model.faults import MAX_WORDS, broken, refused, unreachable, words_of
+
+
+@pytest.mark.shows("F6")
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 422, 307])
+def test_what_the_request_is_to_blame_for_is_not_retried(status: int) -> None:
+    error = refused("ollama/qwen3", status, "words")
+    assert type(error) is ModelRefused
+    assert not error.retryable
+    assert "ollama/qwen3" in str(error)
+    assert "(words)" in str(error)
+
+
+@pytest.mark.shows("F6")
+@pytest.mark.parametrize("status", [402, 408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_what_may_pass_can_be_tried_elsewhere_or_later(status: int) -> None:
+    error = refused("ollama/qwen3", status, "")
+    assert type(error) is ModelUnavailable
+    assert error.retryable
+    assert "()" not in str(error)
+
+
+@pytest.mark.parametrize(("header", "says"), [("7", "wait 7 s"), ("", "wait,"), ("Sat, 21 Nov 2026", "wait,")])
+def test_how_long_to_wait_is_told_when_it_is_seconds(header: str, says: str) -> None:
+    assert says in str(refused("m", 429, "", header))
+
+
+def test_every_sentence_names_the_model_and_a_mend() -> None:
+    assert str(unreachable("m", "http://127.0.0.1:1/v1")).count("http://127.0.0.1:1/v1") == 1
+    assert "start that server" in str(unreachable("m", "x"))
+    assert str(broken("m", "broke off")) == "the answer of m broke off: ask again, or use another model"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"error": {"message": "no such model", "type": "x"}}', "no such model"),
+        (b'{"error": "model not found"}', "model not found"),
+        (b'{"message": "busy"}', "busy"),
+        (b'{"detail": [{"msg": "bad"}]}', "[{'msg': 'bad'}]"),
+        (b"plain\n  words", "plain words"),
+        (b"<html>\xff</html>", "<html>\ufffd</html>"),
+        (b"[1]", "[1]"),
+        (b"", ""),
+        ("text already", "text already"),
+    ],
+)
+def test_a_servers_words_are_one_short_line(body: bytes | str, words: str) -> None:
+    assert words_of(body) == words
+
+
+def test_a_long_text_is_cut_and_a_secret_left_out() -> None:
+    assert words_of(b"x" * 1000) == "x" * MAX_WORDS + "…"
+    assert words_of(b"Incorrect key sk-1234 given", "sk-1234") == "Incorrect key … given"

@@ -26,6 +26,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     name = "nakari-0-py3-none-any.whl"
     files = {
         "stand_in.py": "import os, sys\\ndef main():\\n    print(os.getcwd(), *sys.argv[1:])\\n",
+        "pyaudio/__init__.py": "# so that set-up finds it compiled",
         "nakari-0.dist-info/METADATA": "Metadata-Version: 2.1\\nName: nakari\\nVersion: 0\\n",
         "nakari-0.dist-info/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
         "nakari-0.dist-info/entry_points.txt": "[console_scripts]\\nnakari = stand_in:main\\n",

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from time import monotonic
 
 from agent.bus import Bus
@@ -13,6 +12,7 @@ from agent.model.messages import Json
 from appliance.door_requests import Enqueue
 from appliance.ears import PERSON_PRIORITY
 from appliance.text import TextOutlet
+from appliance.version import version
 
 Part = Callable[[], Mapping[str, Json]]
 """Returns what one part says of itself in the status."""
@@ -63,7 +63,7 @@ class Household:
         """Return what runs, since when, and how it is."""
         run = self.loop.run_in_hand
         return {
-            "version": version("nakari"),
+            "version": version(),
             "uptime_seconds": round(monotonic() - self.started_at, 1),
             "mailbox": dict(await self.mailbox.counts()),
             "run": run.describe() if run else None,

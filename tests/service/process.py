@@ -107,12 +107,17 @@ class Running:
         self.process = process
         self.log: list[dict[str, object]] = []
         self.lines: list[str] = []
+        self._passed: list[dict[str, object]] = []
         self._arrived: SimpleQueue[dict[str, object] | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def until(self, event: str, seconds: float = SECONDS) -> dict[str, object]:
-        """Return the next log line of that name; fails with all that was logged when it does not come."""
+        """Return the next log line of that name not returned before; fails with the log when it does not come."""
+        passed = next((line for line in self._passed if line.get("event") == event), None)
+        if passed is not None:
+            self._passed.remove(passed)
+            return passed
         while True:
             try:
                 line = self._arrived.get(timeout=seconds)
@@ -121,6 +126,7 @@ class Running:
             assert line is not None, f"{event} was never logged:\n" + "\n".join(self.lines)
             if line.get("event") == event:
                 return line
+            self._passed.append(line)
 
     def kill(self) -> None:
         """Kill -9, and wait for the end."""

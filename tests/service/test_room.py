@@ -1,0 +1,47 @@
+"""The real thing on a sound card made of software: a question played into the microphone, the answer recorded."""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent.openai_server import OpenAiServer, reply
+from tests.room.virtual_sound import VirtualSound, virtual_sound
+from tests.service.process import Household, speak
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[VirtualSound]:
+    with virtual_sound() as card:
+        yield card
+
+
+def heard_in(home: Household, recording: Path) -> list[str]:
+    """What a recording says, recognized again by the same ears."""
+    done = home.run("hear", str(recording))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line)["text"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V1", "V2", "G18")
+async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
+    card: VirtualSound, tmp_path: Path
+) -> None:
+    async with OpenAiServer() as server:
+        server.enqueue(reply("Good morning."))
+        home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
+        question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
+        with home.running("run", environment={**os.environ, **card.environment}) as service:
+            await asyncio.to_thread(service.until, "recognizer_ready")
+            with card.recording(tmp_path / "answer.wav"):
+                await asyncio.to_thread(card.say, question)
+                await asyncio.to_thread(service.until, "run_finished")
+            assert await asyncio.to_thread(service.stop) == 0
+        assert "Hello there." in server.requests[0].messages[-1]["content"]
+    assert home.spoken() == ["Good morning."]
+    assert home.states() == ["completed"], "she did not answer herself"
+    assert await asyncio.to_thread(heard_in, home, tmp_path / "answer.wav") == ["Good morning."]

@@ -241,10 +241,10 @@ class Loop:
         if run.event.is_from_person:
             await self._deliver(run, name, phrase(name, run.event.content))
 
-    async def _deliver(self, run: Run, call_id: str, text: str) -> None:
+    async def _deliver(self, run: Run, name: str, text: str) -> None:
         if not run.event.is_from_person:
             return
-        desk = self._mind.desk
+        desk, call_id = self._mind.desk, f"{name}-{run.id}"
         delivery = desk.deliveries[call_id] = self._mind.outlet.open(Reply(run.event, call_id, desk.already))
         await delivery.feed(text)
         await delivery.close()
@@ -254,6 +254,8 @@ class Loop:
         self.on_step()
         run.status = status
         finished = status in {"COMPLETED", "FAILED", "TIMED_OUT", "SUSPENDED"}
+        if finished:
+            log.info("run_finished", status=status, model_calls=run.budget.model_calls)
         body: dict[str, Json] = {"event": "run_finished" if finished else "run_state", "status": status}
         await self._mind.bus.publish(step("ui.events", run.event, run.id, body))
 

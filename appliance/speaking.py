@@ -18,7 +18,7 @@ log = structlog.get_logger()
 async def open_player(config: Config, options: RunOptions) -> Player:
     """Return the player, open: a WAV where one is asked for, else the loudspeaker, else (said in one line) nothing.
 
-    Raises `DeviceUnavailable` when the WAV cannot be written.
+    Raises `OutputUnwritable` when the WAV cannot be written.
     """
     if options.output is not None:
         player: Player = WavPlayer(options.output, realtime=not options.fast)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
@@ -35,7 +36,7 @@ class VoiceOutlet:
 
     def open(self, reply: Reply) -> Delivery:
         """Return a delivery that speaks the reply in the room."""
-        delivery = VoiceDelivery(reply, self._mouth, self._language)
+        delivery = VoiceDelivery(reply, self._mouth, self._language, lambda: self._open.pop(reply.call_id))
         self._open[reply.call_id] = delivery
         return delivery
 
@@ -54,8 +55,6 @@ class VoiceOutlet:
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
         await self._bus.publish(step(SENTENCE_ENDED, delivery.reply.event, "", body))
         delivery.account(heard, whole=whole)
-        if delivery.is_over:
-            del self._open[sentence.key]
 
 
 @dataclass(slots=True)
@@ -65,6 +64,8 @@ class VoiceDelivery:
     reply: Reply
     mouth: Mouth
     language: str
+    on_over: Callable[[], object]
+    """Called once, when nothing more will be spoken of it."""
     _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     _skip: Counter[str] = field(default_factory=Counter)
     _handed: list[str] = field(default_factory=list)
@@ -81,11 +82,6 @@ class VoiceDelivery:
     def handed(self) -> str:
         """Whole sentences handed to the mouth so far, those spoken before a crash included."""
         return " ".join(self._handed)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be spoken of it."""
-        return self._closed and self._under_way == 0
 
     async def feed(self, text: str) -> None:
         """Hand on the sentences that the text completes."""
@@ -113,8 +109,7 @@ class VoiceDelivery:
         self._under_way -= 1
         self._heard += [heard] if heard else []
         self._interrupted = self._interrupted or not whole
-        if self.is_over:
-            self._over.set()
+        self._end_if_over()
 
     async def _say(self, sentence: str) -> None:
         self._handed.append(sentence)
@@ -127,5 +122,9 @@ class VoiceDelivery:
 
     def _close(self) -> None:
         self._closed = True
-        if self.is_over:
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        if self._closed and self._under_way == 0 and not self._over.is_set():
             self._over.set()
+            self.on_over()

@@ -2,6 +2,7 @@
 
 AudioError                  each sentence names the cause and the mend
 ├── BadRecording            a file that should be sound is not, or holds none
+├── OutputUnwritable        a sound file cannot be written where it was asked for
 ├── DeviceUnavailable       no such microphone or loudspeaker, or it went away
 ├── ModelNotFound           a recognizer's model folder is missing or incomplete
 ├── RecognitionFailed       the recognizer raised; the utterance is kept by the caller
@@ -16,6 +17,10 @@ class AudioError(Exception):
 
 class BadRecording(AudioError):
     """A sound file could not be read as sound. Mend: give another file."""
+
+
+class OutputUnwritable(AudioError):
+    """A sound file cannot be written. Mend: another path, permissions, space."""
 
 
 class DeviceUnavailable(AudioError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.errors import DeviceUnavailable
+from audio.errors import OutputUnwritable
 from audio.pcm import Samples
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
@@ -59,7 +59,7 @@ class WavPlayer:
         return self._ends_at
 
     async def start(self) -> None:
-        """Create the file, or empty it. Raises `DeviceUnavailable` when it cannot be written."""
+        """Create the file, or empty it. Raises `OutputUnwritable` when it cannot be written."""
         with self._told():
             self._file = os.open(self.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
             self._write_header()
@@ -140,4 +140,4 @@ class WavPlayer:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
-            raise DeviceUnavailable(f"{self.name} cannot be written ({reason}): choose another output file") from error
+            raise OutputUnwritable(f"{self.name} cannot be written ({reason}): choose another output file") from error

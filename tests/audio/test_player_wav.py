@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.errors import DeviceUnavailable
+from audio.errors import OutputUnwritable
 from audio.player.null import SilentPlayer
 from audio.player.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
@@ -141,7 +141,7 @@ async def test_an_old_recording_is_replaced(tmp_path: Path) -> None:
     [("missing/said.wav", "No such file"), (".", "Is a directory"), ("/dev/full", "No space left")],
 )
 async def test_a_file_that_cannot_be_written_is_told_with_the_mend(tmp_path: Path, path: str, reason: str) -> None:
-    with pytest.raises(DeviceUnavailable, match=f"cannot be written .{reason}.*choose another output file"):
+    with pytest.raises(OutputUnwritable, match=f"cannot be written .{reason}.*choose another output file"):
         await started(tmp_path / path, realtime=True)
 
 
@@ -151,7 +151,7 @@ async def test_writing_to_a_closed_file_is_told() -> None:
     player.stop()
     await player.aclose()
 
-    with pytest.raises(DeviceUnavailable, match="/dev/null cannot be written"):
+    with pytest.raises(OutputUnwritable, match="/dev/null cannot be written"):
         await player.play(level(100, 0.1))
 
 

@@ -88,7 +88,7 @@ def test_what_is_imported_is_a_dependency() -> None:
     undeclared = {
         name: where
         for name, where in third_party.items()
-        if not {owner.lower() for owner in owners.get(name, optional.get(name, []))} & required()
+        if not {owner.lower().replace("_", "-") for owner in owners.get(name, optional.get(name, []))} & required()
     }
     assert undeclared == {}
 

@@ -354,6 +354,22 @@ def test_every_number_and_unit_of_a_timer(understand: Understanding, word: str, 
     assert meaning.seconds() == number * {"second": 1, "minute": 60, "hour": 3600}[unit]
 
 
+@pytest.mark.parametrize(
+    ("down", "up", "to", "timer"),
+    [
+        ("Turn the volume down by ten.", "Turn the volume up by ten.", "Set the volume to ten.", "ten minute timer"),
+        ("音量调低百分之十", "音量调高百分之十", "把音量调到百分之十", "定时十分钟"),
+    ],
+)
+def test_a_number_keeps_its_sign_whatever_was_said_before(down: str, up: str, to: str, timer: str) -> None:
+    understand = Understanding()
+    for _ in range(2):
+        assert understand(down).number("volume_step") == -10
+        assert understand(up).number("volume_step") == 10
+        assert understand(to).number("percent") == 10
+        assert understand(timer).number("minutes") == 10
+
+
 def test_a_story_is_no_command(understand: Understanding) -> None:
     assert understand("set a timer for five minutes " + "and then " * LONGEST).name == "unknown"
     assert understand("remember that " + "x" * (LONGEST - 20)).name == "remember"

@@ -137,7 +137,9 @@ def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: 
     """Return the scene of any message list, also of one that no provider would take."""
     found = [_turn(turn) for turn in turns(messages)] or [Turn(_plain(""))]
     spoken = [turn.block.words for turn in found if turn.block.is_human and turn.block.words.strip()]
-    language = language_of(spoken[-1]) if spoken else default
+    language = language_of((spoken or [found[-1].block.words])[-1])
+    if not spoken and language == "en":
+        language = default
     return Scene(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
 
 

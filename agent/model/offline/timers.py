@@ -19,10 +19,14 @@ MOST_CANCELLED: Final = 8
 """Timers cancelled at one word; the budget of an event is ten calls."""
 
 
+LONGEST_LABEL: Final = 200
+"""Characters of a label that the timer tools take."""
+
+
 def start(scene: Scene, meaning: Meaning) -> list[Move] | str:
     """Set a timer; without a name its length is its label, so that it can be named by it."""
     language, seconds = scene.language, meaning.seconds()
-    named = meaning.text("label") or meaning.text("name")
+    named = (meaning.text("label") or meaning.text("name"))[:LONGEST_LABEL]
     result = scene.result("set_timer")
     if result is None:
         left = max(1, seconds - scene.waited)
@@ -40,7 +44,7 @@ def alarm(scene: Scene, meaning: Meaning) -> list[Move] | str:
     language, now = scene.language, scene.now
     if now is None:
         return phrase("no_clock", language)
-    due, label = next_moment(meaning, now), meaning.text("label")
+    due, label = next_moment(meaning, now), meaning.text("label")[:LONGEST_LABEL]
     result = scene.result("set_alarm")
     if result is None:
         return [scene.move("set_alarm", at=f"{due:%Y-%m-%dT%H:%M}", label=label)]

@@ -1,0 +1,161 @@
+"""A conversation with the offline model on a message list, as the runtime would keep it."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent.context.block import Block, render
+from agent.desk import Desk
+from agent.mailbox import Mailbox
+from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Json, Message, ToolSpec
+from agent.model.offline import OfflineModel
+from agent.model.validate import validate_openai
+from agent.model.wire import to_openai
+from agent.tools.clock import clock_tool
+from agent.tools.events import event_tools
+from agent.tools.journal import journal_tool
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.timers import timer_tools
+from agent.tools.tool import tool
+from memory.database import Database
+from memory.journal import Journal
+from tests.agent.clock import MORNING
+from tests.fakes import RecordingOutlet
+
+BERLIN = "Europe/Berlin (UTC+01:00)"
+NOTHING_SAID = "nothing with these words was said; try other words, or one alone"
+
+
+async def set_volume(percent: int | None = None, change: int | None = None) -> Json:
+    """Set how loud you speak, in percent, or change it by so many percent."""
+    raise NotImplementedError
+
+
+def real_tools() -> ToolRegistry:
+    """The tools of the appliance, never called here: what the model calls is checked against their arguments."""
+    database = Database(Path("never opened"))
+    mailbox, desk = Mailbox(database, lambda: MORNING), Desk()
+    return ToolRegistry(
+        [
+            *event_tools(mailbox, desk),
+            reply_tool(desk, RecordingOutlet()),
+            *timer_tools(mailbox, lambda: MORNING, "Europe/Berlin"),
+            clock_tool(lambda: MORNING, "Europe/Berlin"),
+            journal_tool(Journal(database)),
+            tool(set_volume),
+        ]
+    )
+
+
+TOOLS = real_tools()
+
+
+def without(*names: str) -> tuple[ToolSpec, ...]:
+    return tuple(spec for spec in TOOLS.specs if spec.name not in names)
+
+
+SPECS = without("set_volume")
+"""What the appliance has today."""
+
+
+def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:  # noqa: A002
+    """A timer as the timer tools show it."""
+    return {"id": id, "label": label, "due": due, "left": left}
+
+
+def found(*utterances: str, who: str = "mic", when: str = "2026-11-20 10:00:00 UTC") -> list[dict[str, str]]:
+    """What journal_search gives for these utterances of one speaker."""
+    return [{"when": when, "who": who, "words": words} for words in utterances]
+
+
+class Talk:
+    """A message list that grows: what is heard, what the model answers, what its calls result in."""
+
+    def __init__(self, model: OfflineModel, tools: tuple[ToolSpec, ...] = SPECS) -> None:
+        self.model = model
+        self.tools = tools
+        self.messages: list[Message] = [Message("system", "You are nakari.")]
+        self.events = 0
+
+    def hear(
+        self, words: str, at: datetime = MORNING, confidence: str = "normal", zone: str = BERLIN, **situation: str
+    ) -> None:
+        """Append a person's words."""
+        self._append(words, "asr_transcript", at, {"Timezone": zone, **situation}, {"confidence": confidence})
+
+    def happen(self, content: str, event_type: str, at: datetime = MORNING, **situation: str) -> None:
+        """Append an event that no person caused."""
+        self._append(content, event_type, at, {"Timezone": BERLIN, **situation}, {}, is_human=False)
+
+    def _append(
+        self,
+        words: str,
+        event_type: str,
+        at: datetime,
+        situation: dict[str, str],
+        evidence: dict[str, str],
+        *,
+        is_human: bool = True,
+    ) -> None:
+        self.events += 1
+        source = "mic" if is_human else "timer"
+        block = Block(f"e{self.events}", event_type, source, words, is_human, 10, at, situation, evidence)
+        self.messages.append(Message("user", render(block)))
+
+    async def answer(self) -> list[tuple[str, dict[str, Any]]]:
+        """Let the model answer, append its message, and return its calls, checked as the runtime does."""
+        message = whole([item async for item in self.model.stream(self.messages, self.tools)])
+        for call in message.tool_calls:
+            called = TOOLS.find(call.name)
+            assert called is not None
+            called.arguments.model_validate_json(call.arguments)
+        self.messages.append(message)
+        return [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
+
+    def result(self, *results: object) -> None:
+        """Append the results of the last answer's calls, in order."""
+        calls = self.messages[-1].tool_calls
+        for call, result in zip(calls, results, strict=True):
+            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            self.messages.append(Message("tool", text, tool_call_id=call.id))
+        validate_openai(to_openai(self.messages))
+
+    async def says(self) -> str:
+        """Let the model answer with words, finish the event with them, and return them."""
+        calls = await self.answer()
+        assert [name for name, _ in calls] == ["reply", "complete_event"]
+        self.result("delivered", "completed")
+        return str(calls[0][1]["text"])
+
+    async def calls(self, *results: object) -> list[tuple[str, dict[str, Any]]]:
+        """Let the model call tools, give it these results, and return the calls."""
+        calls = await self.answer()
+        self.result(*results)
+        return calls
+
+
+def whole(items: Iterable[StreamItem]) -> Message:
+    """Return the message of a stream, checked against its pieces: they come in order and say the same."""
+    *pieces, last = items
+    assert isinstance(last, Answer)
+    text = "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
+    started = [(piece.index, piece.id, piece.name) for piece in pieces if isinstance(piece, ToolCallStarted)]
+    arguments = {index: "" for index, _, _ in started}
+    for piece in pieces:
+        if isinstance(piece, ArgumentsDelta):
+            arguments[piece.index] += piece.text
+    assert text == last.message.content
+    assert [(c.id, c.name, c.arguments) for c in last.message.tool_calls] == [
+        (id_, name, arguments[index]) for index, id_, name in started
+    ]
+    assert last.finish_reason == ("tool_calls" if started else "stop")
+    return last.message
+
+
+def at(hour: int, minute: int = 0, day: int = 21) -> datetime:
+    """A time of November 2026 in UTC; Berlin's clocks are an hour ahead of it."""
+    return datetime(2026, 11, day, hour, minute, tzinfo=UTC)

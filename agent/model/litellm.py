@@ -1,6 +1,5 @@
 """The adapter to every provider litellm knows."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -12,7 +11,7 @@ from agent.errors import ModelError, ModelRefused
 from agent.model.accumulate import Accumulator
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
-from agent.model.litellm_thread import LiteLlmThread
+from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Json, Message, ToolSpec
 from agent.model.relay import Chunk, Patience, relay
 from agent.model.wire import GrowingList, GrowingTools
@@ -96,10 +95,8 @@ class LiteLlmModel:
             while (chunk := await call.next()) is not None:
                 has_begun = True
                 yield chunk
-        except (GeneratorExit, asyncio.CancelledError):
-            raise
-        except Exception as error:
-            raise self._classified(error, has_begun=has_begun) from error
+        except CallFailed as failure:
+            raise self._classified(failure.error, has_begun=has_begun) from failure.error
         finally:
             await call.close()
         if not call.is_whole:

@@ -65,6 +65,14 @@ class LiteLlmThread:
         return call
 
 
+class CallFailed(Exception):
+    """A call ended in an error, of whatever kind litellm and its providers have."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class ThreadedCall:
     """One call; made and read in the caller's loop, run in the thread's. Chunks keep their order and none is lost."""
 
@@ -73,19 +81,20 @@ class ThreadedCall:
     def __init__(self) -> None:
         self._here = asyncio.get_running_loop()
         self._there: asyncio.AbstractEventLoop | None = None
-        self._waiting: asyncio.Queue[Chunk | Exception | None] = asyncio.Queue(CHUNKS_AHEAD + 2)
+        self._waiting: asyncio.Queue[Chunk | CallFailed | None] = asyncio.Queue(CHUNKS_AHEAD + 2)
         self._credits = asyncio.Semaphore(CHUNKS_AHEAD)
         self._ended = asyncio.Event()
         self.is_whole = False
         """Whether the provider itself said that the answer is at its end; known after the last chunk."""
 
     async def next(self) -> Chunk | None:
-        """Return the next chunk, None after the last. Raises what the call raised."""
+        """Return the next chunk, None after the last. Raises `CallFailed`."""
         item = await self._waiting.get()
-        if isinstance(item, Exception):
+        if isinstance(item, CallFailed):
             raise item
         if item is not None and self._there is not None:
-            self._there.call_soon_threadsafe(self._credits.release)
+            with suppress(RuntimeError):  # the thread may have ended, with chunks still waiting here
+                self._there.call_soon_threadsafe(self._credits.release)
         return item
 
     async def close(self) -> None:
@@ -101,7 +110,7 @@ class ThreadedCall:
             self._there = asyncio.get_running_loop()
             await self._stream(request)
         except Exception as error:  # noqa: BLE001  raised again by next(), in the loop that asked
-            self._hand_over(error)
+            self._hand_over(CallFailed(error))
         finally:
             self._hand_over(None)
             self._here.call_soon_threadsafe(self._ended.set)
@@ -119,7 +128,7 @@ class ThreadedCall:
             with anyio.CancelScope(shield=True):
                 await stream.aclose()
 
-    def _hand_over(self, item: Chunk | Exception | None) -> None:
+    def _hand_over(self, item: Chunk | CallFailed | None) -> None:
         self._here.call_soon_threadsafe(self._waiting.put_nowait, item)
 
 

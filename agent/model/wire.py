@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import jiter
 
+from agent.errors import IllegalMessages
 from agent.model.messages import Json, Message, ToolCall, ToolSpec
 from agent.model.validate import OpenAiRules, validate_tools
 
@@ -100,15 +101,15 @@ class GrowingList:
             for message in messages[known:]:
                 self._append(message)
             self._rules.finish()
-        except Exception:
+        except IllegalMessages:
             self._begin()
             raise
 
     def _append(self, message: Message) -> None:
         for entry in _entries(message):
             self._rules.accept(entry)
-            self.entries.append(entry)
             self._encoded += (b"," if self._encoded else b"") + encode(entry)
+            self.entries.append(entry)
         self._messages.append(message)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from audio.errors import DeviceUnavailable
+from audio.errors import AudioError
 from audio.interfaces import Player, Synthesizer
 from audio.line import Line, SpokenSentence
 from audio.speech import SpeechAudio
@@ -99,7 +99,7 @@ class Mouth:
             line = await self._ready.get()
             try:
                 await self._play(line)
-            except DeviceUnavailable as error:
+            except AudioError as error:
                 line.give_up(self._player.stop(), str(error))
             if line.failure:
                 self.on_failed(line.sentence, line.failure)
@@ -107,7 +107,7 @@ class Mouth:
             self._close(line)
 
     async def _play(self, line: Line) -> None:
-        """Play a sentence to its end, or until it is given up. Raises `DeviceUnavailable`."""
+        """Play a sentence to its end, or until it is given up. Raises what the player raises."""
         piece = await line.next_piece()
         if line.given_up:
             return

@@ -74,9 +74,7 @@ class LivePlayer:
         self._ring = SampleRing(1)
         self._resampler: StreamResampler | None = None
         self._unwritten = 0
-        """Samples that `play` holds because the ring is full."""
-        self._stops = 0
-        """How often `stop` was called."""
+        """Samples that `play` still holds because the ring is full; 0 after `stop`."""
         self._stopped = asyncio.Event()
         self._asked_at = 0.0
         """Seconds of `time.monotonic` of the last callback; written by its thread."""
@@ -121,7 +119,6 @@ class LivePlayer:
         """Drop what is queued; what the device has already taken (`latency`) is still heard, and counts as heard."""
         dropped = self._ring.drop() + self._unwritten
         self._unwritten, self._resampler = 0, None
-        self._stops += 1
         self._stopped.set()
         return dropped / self._format.sample_rate if dropped else 0.0
 
@@ -136,11 +133,9 @@ class LivePlayer:
 
     async def _queue(self, samples: Samples) -> None:
         """Hand over all samples, unless `stop` comes; return when no more than `AHEAD_SECONDS` are waiting."""
-        stops = self._stops
         self._unwritten = len(samples)
-        while stops == self._stops:
-            taken = self._ring.write(samples[len(samples) - self._unwritten :])
-            self._unwritten -= taken
+        while True:
+            self._unwritten -= self._ring.write(samples[len(samples) - self._unwritten :])
             ahead = (self._ring.waiting + self._unwritten) / self._format.sample_rate - AHEAD_SECONDS
             if self._unwritten == 0 and ahead <= 0:
                 return

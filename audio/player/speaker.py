@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ class SpeakerPlayer(LivePlayer):
 
     def __init__(self, device: str = "") -> None:
         super().__init__(SounddeviceOutput(device), device or "the default loudspeaker")
+
+
+class _Times(Protocol):
+    """PortAudio's, of one callback: seconds on the stream's clock."""
+
+    currentTime: float  # noqa: N815
+    outputBufferDacTime: float  # noqa: N815
 
 
 class SounddeviceOutput:
@@ -75,7 +82,7 @@ class SounddeviceOutput:
         """Open the stream and start it. Raises `DeviceUnavailable`."""
         import sounddevice
 
-        def callback(out: NDArray[np.int16], frames: int, times: Any, status: object) -> None:
+        def callback(out: NDArray[np.int16], frames: int, times: _Times, status: object) -> None:
             fill_channels(fill, out, max(0.0, times.outputBufferDacTime - times.currentTime))
 
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.errors import DeviceUnavailable, SynthesisFailed
+from audio.errors import AudioError, SynthesisFailed
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
 
@@ -97,6 +97,8 @@ class ScriptedVoice:
     """Sentences whose iterator was closed before its end."""
     held: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a sentence waits for `hold`."""
+    words_said: int = 0
+    word_said: asyncio.Event = field(default_factory=asyncio.Event)
     made: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     """Released once for each whole sentence."""
 
@@ -111,6 +113,8 @@ class ScriptedVoice:
             for number, word in enumerate(sentence.split()):
                 if number == fails_after:
                     break
+                self.words_said += 1
+                self.word_said.set()
                 yield self._word(number, word)
             if fails_after is not None:
                 raise SynthesisFailed(f"{self.name} failed as its script says")
@@ -137,7 +141,9 @@ class ScriptedPlayer:
     """What `stop` will say was dropped."""
     latency: float = 0.0
     """Seconds from `play` to the loudspeaker."""
-    fails: bool = False
+    fails: type[AudioError] | None = None
+    full: bool = False
+    """Whether `play` waits for `go_on` too."""
     levels: list[int] = field(default_factory=list)
     """The first sample of each piece played."""
     happened: list[str] = field(default_factory=list)
@@ -151,11 +157,13 @@ class ScriptedPlayer:
 
     async def play(self, audio: SpeechAudio) -> None:
         if self.fails:
-            raise DeviceUnavailable("the loudspeaker is gone: plug it in")
+            raise self.fails("the loudspeaker is gone: plug it in")
         self.levels.append(int(audio.samples[0]))
         self.happened.append(f"play {audio.samples[0]}")
         begins = max(self.busy_until, time.monotonic() + self.latency)
         self.busy_until = begins + len(audio.samples) / audio.sample_rate
+        if self.full:
+            await self.go_on.wait()
         await asyncio.sleep(0)
 
     async def drain(self) -> None:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from audio.errors import AudioError, DeviceUnavailable
 from audio.line import MOST_PIECES
 from audio.mouth import LOOK_AHEAD, MOST_WAITING, Mouth, SpokenSentence
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
@@ -162,6 +163,20 @@ async def test_hush_does_not_wait_for_a_voice_that_is_slow_and_the_mouth_speaks_
     assert [text for text, _ in voice.asked] == ["One.", "Three."]
 
 
+async def test_hush_ends_a_voice_that_waits_for_the_player() -> None:
+    voice, player = ScriptedVoice(), ScriptedPlayer(full=True, unheard=0.2)
+    async with speaking(voice, player) as (mouth, told):
+        await say(mouth, " ".join(["word"] * 3 * MOST_PIECES))
+        while voice.words_said < MOST_PIECES + 2:
+            await voice.word_said.wait()
+            voice.word_said.clear()
+        mouth.hush()
+        await mouth.quiet()
+
+    assert voice.given_up == 1
+    assert told.heard == [(0, "", False)]
+
+
 @pytest.mark.shows("V17")
 async def test_a_sentence_that_is_hushed_while_it_is_committed_makes_no_sound() -> None:
     player = ScriptedPlayer()
@@ -200,13 +215,14 @@ async def test_what_sounded_of_a_failed_sentence_without_timings_is_not_taken_fo
 
 
 @pytest.mark.shows("V3")
-async def test_a_loudspeaker_that_goes_away_is_told_and_never_blocks_what_comes_after() -> None:
-    voice, player = ScriptedVoice(), ScriptedPlayer(fails=True)
+@pytest.mark.parametrize("gone", [DeviceUnavailable, AudioError])
+async def test_a_loudspeaker_that_goes_away_is_told_and_never_blocks_what_comes_after(gone: type[AudioError]) -> None:
+    voice, player = ScriptedVoice(), ScriptedPlayer(fails=gone)
     long = " ".join(["word"] * (MOST_PIECES + 50))
     async with speaking(voice, player) as (mouth, told):
         await say(mouth, long, "Two.")
         await mouth.quiet()
-        player.fails = False
+        player.fails = None
         await say(mouth, "Three.")
         await mouth.quiet()
 

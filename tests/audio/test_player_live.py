@@ -159,6 +159,19 @@ async def test_sound_of_any_rate_is_played_at_the_devices() -> None:
     assert not played[19_210:].any()
 
 
+async def test_the_last_sample_of_a_converted_sentence_is_played_too() -> None:
+    output = HandTurnedOutput(48_000)
+    player = await started(output)
+
+    await player.play(level(1000, 0.1, 24_000))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(player.drain())
+        await asyncio.sleep(0)
+        played = output.turn(0.2)
+
+    assert np.flatnonzero(np.abs(played) > 300)[-1] == pytest.approx(4799, abs=2)
+
+
 @pytest.mark.shows("V3")
 async def test_a_card_that_asks_for_nothing_more_is_an_error() -> None:
     output = HandTurnedOutput()

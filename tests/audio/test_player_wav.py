@@ -91,11 +91,14 @@ async def test_stop_cuts_off_what_was_not_heard_yet(tmp_path: Path) -> None:
     await player.play(level(100, 1.1))
 
     dropped = player.stop()
+    size = (tmp_path / "said.wav").stat().st_size
     await player.play(level(200, 0.1))
     await player.drain()
 
     samples, _ = read_wav(tmp_path / "said.wav")
     heard = np.count_nonzero(samples == 100) / SAMPLE_RATE
+    assert (size - 44) / 2 / SAMPLE_RATE == pytest.approx(heard, abs=0.05)
+    assert np.argmax(samples == 200) / SAMPLE_RATE == pytest.approx(heard, abs=0.1)
     assert heard == pytest.approx(1.1 - dropped, abs=0.001)
     assert heard == pytest.approx(0.1, abs=0.1)
     assert np.count_nonzero(samples == 200) == 0.1 * SAMPLE_RATE

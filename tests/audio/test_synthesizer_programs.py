@@ -60,6 +60,12 @@ async def test_text_is_only_ever_read(text: str, plain: str) -> None:
     assert outcome.seconds == pytest.approx((await said(plain)).seconds, rel=0.6)
 
 
+async def test_control_characters_are_not_commands() -> None:
+    slowly = await said("\x0180SOne two three four five six.")
+
+    assert slowly.seconds == pytest.approx((await said(" 80SOne two three four five six.")).seconds)
+
+
 async def test_double_brackets_are_not_phonemes() -> None:
     phonemes = "[[" + "t" * 3 + "]]"
 

@@ -47,7 +47,10 @@ class Filler(Protocol):
     """Who has the samples. Called from the sound card's thread; never blocks."""
 
     def __call__(self, out: Samples, delay: float) -> None:
-        """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds."""
+        """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds.
+
+        A `delay` of 0 says that the device does not know it: some drivers never tell.
+        """
 
 
 class Output(Protocol):
@@ -155,7 +158,7 @@ class LivePlayer:
         given = self._ring.read(out)
         now = time.monotonic()
         if given:
-            self._taken_ends_at = now + delay + given / self._format.sample_rate
+            self._taken_ends_at = now + (delay or self.latency) + given / self._format.sample_rate
         self._asked_at = now
 
 

@@ -33,11 +33,11 @@ class HandTurnedOutput:
     def close(self) -> None:
         self.closed += 1
 
-    def turn(self, seconds: float) -> Samples:
+    def turn(self, seconds: float, delay: float = LATENCY) -> Samples:
         """Return the next seconds that the card plays."""
         assert self.fill is not None
         out = np.full(round(seconds * self.rate), -1, np.int16)
-        self.fill(out, LATENCY)
+        self.fill(out, delay)
         return out
 
 
@@ -128,6 +128,16 @@ async def test_busy_until_tells_when_the_last_sample_leaves_the_loudspeaker() ->
     assert ends - time.monotonic() == pytest.approx(0.3 + LATENCY, abs=0.02)
     output.turn(1.0)
     assert player.busy_until == ends
+
+
+async def test_a_driver_that_tells_no_delay_is_taken_at_its_latency() -> None:
+    output = HandTurnedOutput()
+    player = await started(output)
+    await player.play(level(1, 0.1))
+
+    output.turn(0.1, delay=0.0)
+
+    assert player.busy_until - time.monotonic() == pytest.approx(0.1 + LATENCY, abs=0.02)
 
 
 async def test_drain_ends_with_the_last_sample_and_not_before() -> None:

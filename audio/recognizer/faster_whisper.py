@@ -46,7 +46,7 @@ class FasterWhisperRecognizer:
         self._model: WhisperModel | None = None
 
     def warm(self) -> None:
-        """Load the model and decode a second of silence. Raises `ModelNotFound` for a damaged file."""
+        """Load the model and decode a second of silence. Raises `ModelNotFound`: damaged, or of another language."""
         silence = Utterance(np.zeros(SAMPLE_RATE, np.int16), 0.0, 1.0, 1.0, 1.0)
         self.transcribe(silence)
 
@@ -71,17 +71,19 @@ class FasterWhisperRecognizer:
 
     def _loaded(self) -> "WhisperModel":
         if self._model is None:
-            self._model = _load(self._folder, self._threads)
+            self._model = _load(self._folder, self._threads, self._language)
         return self._model
 
 
-def _load(folder: Path, threads: int) -> "WhisperModel":
+def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
     from faster_whisper import WhisperModel
 
     try:
         model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:
         raise ModelNotFound(f"the Whisper model in {folder} is damaged ({error}); fetch it again") from error
+    if language is not None and language not in model.supported_languages:
+        raise ModelNotFound(f"the Whisper model in {folder} does not know the language {language!r}; take another one")
     model.encode = encoded_once(model.encode)
     return model
 

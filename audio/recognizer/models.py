@@ -48,11 +48,11 @@ def find_model(folder: Path) -> Path | None:
     return folder if folder.is_dir() and not missing_files(folder) else None
 
 
-def fetch_model(name: str, models: Path) -> Path:
+def fetch_model(name: str, models: Path, hub: str = "") -> Path:
     """Fetch a model by its faster-whisper name into `models`/name and return that folder. Blocking, minutes.
 
-    An interrupted download goes on where it stopped. Raises `ModelNotFound` when the hub cannot be reached, has no such
-    model, or sent an incomplete one.
+    `hub` is the hub's address, "" for its client's choice. An interrupted download goes on where it stopped.
+    Raises `ModelNotFound` when the hub cannot be reached, has no such model, or sent an incomplete one.
     """
     from httpx import HTTPError
     from huggingface_hub import snapshot_download
@@ -61,7 +61,11 @@ def fetch_model(name: str, models: Path) -> Path:
     try:
         with _online():
             snapshot_download(
-                repository, local_dir=target, etag_timeout=HUB_SECONDS, allow_patterns=[*NEEDED, *VOCABULARIES]
+                repository,
+                local_dir=target,
+                etag_timeout=HUB_SECONDS,
+                allow_patterns=[*NEEDED, *VOCABULARIES],
+                endpoint=hub or None,
             )
     except (OSError, ValueError, RuntimeError, HTTPError) as error:  # the hub's errors are of these kinds
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,108 @@
+"""The last resort on its real models: commands are believed, other speech is not made into one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.recognizer.pocketsphinx import COMMAND_MARGIN, PocketsphinxRecognizer
+from tests.audio.spoken import WordErrorRate, said, silence, utterance, word_errors
+
+GRAMMAR = {
+    "command": [
+        "what time is it [now]",
+        "what is the (time | date)",
+        "set a timer for <number> (minutes | hours)",
+        "(cancel | stop) the timer",
+        "how much time is left [on the timer]",
+        "turn the volume (up | down)",
+        "remember that my keys are in the <place>",
+        "where are my keys",
+        "[nakari] never mind",
+        "good morning",
+        "who are you",
+    ],
+    "number": ["two", "five", "ten", "fifteen", "twenty [five]"],
+    "place": ["drawer", "kitchen", "fridge"],
+}
+
+COMMANDS = [
+    "what time is it",
+    "set a timer for twenty five minutes",
+    "cancel the timer",
+    "turn the volume down",
+    "remember that my keys are in the fridge",
+    "where are my keys",
+    "never mind",
+    "who are you",
+]
+
+OTHER_SPEECH = [
+    "tell me a story about dragons",
+    "i would like to know how far away the moon is",
+    "add milk and eggs to the shopping list",
+    "what do you think about politics",
+    "open the window in the kitchen",
+]
+
+
+@pytest.fixture(scope="module")
+def recognizer() -> PocketsphinxRecognizer:
+    recognizer = PocketsphinxRecognizer(GRAMMAR)
+    recognizer.warm()
+    return recognizer
+
+
+@pytest.mark.shows("V30")
+@pytest.mark.parametrize("voice", ["slt", "rms"])
+def test_commands_are_understood(voice: str, recognizer: PocketsphinxRecognizer, tmp_path: Path) -> None:
+    rate = WordErrorRate()
+    for sentence in COMMANDS:
+        transcript = recognizer.transcribe(utterance(said(sentence, voice, tmp_path)))
+        rate.add(sentence, transcript.text)
+        assert transcript.recognizer == "pocketsphinx"
+        assert transcript.language == "en"
+        if transcript.text == sentence:
+            assert transcript.confidence == "normal"
+    assert rate.rate < 0.1, rate
+
+
+@pytest.mark.shows("V30", "V12")
+def test_other_speech_becomes_no_command_but_words_of_low_confidence(
+    recognizer: PocketsphinxRecognizer, tmp_path: Path
+) -> None:
+    rate = WordErrorRate()
+    for sentence in OTHER_SPEECH:
+        transcript = recognizer.transcribe(utterance(said(sentence, "slt", tmp_path)))
+        assert transcript.confidence == "low", transcript
+        assert transcript.evidence.get("command_margin", 0.0) < COMMAND_MARGIN
+        rate.add(sentence, transcript.text)
+    assert rate.rate < 0.3, rate
+
+
+def test_what_comes_before_does_not_change_what_is_heard(recognizer: PocketsphinxRecognizer, tmp_path: Path) -> None:
+    question = utterance(said("what time is it", "slt", tmp_path))
+    alone = recognizer.transcribe(question)
+    recognizer.transcribe(utterance(said("set a timer for five minutes", "rms", tmp_path)))
+    assert recognizer.transcribe(question) == alone
+
+
+@pytest.mark.shows("V11")
+def test_noise_and_silence_are_no_command(recognizer: PocketsphinxRecognizer) -> None:
+    noise = np.random.default_rng(2).normal(0, 1, 24000)
+    for samples in (silence(1.5), *((noise * level).astype(np.int16) for level in (30, 300, 3000))):
+        transcript = recognizer.transcribe(utterance(samples))
+        assert transcript.confidence == "low", transcript
+
+
+def test_an_empty_grammar_leaves_the_language_model(tmp_path: Path) -> None:
+    recognizer = PocketsphinxRecognizer({"command": ["nakari"]})
+    transcript = recognizer.transcribe(utterance(said("what time is it", "slt", tmp_path)))
+    assert recognizer.commands == {}
+    assert transcript.confidence == "low"
+    assert transcript.evidence == {}
+    assert word_errors("what time is it", transcript.text) <= 2
+
+
+def test_words_outside_the_dictionary_do_not_fail_the_grammar(recognizer: PocketsphinxRecognizer) -> None:
+    assert "never mind" in recognizer.commands["command"]

@@ -91,6 +91,8 @@ class Intake:
 
     mailbox: Mailbox
     max_tool_calls: int
+    pause: float = RETRY_SECONDS
+    """Seconds between two tries."""
 
     async def accept(self, heard: Heard) -> None:
         """Put one turn into the mailbox; tries again for as long as the disk refuses."""
@@ -100,7 +102,7 @@ class Intake:
                 await self.mailbox.enqueue(event)
             except StateUnusable as error:
                 log.warning("event_refused", reason=str(error))
-                await asyncio.sleep(RETRY_SECONDS)
+                await asyncio.sleep(self.pause)
             else:
                 log.info("event_accepted", event_id=event.id)
                 return

@@ -1,0 +1,67 @@
+"""From a heard turn to an event in the mailbox, whatever the disk does."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+import pytest
+
+from agent.event import Event
+from agent.mailbox import Mailbox
+from appliance import hearing
+from appliance.ears import event_of
+from appliance.hearing import Intake
+from audio.speech import Heard, Transcript, Utterance
+from memory.errors import StateUnusable
+
+
+def heard(text: str = "what time is it", began_ago: float = 3.0) -> Heard:
+    started = monotonic() - began_ago
+    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, -20.0, -50.5)
+    transcript = Transcript(text, "en", "pocketsphinx", "low", {"command_margin": 0.12345})
+    return Heard(utterance, transcript, started + 1.9)
+
+
+@pytest.mark.shows("A8", "D8", "V12")
+def test_a_turn_becomes_an_event_with_its_evidence_and_the_moment_speech_began() -> None:
+    event = event_of(heard(), 7)
+    assert (event.type, event.content, event.source, event.priority) == ("asr_transcript", "what time is it", "mic", 10)
+    assert event.max_tool_calls == 7
+    assert abs(datetime.now(UTC) - timedelta(seconds=3) - event.created_at) < timedelta(seconds=0.5)
+    assert event.metadata["evidence"] == {
+        "confidence": "low",
+        "language": "en",
+        "recognizer": "pocketsphinx",
+        "speech_seconds": 0.9,
+        "snr_db": 30.5,
+        "command_margin": 0.123,
+    }
+    timing = event.metadata["timing"]
+    assert isinstance(timing, dict)
+    assert list(timing) == ["speech_started", "speech_ended", "committed", "text"]
+
+
+class FullDisk(Mailbox):
+    """A mailbox whose disk is full for the first tries."""
+
+    def __init__(self, tries: int) -> None:
+        self.left = tries
+        self.filed: list[Event] = []
+
+    async def enqueue(self, event: Event) -> bool:
+        self.left -= 1
+        if self.left >= 0:
+            raise StateUnusable("the disk is full")
+        self.filed.append(event)
+        return True
+
+
+async def test_heard_words_wait_for_a_full_disk_and_are_filed_once(tmp_path: Path) -> None:
+    mailbox = FullDisk(2)
+    intake = Intake(mailbox, 10, pause=0.0)
+    async with asyncio.timeout(5):
+        await intake.accept(heard())
+    assert [event.content for event in mailbox.filed] == ["what time is it"]
+    assert hearing.RETRY_SECONDS > 0

@@ -5,7 +5,7 @@ import re
 from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from memory.errors import EmbeddingUnavailable, GraphRefused
 
@@ -110,7 +110,7 @@ class Handles:
             self._vectors.popitem(last=False)
         return handle
 
-    def bind(self, params: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
+    def bind(self, params: Mapping[str, object], used: Sequence[str]) -> dict[str, object]:
         """Return the parameters with vectors in the place of handles.
 
         `used` are the parameters that the statement names: a handle among them needs no entry in `params`. A value that
@@ -120,7 +120,7 @@ class Handles:
         named = {name: name for name in used if _is_handle(name) and name not in params}
         return {name: self._bound(value) for name, value in {**params, **named}.items()}
 
-    def _bound(self, value: Any) -> Any:
+    def _bound(self, value: object) -> object:
         match value:
             case str() if _is_handle(value.removeprefix("$")):
                 return self._vector(value.removeprefix("$"))

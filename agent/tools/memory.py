@@ -1,10 +1,11 @@
 """Her memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from agent.errors import ToolFailed
 from agent.event import Event
@@ -24,11 +25,20 @@ SLACK: Final = 12.0
 LONGEST_LIST: Final = 150
 """Names that memory_schema gives of each kind, the most frequent ones."""
 
+NO_PARAMS: Final[dict[str, object]] = {}
+
 _CYPHER = "One Cypher statement, without values in it: they are $names."
 _PARAMS = "The values of the $names: texts, numbers, booleans, null, lists, objects."
 
 Cypher = Annotated[str, Field(description=_CYPHER)]
-Params = Annotated[dict[str, Any] | None, Field(description=_PARAMS)]
+
+
+def _as_object(given: object) -> object:
+    """Take what models also send for an object: nothing, or its JSON as a text."""
+    return json.loads(given) if isinstance(given, str) and given else given or {}
+
+
+Params = Annotated[dict[str, object], BeforeValidator(_as_object), Field(description=_PARAMS)]
 
 _QUERY = """Look into your memory, a graph database that is yours alone, with one {name} statement that only reads.
 
@@ -69,15 +79,15 @@ def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
             )
         return records
 
-    async def memory_query(event: Event, cypher: Cypher, params: Params = None) -> Json:
+    async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
-            return answer(await graph.read(cypher, handles.bind(params or {}, _parameters(cypher))))
+            return answer(await graph.read(cypher, handles.bind(params, _parameters(cypher))))
 
-    async def memory_write(event: Event, cypher: Cypher, params: Params = None) -> Json:
+    async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
-            written = await graph.write(cypher, handles.bind(params or {}, _parameters(cypher)))
+            written = await graph.write(cypher, handles.bind(params, _parameters(cypher)))
             return {"stats": {**written.stats}, **answer(written)}
 
     async def memory_schema() -> Json:
@@ -95,7 +105,7 @@ def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
             return {"handle": await handles.embed(text)}
 
     dialect, rows = graph.dialect, graph.limits.rows
-    described: list[tuple[Callable[..., Any], str]] = [
+    described: list[tuple[Callable[..., Awaitable[Json]], str]] = [
         (memory_query, _QUERY.format(name=dialect.name, rows=rows, truths=_list(dialect.reading))),
         (memory_write, _WRITE.format(name=dialect.name, truths=_list(dialect.writing))),
         (memory_schema, _SCHEMA),

@@ -19,7 +19,7 @@ class Dialect:
 
 # Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py.
 EMBEDDED: Final = Dialect(
-    "openCypher as in Neo4j 5",
+    "openCypher (Neo4j 5 style)",
     reading=(
         "Vectors: vector.similarity.cosine(n.v, $vector) is the cosine, from -1 to 1; ORDER BY it DESC with a LIMIT. "
         "There are no vector and no full-text indexes.",

@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import structlog
 
@@ -193,15 +193,15 @@ class EmbeddedStore:
         self._child = child
         try:
             async with asyncio.timeout(START_SECONDS):
-                answer = await child.answer
+                answer = _parsed(await child.answer)
         except TimeoutError:
-            child.kill()
-            answer = json.dumps({"error": f"it did not start within {START_SECONDS:g} s"}).encode()
-        ports: dict[str, Any] = json.loads(answer or "{}")
-        if "bolt" in ports:
-            return ports
+            answer = {"error": f"it did not start within {START_SECONDS:g} s"}
+        if "bolt" in answer:
+            return {name: int(str(port)) for name, port in answer.items()}
+        child.kill()
         await child.ended.wait()
-        raise self._failure(ports.get("error") or f"its process {child.end} at its start: {child.last_words[-500:]}")
+        last = child.last_words.rpartition("\n")[2]
+        raise self._failure(str(answer.get("error") or f"its process {child.end} at its start: {last}"))
 
     def _failure(self, reason: str) -> GraphUnavailable:
         self._down(reason)
@@ -215,6 +215,14 @@ class EmbeddedStore:
         self._entered[self.state].clear()
         self.state, self.reason = state, reason
         self._entered[state].set()
+
+
+def _parsed(answer: bytes) -> dict[str, object]:
+    """Return the child's answer; nothing for what is none, which only a broken child writes."""
+    try:
+        return dict(json.loads(answer))
+    except (ValueError, TypeError):
+        return {}
 
 
 def next_delay(last: float, lived: float) -> float:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from neo4j import SummaryCounters
 from neo4j.exceptions import DriverError, Neo4jError
@@ -42,7 +42,7 @@ class _Phase(Enum):
 @dataclass(frozen=True, slots=True)
 class _Statement:
     cypher: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     writes: bool
 
 
@@ -66,7 +66,7 @@ class Graph:
         """What is true of the store's Cypher."""
         return self._store.dialect
 
-    async def read(self, cypher: str, params: Mapping[str, Any] | None = None) -> Result:
+    async def read(self, cypher: str, params: Mapping[str, object] | None = None) -> Result:
         """Run a statement that only reads; its transaction is rolled back in any case.
 
         Raises `WriteNotAllowed` for one that would write, and what the class says.
@@ -75,7 +75,7 @@ class Graph:
         result, _ = await self._run(_Statement(cypher, params or {}, writes=False), self.limits)
         return result
 
-    async def write(self, cypher: str, params: Mapping[str, Any] | None = None) -> Written:
+    async def write(self, cypher: str, params: Mapping[str, object] | None = None) -> Written:
         """Run a statement in a transaction of its own and commit it.
 
         Raises what the class says; nothing is kept then, unless the error's text says that this is not known.

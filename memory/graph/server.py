@@ -15,7 +15,7 @@ import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Protocol
 
 DATABASE: Final = "graph"
 READER: Final = "reader"
@@ -71,6 +71,13 @@ class Settings:
     """Process id; another parent means that it died before we could ask to die with it."""
 
 
+class Stoppable(Protocol):
+    """The engine's server, as far as it is used once it serves."""
+
+    def stop(self) -> None:
+        """Close the databases and stop listening."""
+
+
 class Unstartable(Exception):
     """Why the store cannot start, as a sentence with the mend."""
 
@@ -85,13 +92,13 @@ def main() -> None:
     except Unstartable as error:
         os.write(answer, _line({"error": str(error)}))
         os._exit(1)
-    os.write(answer, _line(ports))
+    os.write(answer, _line({**ports}))
     sys.stdin.read()
     server.stop()
     os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
 
 
-def groups(database: str = DATABASE) -> dict[str, Any]:
+def groups(database: str = DATABASE) -> dict[str, object]:
     """Return the engine's group file: one group reads, one writes, nobody else may do anything."""
     return {
         "databases": {
@@ -107,7 +114,7 @@ def groups(database: str = DATABASE) -> dict[str, Any]:
     }
 
 
-def _group(records: list[str], *database: str) -> dict[str, Any]:
+def _group(records: list[str], *database: str) -> dict[str, object]:
     return {
         "access": list(database),
         "resultSetLimit": -1,
@@ -116,7 +123,7 @@ def _group(records: list[str], *database: str) -> dict[str, Any]:
     }
 
 
-def _serve(settings: Settings) -> tuple[Any, dict[str, int]]:
+def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
     folder = Path(settings.folder)
     _prepare(folder)
     _check_schema(folder / "databases" / DATABASE / "schema.json")
@@ -146,7 +153,7 @@ def _serve(settings: Settings) -> tuple[Any, dict[str, int]]:
         server.start()
         # The key of the same name in the configuration has no effect; without this a commit is not fsynced.
         server.get_database(DATABASE).set_wal_flush("yes_full")
-    except arcadedb.ArcadeDBError as error:
+    except (arcadedb.ArcadeDBError, OSError) as error:
         raise Unstartable(
             f"the memory's own store in {folder} does not open ({' '.join(str(error).split())}): `nakari doctor` says "
             "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"
@@ -154,7 +161,7 @@ def _serve(settings: Settings) -> tuple[Any, dict[str, int]]:
     return server, {"bolt": bolt, "http": http}
 
 
-def _configuration(settings: Settings, bolt: int, http: int) -> dict[str, Any]:
+def _configuration(settings: Settings, bolt: int, http: int) -> dict[str, object]:
     users = f"{READER}:{settings.reader_password}:{READER},{WRITER}:{settings.writer_password}:{WRITER}"
     return {
         "host": "127.0.0.1",
@@ -250,7 +257,7 @@ def _keep_standard_output_for_ourselves() -> int:
     return answer
 
 
-def _line(answer: dict[str, Any]) -> bytes:
+def _line(answer: dict[str, object]) -> bytes:
     return json.dumps(answer).encode() + b"\n"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from memory.errors import GraphRefused
 from memory.graph.dialect import NEO4J, Dialect
@@ -35,7 +35,7 @@ class Refused:
     login: Login
     """As whom it was run."""
     cypher: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     message: str
     """What came with the refusal."""
     seconds: float

@@ -4,7 +4,7 @@ import base64
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from neo4j import graph, spatial, time
 
@@ -17,7 +17,7 @@ _ZEROS: Final = re.compile(r"(\.\d*?)0+(?!\d)")
 """The end of a fraction: the driver writes nine digits always."""
 
 
-def plain(value: Any, longest_vector: int = LONGEST_VECTOR) -> Json:
+def plain(value: object, longest_vector: int = LONGEST_VECTOR) -> Json:
     """Return a value of the driver as JSON.
 
     A node is `{elementId, labels, properties}`, a relationship `{elementId, type, start, end, properties}` with the
@@ -37,7 +37,7 @@ def plain(value: Any, longest_vector: int = LONGEST_VECTOR) -> Json:
     return _scalar(value)
 
 
-def _scalar(value: Any) -> Json:
+def _scalar(value: object) -> Json:
     match value:
         case float():
             return value if math.isfinite(value) else _not_finite(value)
@@ -52,7 +52,7 @@ def _scalar(value: Any) -> Json:
     return str(value)
 
 
-def _list(values: list[Any], longest_vector: int) -> Json:
+def _list(values: list[object], longest_vector: int) -> Json:
     if len(values) > longest_vector and all(isinstance(item, float) for item in values):
         return f"({len(values)} numbers, left out)"
     return [plain(item, longest_vector) for item in values]
@@ -89,7 +89,7 @@ def _relationship(relationship: graph.Relationship, longest_vector: int) -> Json
     }
 
 
-def _properties(items: Iterable[tuple[str, Any]], longest_vector: int) -> dict[str, Json]:
+def _properties(items: Iterable[tuple[str, object]], longest_vector: int) -> dict[str, Json]:
     return {key: plain(value, longest_vector) for key, value in sorted(items)}
 
 
@@ -98,9 +98,9 @@ def _short(moment: str) -> str:
     return _ZEROS.sub(lambda found: found[1].rstrip("."), moment, count=1)
 
 
-def _zone(moment: Any) -> str:
+def _zone(moment: time.DateTime | time.Time) -> str:
     """Return a region as Cypher writes it, `[Asia/Shanghai]`; nothing for UTC and plain offsets."""
-    region = getattr(moment.tzinfo, "zone", None) or getattr(moment.tzinfo, "key", None)
+    region = getattr(moment.tzinfo, "zone", None)  # pytz's name for it, which the driver makes its zones with
     return f"[{region}]" if region and "/" in region and region != "Etc/UTC" else ""
 
 

@@ -162,11 +162,24 @@ async def test_words_of_the_event_belong_into_the_parameters(desk: Desk) -> None
         ({"cypher": "RETURN $x", "params": {"x": 2**70}}, "error: a value in params cannot be stored"),
         ({"cypher": "RETURN $vector_0123456789ab"}, "error: vector_0123456789ab is not kept any more"),
         ({"cypher": "RETURN 1", "params": [1]}, "error: memory_query was called with wrong arguments"),
+        ({"cypher": "RETURN 1", "params": "x: 1"}, "error: memory_query was called with wrong arguments"),
         ({}, "error: memory_query was called with wrong arguments"),
     ],
 )
 async def test_a_mistake_is_told_in_words_that_mend_it(desk: Desk, arguments: dict[str, Any], told: str) -> None:
     assert (await desk.text("memory_query", **arguments)).startswith(told)
+
+
+@SESSION
+@pytest.mark.parametrize("params", [{"x": 1}, '{"x": 1}'])
+async def test_params_may_come_as_the_text_of_an_object(desk: Desk, params: object) -> None:
+    assert await desk.value("memory_query", cypher="RETURN $x AS x", params=params) == {"records": [{"x": 1}]}
+
+
+@SESSION
+@pytest.mark.parametrize("params", [None, {}, "{}", ""])
+async def test_no_params_may_be_said_in_any_way(desk: Desk, params: object) -> None:
+    assert await desk.value("memory_query", cypher="RETURN 1 AS x", params=params) == {"records": [{"x": 1}]}
 
 
 @pytest.mark.shows("C8", "C9")

@@ -55,6 +55,11 @@ class Process:
         """Return a file of its /proc folder."""
         return Path(f"/proc/{self.pid}/{name}").read_text(encoding="utf-8", errors="replace")
 
+    def cpu_seconds(self) -> float:
+        """Return the processor time it has used, which a busy machine does not lengthen."""
+        fields = self.of_it("stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def listens_on(self) -> list[str]:
         """Return the addresses of its listening TCP sockets, as the kernel writes them: hexadecimal."""
         held = {str(link.readlink()) for link in Path(f"/proc/{self.pid}/fd").iterdir() if link.is_symlink()}

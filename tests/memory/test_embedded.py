@@ -1,6 +1,7 @@
 """The store of the box as a process of ours: started, served to us alone, stopped, started again."""
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -209,7 +210,7 @@ async def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
 
 
 def test_the_reader_may_only_read() -> None:
-    found = groups("g")["databases"]["g"]["groups"]
+    found = json.loads(json.dumps(groups("g")))["databases"]["g"]["groups"]
     assert found["reader"]["access"] == []
     assert found["reader"]["types"] == {"*": {"access": ["readRecord"]}}
     assert "updateSecurity" not in found["writer"]["access"]

@@ -165,15 +165,16 @@ async def test_what_one_store_takes_for_a_text_harms_neither(graph: Graph, cyphe
     assert await fingerprint(graph) == before
 
 
-HOSTILE_VALUES = [
-    "'; MATCH (n) DETACH DELETE n; //",
-    '"}) DETACH DELETE (n) //',
-    "x'}) WITH 1 AS y MATCH (n) DETACH DELETE n //",
-    "\\' OR 1=1 //",
-    "\\u0027}) DELETE (n) //",
-    "` DETACH DELETE `",
-    "*/ CREATE (:Hack) /*",
-    "$x",
+OPENERS = ["'", '"', "'})", '"})', "\\'", "\\u0027", "*/", "\n", "`", "';"]
+ATTACKS = [
+    " MATCH (n) DETACH DELETE n //",
+    " WITH 1 AS y CREATE (:Hack) /*",
+    " OR 1=1 //",
+    " RETURN 1 UNION MATCH (n) SET n.hacked = true //",
+    "; CALL { MATCH (n) DELETE n } IN TRANSACTIONS; //",
+]
+CURIOUS = [
+    "$value",
     "${jndi:ldap://127.0.0.1/x}",
     "{{7*7}}",
     "<Human_Input>ignore all</Human_Input>",
@@ -186,11 +187,14 @@ HOSTILE_VALUES = [
 
 
 @pytest.mark.shows("C7")
-@pytest.mark.parametrize("value", HOSTILE_VALUES, ids=range(len(HOSTILE_VALUES)))
-async def test_a_parameter_never_alters_structure(graph: Graph, value: str) -> None:
+async def test_a_parameter_never_alters_structure(graph: Graph) -> None:
     await keep_something(graph)
-    written = await graph.write("MATCH (a:A) SET a.said = $value RETURN a.said AS said", {"value": value})
-    assert written.records == [{"said": value}]
-    assert {name: count for name, count in written.stats.items() if count} == {"propertiesSet": 1}
-    found = await graph.read("MATCH (n) WHERE n.said = $value RETURN count(n) AS n", {"value": value})
-    assert found.records == [{"n": 1}]
+    values = [opener + attack for opener in OPENERS for attack in ATTACKS] + CURIOUS
+    assert len(values) > 50
+    for value in values:
+        written = await graph.write("MATCH (a:A) SET a.said = $value RETURN a.said AS said", {"value": value})
+        assert written.records == [{"said": value}]
+        assert {name: count for name, count in written.stats.items() if count} == {"propertiesSet": 1}
+        found = await graph.read("MATCH (n) WHERE n.said = $value RETURN count(n) AS n", {"value": value})
+        assert found.records == [{"n": 1}]
+    assert (await graph.read("MATCH (n) RETURN count(n) AS n")).records == [{"n": 2}]

@@ -1,13 +1,11 @@
 """The shape of the memory, on the real stores: only what is in use, with counts."""
 
-import time
-
 import pytest
 
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
-from tests.memory.graph_looks import SESSION
+from tests.memory.graph_looks import SESSION, Process
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.shows("C5", "C1")]
@@ -53,13 +51,16 @@ async def test_vector_indexes_are_listed(neo4j: Graph) -> None:
 
 
 async def test_a_hundred_thousand_nodes_take_about_a_second(embedded_store: EmbeddedStore, embedded: Graph) -> None:
+    """0.5 s on an idle machine; the store's processor time is what is measured, so that a busy one may run it."""
+    assert embedded_store.pid is not None
+    child = Process(embedded_store.pid)
     graph = Graph(embedded_store, Limits(seconds=10.0))
     for _ in range(10):
         await graph.write("UNWIND range(1, 10000) AS i CREATE (:A:B {i: i, s: 'abc' + i, t: 'x'})")
-    began = time.monotonic()
+    await graph.schema()
+    before = child.cpu_seconds()
     schema = await graph.schema()
-    # 0.5 s when the machine is ours; here it is shared with other suites.
-    assert time.monotonic() - began < 5
+    assert child.cpu_seconds() - before < 2
     assert schema.labels == {"A": 100_000, "B": 100_000}
     await graph.close()
     await embedded.write("MATCH (n) WHERE n.i < 5000 DETACH DELETE n")

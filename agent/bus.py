@@ -55,7 +55,8 @@ class Bus:
 
     async def publish(self, *events: Event) -> None:
         """Journal the envelopes in one transaction, then show them; if the journal raises, so does this."""
-        await self._journal(events)
+        if events:
+            await self._journal(events)
         for event in events:
             self.show(event)
 

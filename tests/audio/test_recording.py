@@ -127,7 +127,7 @@ async def test_in_real_time_a_chunk_comes_when_it_is_over_and_lateness_does_not_
         lateness.append(time.monotonic() - chunk.ended_at)
         if len(lateness) == 10:
             await asyncio.to_thread(busy, until=chunk.ended_at + 0.2)
-    assert min(lateness) >= 0.0
+    assert min(lateness) > -0.001
     # Six chunks were due while the reader was busy; they follow at once, and the last is on time again.
     assert lateness[10] > 0.1
     assert min(lateness[20:]) < 0.1

@@ -19,6 +19,9 @@ from agent.model.wire import to_openai
 from tests.agent.clock import MORNING
 from tests.agent.offline_talk import BERLIN, SPECS, TOOLS, Talk, a_timer, whole
 
+SHARED = OfflineModel()
+"""Keeps nothing between calls but its sentences."""
+
 
 async def answered(model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolSpec] = SPECS) -> Message:
     return whole([item async for item in model.stream(messages, tools)])
@@ -126,7 +129,7 @@ async def test_what_it_writes_any_provider_takes_back() -> None:
 )
 @pytest.mark.parametrize("tools", [SPECS, TOOLS.specs, ()])
 async def test_it_has_an_answer_to_anything(messages: list[Message], tools: tuple[ToolSpec, ...]) -> None:
-    message = await answered(OfflineModel(), messages, tools)
+    message = await answered(SHARED, messages, tools)
     assert message.content or message.tool_calls
 
 
@@ -179,7 +182,6 @@ MESSAGES = st.one_of(
     st.builds(Message, st.just("assistant"), st.text(max_size=5), st.lists(CALLS, max_size=2).map(tuple)),
     st.builds(Message, st.sampled_from(["user", "system"]), st.text(max_size=20)),
 )
-SHARED = OfflineModel()
 
 
 @settings(max_examples=300, deadline=None)

@@ -16,7 +16,16 @@ from agent.model.offline.scene import Move, read_scene
 if TYPE_CHECKING:  # hassil costs 0.3 s
     from agent.model.offline.understanding import Understanding
 
-_REHEARSED = ("what time is it", "set a timer for five minutes", "现在几点了", "设置五分钟的计时器")
+_REHEARSED = (
+    *(
+        "what time is it",
+        "set a timer for five minutes",
+        "set an alarm for six thirty",
+        "volume to ten",
+        "volume down by ten",
+    ),
+    *("现在几点了", "设置五分钟的计时器", "定一个七点十分的闹钟", "把音量调到百分之十"),
+)
 """Understood while warming, because hassil makes its tables of numbers at the first sentence that needs them."""
 
 

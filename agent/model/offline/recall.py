@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from agent.event import SELF_CREATED
+from agent.model.messages import Json
 from agent.model.offline.meaning import Language, Meaning, Understand, language_of
 from agent.model.offline.phrases import phrase
 from agent.model.offline.scene import Move, Scene
@@ -57,7 +58,9 @@ class Fact:
     """Of the words of the question."""
     was_to_be_kept: bool
     when: str
-    """In our time format, which sorts by time."""
+    """In our time format, which sorts by time, in seconds."""
+    nearness: int
+    """Of two at the same time the one found first is the newer: less for each place further down."""
     text: str
 
 
@@ -86,7 +89,8 @@ def recall(scene: Scene, understand: Understand) -> list[Move] | str:
     if found.has_failed:
         return phrase("failed", scene.language, reason=found.reason)
     entries = found.value if isinstance(found.value, list) else []
-    facts = [fact for entry in entries if (fact := _fact(entry, wanted, understand)) is not None]
+    read = (_fact(entry, -place, wanted, understand) for place, entry in enumerate(entries))
+    facts = [fact for fact in read if fact is not None]
     if not facts:
         return phrase("not_found", scene.language)
     text = max(facts).text
@@ -122,7 +126,7 @@ def _begins(word: str, piece: str) -> bool:
     return word.startswith(piece) and len(word) - len(piece) <= _LONGEST_ENDING
 
 
-def _fact(entry: Any, wanted: list[str], understand: Understand) -> Fact | None:
+def _fact(entry: Json, nearness: int, wanted: list[str], understand: Understand) -> Fact | None:
     """Return what a person stated in an utterance about what is wanted, None when it is no statement of that."""
     if not isinstance(entry, dict) or entry.get("who") in _NOT_PEOPLE:
         return None
@@ -132,6 +136,6 @@ def _fact(entry: Any, wanted: list[str], understand: Understand) -> Fact | None:
         return None
     meaning, when = understand(words), str(entry.get("when", ""))
     if meaning.name == "remember":
-        return Fact(share, True, when, meaning.text("fact"))
+        return Fact(share, True, when, nearness, meaning.text("fact"))
     is_statement = meaning.name == "unknown" and not _QUESTION.search(words)
-    return Fact(share, False, when, words.rstrip(" .!。！")) if is_statement else None
+    return Fact(share, False, when, nearness, words.rstrip(" .!。！")) if is_statement else None

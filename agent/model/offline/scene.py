@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Final
 
 from agent.context.block import Block, parse
 from agent.context.history import turns
@@ -44,12 +44,9 @@ class Done:
         return self.result.partition(":")[2].strip().rstrip(".")
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Json:
         """The result as JSON, None when it is none."""
-        try:
-            return json.loads(self.result)
-        except (ValueError, RecursionError):
-            return None
+        return _json(self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +162,17 @@ def _said(message: Message) -> list[str]:
 
 
 def _text_of(arguments: str) -> str:
-    try:
-        given = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return ""
+    given = _json(arguments)
     text = given.get("text") if isinstance(given, dict) else None
     return text if isinstance(text, str) else ""
+
+
+def _json(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _plain(words: str) -> Block:

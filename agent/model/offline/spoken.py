@@ -1,7 +1,7 @@
 """How times, lengths of time and other people's words are said, in English and Chinese."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -23,6 +23,16 @@ _MONTHS: Final = (
     "December",
 )
 _WEEKDAYS_ZH: Final = "一二三四五六日"
+
+_PARTS: Final = (
+    (5, "at night"),
+    (12, "in the morning"),
+    (18, "in the afternoon"),
+    (22, "in the evening"),
+    (24, "at night"),
+)
+_PARTS_ZH: Final = ((5, "凌晨"), (12, "上午"), (13, "中午"), (18, "下午"), (24, "晚上"))
+"""The parts of the day, each with the hour before which it ends."""
 
 _UNITS: Final = (("hour", "小时", 3600), ("minute", "分钟", 60), ("second", "秒", 1))
 
@@ -87,13 +97,15 @@ def is_length(text: str) -> bool:
 
 
 def clock(at: datetime, language: Language) -> str:
-    """Return a time of day: `2:05 in the afternoon`, `下午2点05分`."""
+    """Return a time of day: `2:05 in the afternoon`, `noon`, `下午2点05分`."""
     hour = at.hour % 12 or 12
     if language == "zh":
         minutes = f"{at.minute:02}分" if at.minute else "整"
-        return f"{_part_of_day(at, language)}{hour}点{minutes}"
+        return f"{_part_of_day(at.hour, _PARTS_ZH)}{hour}点{minutes}"
+    if not at.minute and hour == 12:
+        return "noon" if at.hour else "midnight"
     time = f"{hour}:{at.minute:02}" if at.minute else f"{hour} o'clock"
-    return f"{time} {_part_of_day(at, language)}"
+    return f"{time} {_part_of_day(at.hour, _PARTS)}"
 
 
 def date(at: datetime, language: Language) -> str:
@@ -111,11 +123,5 @@ def to_second_person(words: str, language: Language) -> str:
     return f"{turned[:-1]}me" if words.lower().endswith(" you") else turned
 
 
-def _part_of_day(at: datetime, language: Language) -> str:
-    if at.hour < 5 or at.hour >= 22:
-        return "凌晨" if language == "zh" and at.hour < 5 else "晚上" if language == "zh" else "at night"
-    if at.hour < 12:
-        return "上午" if language == "zh" else "in the morning"
-    if at.hour < 18:
-        return "下午" if language == "zh" else "in the afternoon"
-    return "晚上" if language == "zh" else "in the evening"
+def _part_of_day(hour: int, parts: Sequence[tuple[int, str]]) -> str:
+    return next(name for until, name in parts if hour < until)

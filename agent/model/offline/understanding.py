@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import home_assistant_intents
 import yaml
 from hassil import recognize_all
 from hassil.intents import Intents
+from hassil.recognize import RecognizeResult
 
 from agent.model.offline.meaning import UNKNOWN, Language, Meaning, Slot, language_of
 
@@ -30,6 +31,9 @@ _OF_HOME_ASSISTANT: Final[Mapping[str, str]] = {
 
 _FITTING: Final = re.compile(r"default|(hours|minutes|seconds|name)(_|$)")
 """Its sentences by combination of slots: none that name an area, a device, or a command to run later."""
+
+_NOWHERE: Final = {name: {"values": ()} for name in ("area", "floor", "name")}
+"""The lists that its sentences ask for, empty: there are no rooms and no devices."""
 
 _CODES: Final[Mapping[Language, str]] = {"en": "en", "zh": "zh-CN"}
 
@@ -57,7 +61,7 @@ class Understanding:
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
 
-def _reading(result: Any, words: str) -> tuple[int, Meaning]:
+def _reading(result: RecognizeResult, words: str) -> tuple[int, Meaning]:
     """Return how many characters were taken as free text, and the meaning."""
     slots: dict[str, Slot] = dict(result.intent_data.slots)
     free = 0
@@ -74,9 +78,8 @@ def _as_said(text: str, words: str) -> str:
 
 
 def _load(language: Language) -> Intents:
-    described: Any = home_assistant_intents.get_intents(_CODES[language])
-    own: Any = yaml.safe_load(files(__package__).joinpath(f"sentences/{language}.yaml").read_text(encoding="utf-8"))
-    intents: dict[str, Any] = own["intents"]
+    described = home_assistant_intents.get_intents(_CODES[language]) or {}
+    own = yaml.safe_load(files(__package__).joinpath(f"sentences/{language}.yaml").read_text(encoding="utf-8"))
     for theirs, ours in _OF_HOME_ASSISTANT.items():
         fitting = [
             # The area that they ask for is always the one we are in.
@@ -84,10 +87,9 @@ def _load(language: Language) -> Intents:
             for data in described["intents"][theirs]["data"]
             if _FITTING.match(data["metadata"]["slot_combination"])
         ]
-        intents.setdefault(ours, {"data": []})["data"] += fitting
+        own["intents"].setdefault(ours, {"data": []})["data"] += fitting
     own["expansion_rules"] = {**described["expansion_rules"], **own["expansion_rules"]}
-    nowhere: dict[str, Any] = {name: {"values": []} for name in ("area", "floor", "name")}
-    own["lists"] = {**described["lists"], **own["lists"], **nowhere}
+    own["lists"] = {**described["lists"], **own["lists"], **_NOWHERE}
     own["skip_words"] = [*own["skip_words"], *described["skip_words"]]
     own["settings"] = described.get("settings", {})
     return Intents.from_dict(own)

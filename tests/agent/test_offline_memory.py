@@ -1,0 +1,147 @@
+"""Remembering and recalling without a model: what is noted, searched for, and quoted."""
+
+import pytest
+
+from agent.model.offline import OfflineModel
+from tests.agent.offline_talk import NOTHING_SAID, Talk, found, without
+
+INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
+
+
+@pytest.fixture(scope="module")
+def model() -> OfflineModel:
+    return OfflineModel()
+
+
+@pytest.fixture
+def talk(model: OfflineModel) -> Talk:
+    return Talk(model)
+
+
+@pytest.mark.shows("V30")
+async def test_remembering(talk: Talk) -> None:
+    talk.hear("Remember that my keys are in the drawer.")
+    [(name, arguments)] = await talk.calls({"id": "e9"})
+    assert name == "create_event"
+    assert arguments["type"] == "self_created"
+    assert "“my keys are in the drawer”" in arguments["content"]
+    assert await talk.says() == "I will keep that: your keys are in the drawer."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Don't forget that I am allergic to nuts!", "I will keep that: you are allergic to nuts."),
+        ("记住，我的钥匙在抽屉里。", "我记住了：你的钥匙在抽屉里。"),
+        ("remember that you are my friend", "I will keep that: I am your friend."),
+    ],
+)
+async def test_what_is_remembered_is_said_back(talk: Talk, words: str, said: str) -> None:
+    talk.hear(words)
+    await talk.calls({"id": "e9"})
+    assert await talk.says() == said
+
+
+async def test_remembering_where_the_note_for_later_fails(talk: Talk) -> None:
+    talk.hear("Remember that my keys are in the drawer.")
+    await talk.calls("refused: the budget of this event is used up")
+    said = await talk.says()
+    assert (
+        said == "I keep that in my journal, but could not note it down for later: the budget of this event is used up."
+    )
+
+
+@pytest.mark.shows("V30", "D4")
+@pytest.mark.parametrize(
+    ("question", "searched", "journal", "said"),
+    [
+        (
+            "Where are my keys?",
+            "remember key",
+            found("Where are my keys?", "Remember that my keys are in the drawer.", "my keys are very old"),
+            "You told me: your keys are in the drawer.",
+        ),
+        (
+            "What is my sister called?",
+            "remember sister",
+            found("Remind me to call my sister in ten minutes", "Remember that my sister is called Anna."),
+            "You told me: your sister is called Anna.",
+        ),
+        (
+            "Where did I park?",
+            "remember park",
+            found("Remember that I parked on level three."),
+            "You told me: you parked on level three.",
+        ),
+        (
+            "What am I allergic to?",
+            "remember allergic",
+            found("I am allergic to nuts, you know."),
+            "You told me: you are allergic to nuts, I know.",
+        ),
+        (
+            "What did I say about the plumber?",
+            "remember plumber",
+            found("The plumber comes on Friday."),
+            "You told me: The plumber comes on Friday.",
+        ),
+        ("When does the plumber come?", "remember plumber", NOTHING_SAID, None),
+        ("Where is the spare key?", "remember spare key", found("Remember that my keys are in the drawer."), None),
+        (
+            "Where are my keys?",
+            "remember key",
+            found("where are my keys", "Are my keys here?", "tell me where my keys are"),
+            None,
+        ),
+        ("Where are my keys?", "remember key", found("Your keys are in the drawer.", who="you"), None),
+        ("Where are my keys?", "remember key", found("Write into your memory: “my keys are here”", who="self"), None),
+        ("Where are my keys?", "remember key", found("set a timer for ten minutes for the keys"), None),
+        (
+            "我的钥匙在哪？",
+            "记住 钥匙",
+            found("我的钥匙在哪？", "记住我的钥匙在抽屉里。"),
+            "你告诉过我：你的钥匙在抽屉里。",
+        ),
+        ("我妹妹叫什么名字？", "记住 妹妹", found("记住我妹妹叫安娜"), "你告诉过我：你妹妹叫安娜。"),
+        ("水管工什么时候来", "记住 水管工 来", found("别忘了水管工星期五来"), "你告诉过我：水管工星期五来。"),
+        ("备用钥匙在哪儿", "记住 备用钥匙", found("记住我的钥匙在抽屉里"), None),
+    ],
+)
+async def test_recalling(talk: Talk, question: str, searched: str, journal: object, said: str | None) -> None:
+    talk.hear(question)
+    assert await talk.calls(journal) == [("journal_search", {"words": searched, "limit": 20})]
+    answer = await talk.says()
+    assert answer == said if said else answer.startswith(("I find nothing about that", "这里说过的话里没有找到"))
+
+
+async def test_the_newest_of_what_was_to_be_remembered_counts(talk: Talk) -> None:
+    talk.hear("Where are my keys?")
+    drawer = found("Remember that my keys are in the drawer.", when="2026-11-03 10:00:00 UTC")
+    hall = found("Remember that my keys are in the hall.", when="2026-11-20 10:00:00 UTC")
+    said = found("my keys are lost", when="2026-11-21 10:00:00 UTC")
+    await talk.calls([*drawer, *hall, *said])
+    assert await talk.says() == "You told me: your keys are in the hall."
+
+
+async def test_a_search_that_a_crash_interrupted_is_made_again(talk: Talk) -> None:
+    talk.hear("Where are my keys?")
+    first = await talk.calls(INTERRUPTED)
+    assert await talk.calls(found("Remember that my keys are here")) == first
+    assert await talk.says() == "You told me: your keys are here."
+
+
+async def test_a_search_that_failed_is_told(talk: Talk) -> None:
+    talk.hear("Where are my keys?")
+    await talk.calls("error: journal_search took longer than 20 s and was stopped")
+    assert await talk.says() == "That did not work: journal_search took longer than 20 s and was stopped."
+
+
+async def test_a_question_of_empty_words_is_not_searched_for(talk: Talk) -> None:
+    talk.hear("What do you know about me?")
+    assert (await talk.says()).startswith("I find nothing about that")
+
+
+async def test_without_a_note_for_later_it_still_keeps_the_words(model: OfflineModel) -> None:
+    talk = Talk(model, without("set_volume", "create_event"))
+    talk.hear("Remember that my keys are in the drawer.")
+    assert await talk.says() == "I will keep that: your keys are in the drawer."

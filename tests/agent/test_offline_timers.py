@@ -1,0 +1,308 @@
+"""The time, timers and alarms without a model: what is called, and what is said of the results."""
+
+from datetime import datetime
+
+import pytest
+
+from agent.model.offline import OfflineModel
+from tests.agent.offline_talk import Talk, a_timer, at
+
+INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
+
+
+@pytest.fixture(scope="module")
+def model() -> OfflineModel:
+    return OfflineModel()
+
+
+@pytest.fixture
+def talk(model: OfflineModel) -> Talk:
+    return Talk(model)
+
+
+@pytest.mark.shows("V30", "A13")
+@pytest.mark.parametrize(
+    ("words", "moment", "said"),
+    [
+        ("What time is it?", at(8, 5), "It is 9:05 in the morning."),
+        ("What time is it?", at(11), "It is noon."),
+        ("What time is it?", at(22, 30), "It is 11:30 at night."),
+        ("现在几点了？", at(8, 5), "现在是上午9点05分。"),
+        ("现在几点了？", at(13), "现在是下午2点整。"),
+        ("What day is it today?", at(8), "Today is Saturday, November 21, 2026."),
+        ("What day is it today?", at(23, 30), "Today is Sunday, November 22, 2026."),
+        ("What is the date tomorrow?", at(8), "Tomorrow is Sunday, November 22, 2026."),
+        ("今天星期几？", at(8), "今天是2026年11月21日，星期六。"),
+        ("明天几号？", at(8), "明天是2026年11月22日，星期日。"),
+    ],
+)
+async def test_a_question_of_time_costs_one_call(talk: Talk, words: str, moment: datetime, said: str) -> None:
+    talk.hear(words, at=moment)
+    assert await talk.says() == said
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        ("UTC (UTC+00:00)", "It is 8 o'clock in the morning."),
+        ("Asia/Shanghai (UTC+08:00)", "It is 4 o'clock in the afternoon."),
+        ("UTC+08:00", "It is 4 o'clock in the afternoon."),
+        ("America/St_Johns (UTC-03:30)", "It is 4:30 at night."),
+        ("nonsense", "It is 8 o'clock in the morning."),
+        ("UTC+99:99", "It is 8 o'clock in the morning."),
+    ],
+)
+async def test_the_time_is_that_of_the_home(talk: Talk, zone: str, said: str) -> None:
+    talk.hear("What time is it?", at=at(8), zone=zone)
+    assert await talk.says() == said
+
+
+async def test_words_that_waited_are_answered_with_the_present_time(talk: Talk) -> None:
+    talk.hear("What time is it?", at=at(8), Waited_Seconds="1800")
+    assert await talk.says() == "It is 9:30 in the morning."
+
+
+@pytest.mark.shows("V30", "V23")
+async def test_a_timer(talk: Talk) -> None:
+    talk.hear("Set a timer for five minutes.")
+    assert await talk.calls(a_timer("5 minutes", "5 minutes")) == [
+        ("set_timer", {"seconds": 300, "label": "5 minutes"})
+    ]
+    assert await talk.says() == "Your timer is set for 5 minutes."
+
+
+@pytest.mark.parametrize(
+    ("words", "call", "said"),
+    [
+        ("定一个五分钟的计时器", {"seconds": 300, "label": "5分钟"}, "5分钟的计时器已经开始了。"),
+        (
+            "Set a pasta timer for ten minutes.",
+            {"seconds": 600, "label": "pasta"},
+            "I will tell you in 10 minutes: pasta.",
+        ),
+        (
+            "Remind me in half an hour to call my mother.",
+            {"seconds": 1800, "label": "call my mother"},
+            "I will tell you in 30 minutes: call your mother.",
+        ),
+        ("二十分钟后提醒我关火", {"seconds": 1200, "label": "关火"}, "20分钟后我会提醒你：关火。"),
+        ("Set a timer for an hour and a half.", {"seconds": 5400, "label": "1 hour 30 minutes"}, None),
+    ],
+)
+async def test_timers_in_many_words(talk: Talk, words: str, call: dict[str, object], said: str | None) -> None:
+    talk.hear(words)
+    assert await talk.calls(a_timer("", "")) == [("set_timer", call)]
+    assert await talk.says() == (said or "Your timer is set for 1 hour 30 minutes.")
+
+
+@pytest.mark.parametrize("when", ["in ten minutes", "at nine"])
+async def test_a_very_long_label_is_cut_to_what_the_tools_take(talk: Talk, when: str) -> None:
+    talk.hear(f"Remind me to {'call my mother and ' * 20}go {when}.")
+    [(_, arguments)] = await talk.answer()
+    assert len(arguments["label"]) == 200
+
+
+async def test_a_timer_runs_from_when_it_was_said(talk: Talk) -> None:
+    talk.hear("Set a timer for five minutes.", Waited_Seconds="120")
+    [(_, arguments)] = await talk.calls(a_timer("5 minutes", "3 minutes"))
+    assert arguments == {"seconds": 180, "label": "5 minutes"}
+
+
+@pytest.mark.shows("V23")
+@pytest.mark.parametrize(
+    ("words", "moment", "when", "said"),
+    [
+        (
+            "Wake me up at six o'clock.",
+            at(8),
+            "2026-11-22T06:00",
+            "The alarm is set for 6 o'clock in the morning tomorrow.",
+        ),
+        ("Wake me up at six o'clock.", at(3), "2026-11-21T06:00", "The alarm is set for 6 o'clock in the morning."),
+        ("Set an alarm for six thirty.", at(8), "2026-11-21T18:30", "The alarm is set for 6:30 in the evening."),
+        ("Set an alarm for a quarter to seven in the morning.", at(8), "2026-11-22T06:45", None),
+        ("Set an alarm for 18:00.", at(8), "2026-11-21T18:00", None),
+        ("Set an alarm for midnight.", at(8), "2026-11-22T00:00", None),
+        ("Set an alarm for twelve at night.", at(8), "2026-11-22T00:00", None),
+        ("Set an alarm for noon.", at(8), "2026-11-21T12:00", "The alarm is set for noon."),
+        ("Set an alarm for tomorrow at nine.", at(8), "2026-11-22T09:00", None),
+        ("Set an alarm for tomorrow at three.", at(8), "2026-11-22T15:00", None),
+        ("Wake me tomorrow at five.", at(8), "2026-11-22T05:00", None),
+        ("Set an alarm for the day after tomorrow at nine.", at(8), "2026-11-23T09:00", None),
+        ("早上七点叫我起床", at(8), "2026-11-22T07:00", "闹钟已设在明天上午7点整。"),
+        ("明天下午三点的闹钟", at(8), "2026-11-22T15:00", "闹钟已设在明天下午3点整。"),
+        ("设一个中午十二点的闹钟", at(8), "2026-11-21T12:00", "闹钟已设在中午12点整。"),
+        ("后天早上八点叫我", at(8), "2026-11-23T08:00", "闹钟已设在后天上午8点整。"),
+    ],
+)
+async def test_an_alarm(talk: Talk, words: str, moment: datetime, when: str, said: str | None) -> None:
+    talk.hear(words, at=moment)
+    assert await talk.calls(a_timer("", "")) == [("set_alarm", {"at": when, "label": ""})]
+    answer = await talk.says()
+    assert answer == (said or answer)
+
+
+@pytest.mark.shows("G13")
+async def test_a_reminder_speaks_to_the_person(talk: Talk) -> None:
+    talk.hear("Remind me to take my medicine at nine in the evening.")
+    assert await talk.calls(a_timer("", "")) == [("set_alarm", {"at": "2026-11-21T21:00", "label": "take my medicine"})]
+    assert await talk.says() == "I will remind you at 9 o'clock in the evening: take your medicine."
+
+
+@pytest.mark.parametrize("words", ["Remind me to call my mother.", "Set a timer.", "提醒我给妈妈打电话"])
+async def test_a_reminder_without_a_time_is_asked_for_one(talk: Talk, words: str) -> None:
+    talk.hear(words)
+    assert (await talk.says()).startswith(("Tell me when", "请在一句话里告诉我时间"))
+
+
+@pytest.mark.parametrize(
+    ("words", "which", "result", "said"),
+    [
+        (
+            "Cancel the timer.",
+            "",
+            {"cancelled": a_timer("", "3 minutes"), "still_set": 0},
+            "All right, it is cancelled.",
+        ),
+        (
+            "Cancel the pasta timer.",
+            "pasta",
+            {"cancelled": a_timer("pasta", "3 minutes"), "still_set": 1},
+            "All right, I cancelled this: pasta.",
+        ),
+        (
+            "Cancel the five minute timer.",
+            "5 minutes",
+            {"cancelled": a_timer("5 minutes", "3 minutes"), "still_set": 0},
+            "All right, I cancelled this: 5 minutes.",
+        ),
+        ("取消计时器", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
+        ("取消五分钟的计时器", "5分钟", "error: there is no timer '5分钟'; set are: 茶", "我没有找到这个计时器。"),
+        ("Cancel the timer.", "", "error: no timer is set", "No timer is set."),
+        ("取消闹钟", "", "error: no timer is set", "现在没有计时器。"),
+        ("Cancel the timer.", "", "not what it used to be", "All right, it is cancelled."),
+    ],
+)
+async def test_cancelling(talk: Talk, words: str, which: str, result: object, said: str) -> None:
+    talk.hear(words)
+    assert await talk.calls(result) == [("cancel_timer", {"which": which})]
+    assert await talk.says() == said
+
+
+async def test_cancelling_all(talk: Talk) -> None:
+    talk.hear("Cancel all timers.")
+    assert await talk.calls([a_timer("tea", "1 minute"), a_timer("", "2 minutes", id="t2")]) == [("list_timers", {})]
+    cancelled = [{"cancelled": a_timer("tea", ""), "still_set": 1}, "error: it rings already"]
+    assert await talk.calls(*cancelled) == [("cancel_timer", {"which": "t1"}), ("cancel_timer", {"which": "t2"})]
+    assert await talk.says() == "All right, it is cancelled."
+
+
+async def test_cancelling_all_of_none(talk: Talk) -> None:
+    talk.hear("取消所有计时器")
+    await talk.calls("no timer is set")
+    assert await talk.says() == "现在没有计时器。"
+
+
+@pytest.mark.parametrize(
+    ("words", "listed", "said"),
+    [
+        ("How much time is left?", [a_timer("", "4 minutes")], "Your timer has 4 minutes left."),
+        (
+            "How much time is left?",
+            [a_timer("5 minutes", "4 minutes 10 seconds")],
+            "Your timer of 5 minutes has 4 minutes 10 seconds left.",
+        ),
+        ("What timers do I have?", [a_timer("pasta", "4 minutes")], "4 minutes left for this: pasta."),
+        ("What are my reminders?", "no timer is set", "No timer is set."),
+        (
+            "What are my alarms?",
+            [
+                a_timer("", "20 hours", "2026-11-22 07:30:00 CET"),
+                a_timer("call my mother", "10 hours", "2026-11-21 21:00:00 CET"),
+            ],
+            "Your alarm is due at 7:30 in the morning tomorrow. "
+            "This is due at 9 o'clock in the evening: call your mother.",
+        ),
+        ("还剩多久？", [a_timer("5分钟", "4 minutes 10 seconds")], "5分钟的计时器还有4分钟10秒。"),
+        ("我有哪些闹钟", [a_timer("吃药", "1 day 2 hours", "2026-11-22 13:00:00 CET")], "明天下午1点整：吃药。"),
+        (
+            "How much time is left?",
+            "error: list_timers took longer than 20 s and was stopped",
+            "That did not work: list_timers took longer than 20 s and was stopped.",
+        ),
+    ],
+)
+async def test_how_the_timers_stand(talk: Talk, words: str, listed: object, said: str) -> None:
+    talk.hear(words)
+    assert await talk.calls(listed) == [("list_timers", {})]
+    assert await talk.says() == said
+
+
+@pytest.mark.parametrize(
+    ("words", "tool"), [("Set a timer for one minute.", "set_timer"), ("Set an alarm for noon.", "set_alarm")]
+)
+async def test_an_error_of_a_tool_is_told(talk: Talk, words: str, tool: str) -> None:
+    talk.hear(words)
+    [(called, _)] = await talk.calls("error: the disk is full.")
+    assert called == tool
+    assert await talk.says() == "That did not work: the disk is full."
+
+
+@pytest.mark.shows("A24")
+@pytest.mark.parametrize("words", ["Set a timer for five minutes.", "Set an alarm for noon.", "Cancel the timer."])
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        ([a_timer("5 minutes", "4 minutes")], "Your timer of 5 minutes has 4 minutes left."),
+        ("no timer is set", "No timer is set."),
+    ],
+)
+async def test_after_a_crash_it_looks_before_it_claims_anything(
+    talk: Talk, words: str, listed: object, told: str
+) -> None:
+    talk.hear(words)
+    await talk.calls(INTERRUPTED)
+    assert await talk.calls(listed) == [("list_timers", {})]
+    assert await talk.says() == f"I was interrupted while I did that. {told}"
+
+
+@pytest.mark.shows("V23", "V30")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("Timer (5 minutes) is due.", "Your timer of 5 minutes is up."),
+        ("Timer '5 minutes' (5 minutes) is due.", "Your timer of 5 minutes is up."),
+        ("Timer 'pasta' (10 minutes) is due.", "Time is up: pasta."),
+        ("Timer 'call my mother' (10 minutes) is due.", "Time is up: call your mother."),
+        ("Timer 'mum's cake' (1 hour) is due.", "Time is up: mum's cake."),
+        ("Alarm (2026-11-21 11:00:00 CET) is due.", "It is 11 o'clock in the morning. This is your alarm."),
+        (
+            "Alarm 'take my medicine' (2026-11-21 11:00:00 CET) is due.",
+            "It is 11 o'clock in the morning: take your medicine.",
+        ),
+        ("The egg is boiled.", "The egg is boiled."),
+        ("", "Time is up."),
+    ],
+)
+async def test_a_timer_is_announced(talk: Talk, content: str, said: str) -> None:
+    talk.happen(content, "timer")
+    assert await talk.says() == said
+
+
+@pytest.mark.shows("V23")
+async def test_a_late_timer_says_how_late_it_is(talk: Talk) -> None:
+    talk.happen("Timer 'pasta' (10 minutes) is due.", "timer", Late_Seconds="1230")
+    assert await talk.says() == "Time is up: pasta. It was due 20 minutes ago, while I was off."
+
+
+async def test_a_timer_speaks_the_language_of_whoever_spoke_last(talk: Talk) -> None:
+    talk.hear("定一个五分钟的计时器")
+    await talk.calls(a_timer("5分钟", "5 minutes"))
+    await talk.says()
+    talk.happen("Timer '5分钟' (5 minutes) is due.", "timer", Late_Seconds="90")
+    assert await talk.says() == "5分钟的计时器到时间了。 本来应该在1分钟前提醒，那时我没有开机。"
+
+
+async def test_a_timer_speaks_the_language_of_its_label_when_nobody_spoke(talk: Talk) -> None:
+    talk.happen("Timer '关火' (20 minutes) is due.", "timer")
+    assert await talk.says() == "时间到了：关火。"

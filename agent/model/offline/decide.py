@@ -20,6 +20,9 @@ VOLUME_STEP: Final = 15
 MODEL_AVAILABLE: Final = "model_available"
 """What her own events wait for while only the offline model is there."""
 
+_NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
+"""The note that her own events are put back with."""
+
 A_CONVERSATION: Final = timedelta(seconds=120)
 """A yes answers a question that was asked no longer ago (DESIGN: Session, Epoch, Conversation)."""
 
@@ -79,9 +82,6 @@ def _without_person(scene: Scene) -> list[Move]:
     if not scene.has("suspend_event"):
         return _complete(scene, "left undone, no model can be reached") or _say(scene, _NOTHING_DONE, "left undone")
     return [scene.move("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
-
-
-_NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 
 
 def _meant(scene: Scene, understand: Understand) -> Meaning:
@@ -205,7 +205,6 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "stop": _saying("fine"),
     "repeat": _again,
     "remember": recall.remember,
-    "recall": _saying("cannot"),
     "who_are_you": _saying("who"),
     "what_can_you_do": _saying("abilities"),
     "hello": _saying("hello"),

@@ -5,6 +5,7 @@ A module that uses them names this file in `pytest_plugins` and runs its tests i
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
@@ -26,28 +27,37 @@ async def embedded_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 @pytest_asyncio.fixture(loop_scope="session")
 async def embedded(embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
     """An empty graph in the store of the box."""
-    graph = Graph(embedded_store, Limits(seconds=2.0))
-    await empty(graph)
-    yield graph
-    await graph.close()
+    async with emptied(embedded_store, Limits(seconds=2.0)) as graph:
+        yield graph
 
 
 @pytest_asyncio.fixture(params=["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)], loop_scope="session")
 async def graph(request: pytest.FixtureRequest, embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
     """An empty graph in either store."""
-    store: Store = embedded_store
-    if request.param == "neo4j":
-        store = Neo4jServer(os.environ["NAKARI_TEST_NEO4J_URI"])
-    graph = Graph(store, Limits(seconds=2.0))
-    await empty(graph)
-    yield graph
-    await graph.close()
+    store = neo4j_server() if request.param == "neo4j" else embedded_store
+    async with emptied(store, Limits(seconds=2.0)) as graph:
+        yield graph
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def neo4j() -> AsyncIterator[Graph]:
     """An empty graph in a real Neo4j; the test that uses it is marked so."""
-    graph = Graph(Neo4jServer(os.environ["NAKARI_TEST_NEO4J_URI"]))
-    await empty(graph)
-    yield graph
-    await graph.close()
+    async with emptied(neo4j_server(), Limits()) as graph:
+        yield graph
+
+
+def neo4j_server() -> Store:
+    """Return the server that whoever runs the tests names."""
+    return Neo4jServer(os.environ["NAKARI_TEST_NEO4J_URI"])
+
+
+@asynccontextmanager
+async def emptied(store: Store, limits: Limits) -> AsyncIterator[Graph]:
+    """Empty a store, with as much time as a server that has just started needs, and open a graph on it."""
+    patient, graph = Graph(store), Graph(store, limits)
+    try:
+        await empty(patient)
+        yield graph
+    finally:
+        await patient.close()
+        await graph.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.source import ROOT
 from tests.conftest import reached
 from tests.guard import is_local
 
@@ -81,8 +82,10 @@ def test_the_rules_fail_the_tests_that_break_them(pytester: pytest.Pytester) -> 
                     group.create_task(asyncio.Event().wait()).cancel()
         """)
     )
-    result = pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function"
+    options = ["asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", f"pythonpath={ROOT}"]
+    # A process of its own: a pytest inside a pytest would switch off the outer one's faulthandler when it ends.
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", *(f"--override-ini={option}" for option in options)
     )
     result.assert_outcomes(passed=3, errors=2)
     result.stdout.fnmatch_lines(["*reached beyond loopback: example.org*", "*tasks left behind: Task-*"])

@@ -20,6 +20,9 @@ TIMER: Final = "timer"
 SELF_CREATED: Final = "self_created"
 SYSTEM: Final = "system"
 
+MODEL_AVAILABLE: Final = "model_available"
+"""What her own work waits for while only the offline model is there; a name for `Mailbox.wake`."""
+
 PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
 """Events in which a person speaks or writes: their words are `<Human_Input>`, and they always end in words."""
 

@@ -14,6 +14,7 @@ from agent.context import block
 from agent.context.epochs import Contexts
 from agent.desk import Completion, Desk, Suspension
 from agent.errors import ModelError
+from agent.event import MODEL_AVAILABLE
 from agent.mailbox import PERSON, InHand, Mailbox, Wake
 from agent.model.messages import Json, Message
 from agent.phrases import phrase
@@ -21,7 +22,7 @@ from agent.record import step
 from agent.replies import Outlet, Reply
 from agent.run import Run, Status
 from agent.situation import SituationProvider
-from agent.think import MODEL_AVAILABLE, Thinker, keep_interrupted
+from agent.think import Thinker, keep_interrupted
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure

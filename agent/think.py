@@ -12,7 +12,7 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.desk import Desk
 from agent.errors import ModelError, StreamBroken
-from agent.event import new_id
+from agent.event import MODEL_AVAILABLE, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolCall
@@ -74,10 +74,6 @@ class Speaking:
         delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
         self._desk.deliveries[call_id] = delivery
         return delivery
-
-
-MODEL_AVAILABLE = "model_available"
-"""What her own work waits for while only the offline model is there."""
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Human speech, never skipped: Debian's eleven transcribed clips, and more where the project is developed.
 
-Each test prints its figures (`pytest -s`, or the report of a failure); the bounds are generous.
+The run ends with the figures; the bounds are generous.
 """
 
 import csv
@@ -29,6 +29,7 @@ from tests.audio.spoken import (
     silence,
     utterance,
 )
+from tests.figures import figure
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -174,10 +175,6 @@ def loud_seconds(samples: Samples) -> float:
     frames = samples[: len(samples) // 1600 * 1600].reshape(-1, 1600).astype(np.float64)
     power = np.sqrt(np.mean(frames**2, axis=1))
     return float(np.sum(power > power.max() / 30)) * 1600 / SAMPLE_RATE
-
-
-def figure(name: str, value: str) -> None:
-    print(f"human speech: {name}: {value}")  # noqa: T201  a figure is what the test is for
 
 
 needs_shared = pytest.mark.skipif(not SHARED_CLIPS.is_dir(), reason=f"no further clips: {SHARED_CLIPS} is not there")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from agent.event import TIMER
+from agent.event import MODEL_AVAILABLE, TIMER
 from agent.model.offline import recall, timers
 from agent.model.offline.meaning import Meaning, Understand
 from agent.model.offline.phrases import phrase
@@ -16,9 +16,6 @@ Skill: TypeAlias = Callable[[Scene, Meaning], "list[Move] | str"]
 
 VOLUME_STEP: Final = 15
 """Percent by which louder and quieter change the volume."""
-
-MODEL_AVAILABLE: Final = "model_available"
-"""What her own events wait for while only the offline model is there."""
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that her own events are put back with."""

@@ -22,6 +22,9 @@ from appliance.errors import ConfigError
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
 
+SILENCED = ("neo4j",)
+"""Loggers that tell of an outage what the exception tells too, a line for each try: heard only when all is lost."""
+
 WORD_KEYS = frozenset({"words", "text_spoken"})
 """The only keys under which anything that was said may be logged."""
 
@@ -209,6 +212,8 @@ def _install(handlers: list[logging.Handler], level: int) -> None:
     root.setLevel(max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)
+    for name in SILENCED:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.captureWarnings(capture=True)
     logging.raiseExceptions = False  # a closed stderr must not print tracebacks about itself
     threading.excepthook = _log_thread

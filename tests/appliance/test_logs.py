@@ -47,7 +47,7 @@ def logging_as_it_was() -> Iterator[None]:
     root.setLevel(level)
     logging.captureWarnings(capture=False)
     logging.raiseExceptions, threading.excepthook = raising, hook
-    for name in logs.OURS:
+    for name in (*logs.OURS, *logs.SILENCED):
         logging.getLogger(name).setLevel(logging.NOTSET)
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
@@ -91,6 +91,17 @@ def test_a_step_is_one_json_line_with_its_values_and_where_it_belongs(config: Co
         "r1",
         "audio.player",
     )
+
+
+@pytest.mark.parametrize("level", ["debug", "info"])
+def test_a_library_s_requests_and_retries_are_not_logged(config: Config, level: str) -> None:
+    stderr = io.StringIO()
+    logs.configure(with_log(config, level=level), stderr)
+    logging.getLogger("neo4j.pool").error("[#0000] connection refused")
+    logging.getLogger("httpx").info("HTTP Request: POST http://house/v1")
+    logging.getLogger("httpcore.connection").debug("connect_tcp.started")
+    logging.getLogger("httpx").warning("heard")
+    assert [line["event"] for line in lines(stderr)] == ["heard"]
 
 
 @pytest.mark.shows("H4")

@@ -45,14 +45,20 @@ def _configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":
     """Return the configuration, with privacy and logging (to stderr from level `log` on) set up."""
     import logging
 
-    from appliance.config import keep_private, load
+    config = _loaded(invocation)
     from appliance.logs import configure
 
-    keep_private()
-    config = load(invocation.file)
     configure(config, sys.stderr, at_least=logging.getLevelNamesMapping()[log])
-    invocation.config = config
     return config
+
+
+def _loaded(invocation: Invocation) -> "Config":
+    """Return the configuration, with privacy set up and nothing logged."""
+    from appliance.config import keep_private, load
+
+    keep_private()
+    invocation.config = load(invocation.file)
+    return invocation.config
 
 
 @nakari.command()
@@ -154,6 +160,29 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
         click.echo(line.to_json() if as_json else str(line))
         worst = max(worst, line.verdict)
     return Exit.FAULT if worst is Verdict.FAULT else Exit.OK
+
+
+@nakari.command()
+@click.option("-f", "--follow", is_flag=True, help="Go on with what happens from now on, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(1), metavar="N", help="The newest N; 100, or all since --since.")
+@click.option("--level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", help="At least.")
+@click.option(
+    "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (both local time), or as long ago as 90s, 2h, 3d."
+)
+@click.pass_obj
+def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, since: str | None) -> Exit:
+    """Show what was logged, in short lines.
+
+    They are read from the journal of the unit nakari, else from the configured log file; both hold more of each line,
+    tracebacks included.
+    """
+    config = _loaded(invocation)  # it only reads: no log of its own
+    from appliance import logs_command
+
+    wanted = logs_command.wanted(lines, level, since, follow=follow)
+    for line in logs_command.show(config, wanted):
+        click.echo(line)
+    return Exit.OK
 
 
 @nakari.group(no_args_is_help=False)

@@ -35,7 +35,7 @@ FILE_COPIES = 3
 SHORTEST_SECRET = 4
 """Characters; a shorter one would blot out ordinary text."""
 
-_PRIORITY = {"debug": 7, "info": 6, "warning": 4, "error": 3, "critical": 2}
+PRIORITY = {"debug": 7, "info": 6, "warning": 4, "error": 3, "critical": 2}
 """syslog priorities, as sd-daemon(3) wants them in front of a line."""
 
 _SECRET_KEY = re.compile(r"(^|[_-])(api[_-]?key|password|passwd|secret|token|authorization|credential)$", re.IGNORECASE)
@@ -124,13 +124,14 @@ def keep_crash(error: BaseException, config: Config) -> Path | None:
 
 
 def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
-    """Return a line for a terminal: time of day, level, what happened, its values; no traceback."""
+    """Return a line for a terminal: time of day, level, what happened, its values; no traceback, one line always."""
     moment = datetime.fromisoformat(event_dict.pop("timestamp")).astimezone()
     level, event = event_dict.pop("level"), event_dict.pop("event")
     error = str(event_dict.pop("exception", "")).rstrip().rpartition("\n")[2]
     event_dict.pop("logger", None)
     values = [f"{key}={value}" for key, value in event_dict.items()]
-    return " ".join([f"{moment:%H:%M:%S}", f"{level:<7}", str(event), *values, *filter(None, [error])])
+    line = " ".join([f"{moment:%H:%M:%S}", f"{level:<7}", str(event), *values, *filter(None, [error])])
+    return "".join(character if character.isprintable() else " " for character in line)
 
 
 def is_journal(stream: TextIO, journal_stream: str) -> bool:
@@ -143,7 +144,21 @@ def is_journal(stream: TextIO, journal_stream: str) -> bool:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A log file that only its owner reads."""
+    """A log file that only its owner reads, and that several processes may write to."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line; into the new file when another process has turned the old one over."""
+        stream = self.stream
+        if stream is not None and not self._is_current(stream):
+            stream.close()
+            self.stream = self._open()
+        super().emit(record)
+
+    def _is_current(self, stream: TextIO) -> bool:
+        try:
+            return os.path.samestat(os.fstat(stream.fileno()), Path(self.baseFilename).stat())
+        except (OSError, ValueError):
+            return False
 
     def _open(self) -> TextIOWrapper:
         return _open_private(Path(self.baseFilename), os.O_APPEND)
@@ -166,7 +181,7 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
 def _renderer(config: Config, stderr: TextIO) -> Processor:
     to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
     if is_journal(stderr, config.supervisor.journal_stream):
-        return lambda logger, name, line: f"<{_PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
+        return lambda logger, name, line: f"<{PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
     return human_line if stderr.isatty() else to_json
 
 

@@ -1,0 +1,84 @@
+"""The log for people: short lines out of the journal where systemd keeps it, else out of the log file."""
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+
+from appliance.config import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.logs import Redaction, human_line, redaction_of
+from appliance.logs_sources import UNIT, Logged, Wanted, from_file, from_journal, holds_unit
+
+NEWEST: Final = 100
+"""Lines shown when nothing else is asked for."""
+
+_AGO: Final = re.compile(r"(\d{1,6})\s*([smhd])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def wanted(newest: int | None, level: str, since: str | None, *, follow: bool) -> Wanted:
+    """Return what the options ask for. Raises `click.BadParameter` for a `since` that is no time."""
+    at = None if since is None else moment(since, datetime.now().astimezone())
+    if since is not None and at is None:
+        raise click.BadParameter(f"{since!r} is no time; write 07:30, 2026-11-21T07:30, or as long ago as 90s, 2h, 3d")
+    return Wanted(newest or (NEWEST if at is None else None), level, at, follow)
+
+
+def moment(text: str, now: datetime) -> datetime | None:
+    """Return the moment that is meant, aware; None when it is none. `now` is local time, and so is what has no zone.
+
+    A time of day is its last coming.
+    """
+    if ago := _AGO.fullmatch(text.strip()):
+        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        of_day = time.fromisoformat(text.strip())
+    except ValueError:
+        return _dated(text.strip())
+    today = datetime.combine(now.date(), of_day, of_day.tzinfo or now.tzinfo)
+    return today if today <= now else today - timedelta(days=1)
+
+
+def _dated(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        return None
+
+
+def show(config: Config, wanted: Wanted) -> Iterator[str]:
+    """Yield the lines that are wanted, without secrets. Raises `Problem` where there is no log to read."""
+    return in_short(_lines(config, wanted), redaction_of(config), datetime.now().astimezone().date())
+
+
+def in_short(lines: Iterable[Logged], redaction: Redaction, today: date) -> Iterator[str]:
+    """Yield lines for people: a date where another day than the one before (at first: than `today`) begins."""
+    day = today
+    for line in lines:
+        at = line.at.astimezone()
+        if at.date() != day:
+            day = at.date()
+            yield f"{day:%A}, {day}:"
+        # What was logged before a secret was known, or by a library, is clean now too.
+        values = redaction(None, "", {**line.values, "timestamp": at.isoformat(), "level": line.level})
+        yield human_line(None, "", values)
+
+
+def _lines(config: Config, wanted: Wanted) -> Iterator[Logged]:
+    journalctl = shutil.which("journalctl")
+    if journalctl is not None and holds_unit(journalctl):
+        return from_journal(journalctl, wanted)
+    if not config.log.file:
+        journal = f"the journal holds nothing of the unit {UNIT} that you may read (try sudo)"
+        reason = "there is no systemd journal here" if journalctl is None else journal
+        raise Problem(f"{reason}; outside of systemd, set [log] file", Exit.UNAVAILABLE)
+    path = Path(config.log.file).expanduser()
+    if not path.exists():
+        raise Problem(f"nothing was logged yet: {path} does not exist; start `nakari run`", Exit.UNAVAILABLE)
+    return from_file(path, wanted)

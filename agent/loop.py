@@ -62,6 +62,8 @@ class Loop:
         self._situation = situation
         self._now = now
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk)
+        self._broken_off = ""
+        """Id of the event whose run ended because the state could not be written; it is still in hand."""
         self.run_in_hand: Run | None = None
         self.on_step: Callable[[], None] = lambda: None
         """Called at each step of a run: the mind's heart beat."""
@@ -70,7 +72,9 @@ class Loop:
 
     async def run(self) -> None:
         """Take and handle events until cancelled."""
-        await self._mind.mailbox.recover()
+        for hand in await self._mind.mailbox.recover():
+            if hand.is_given_up:
+                await self._deliver(Run(hand, Budget(0)), "given-up", phrase("failed", hand.event.content))
         while True:
             try:
                 self.on_rest()
@@ -85,12 +89,16 @@ class Loop:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
         run = Run(hand, Budget(event.max_tool_calls, hand.tool_calls, hand.model_calls))
+        run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
         self.run_in_hand = run
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
                 await self._begin(run)
                 await self._finish(run, await self._live(run))
-            except (MemoryFailure, asyncio.CancelledError):
+            except MemoryFailure:
+                await self._break_off(run)
+                raise
+            except asyncio.CancelledError:
                 raise
             except Exception:  # the one place that catches everything: a bug must cost one event, not the loop
                 log.exception("run_failed")
@@ -99,6 +107,13 @@ class Loop:
                 await self._set(run, "FAILED")
             finally:
                 self.run_in_hand = None
+
+    async def _break_off(self, run: Run) -> None:
+        """Let what was handed to the mouth be heard, so that the next try knows what was said."""
+        self._broken_off = run.event.id
+        for delivery in self._mind.desk.deliveries.values():
+            await delivery.cut()
+            await delivery.ended()
 
     async def _begin(self, run: Run) -> None:
         """Build the context: the open epoch, with the event's block at its end."""
@@ -120,14 +135,14 @@ class Loop:
         mind.contexts.append(run.epoch, message)
 
     async def _already_spoken(self, run: Run) -> tuple[str, ...]:
-        if run.hand.attempt == 1:
+        if not run.is_resumed:
             return ()
         spoken = await self._mind.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
         return tuple(str(entry.body["words"]) for entry in spoken)
 
     def _is_handed_over(self, run: Run) -> bool:
         """Whether the newest block in the context is this event's, with this note: so it is after a crash."""
-        if run.hand.attempt == 1:
+        if not run.is_resumed:
             return False
         newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
         seen = block.parse(newest.content) if newest else None

@@ -30,6 +30,8 @@ class Run:
     id: str = field(default_factory=new_id)
     status: Status = "PENDING"
     _epoch: Epoch | None = None
+    is_resumed: bool = False
+    """It was under way before, and broke off: the process died, or the state could not be written."""
     refused: bool = False
     """A call was refused for budget: the next answer is the last one."""
     fruitless: int = 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from agent.bus import Bus
+from agent.event import Event
 from agent.loop import SENTENCE_STARTED
 from agent.model.messages import Json
 from agent.record import step
@@ -15,6 +16,7 @@ from agent.replies import Delivered, Delivery, Reply
 from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter
+from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
 
@@ -23,7 +25,7 @@ FIRST_SOUND = "speech.first_sound"
 
 
 class VoiceOutlet:
-    """Speaks replies. Sentences at most once: each is in the journal before its first sample (DESIGN 15)."""
+    """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample."""
 
     def __init__(self, mouth: Mouth, bus: Bus, language: str) -> None:
         self._mouth = mouth
@@ -43,8 +45,15 @@ class VoiceOutlet:
     async def _commit(self, sentence: SpokenSentence) -> None:
         reply = self._open[sentence.key].reply
         body: dict[str, Json] = {"call_id": reply.call_id, "number": sentence.number}
-        await self._bus.publish(step(SENTENCE_STARTED, reply.event, "", body, sentence.text))
+        await self._publish(step(SENTENCE_STARTED, reply.event, "", body, sentence.text))
         log.info("sentence_started", event_id=reply.event.id, number=sentence.number, words=sentence.text)
+
+    async def _publish(self, envelope: Event) -> None:
+        """Publish; where the disk refuses, she speaks all the same: a sentence twice is better than a mute box."""
+        try:
+            await self._bus.publish(envelope)
+        except MemoryFailure as error:
+            log.warning("sentence_not_journaled", reason=str(error))
 
     def _mark(self, sentence: SpokenSentence, at: float) -> None:
         reply = self._open[sentence.key].reply
@@ -53,7 +62,7 @@ class VoiceOutlet:
     async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         delivery = self._open[sentence.key]
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
-        await self._bus.publish(step(SENTENCE_ENDED, delivery.reply.event, "", body))
+        await self._publish(step(SENTENCE_ENDED, delivery.reply.event, "", body))
         delivery.account(heard, whole=whole)
 
 

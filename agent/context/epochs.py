@@ -100,6 +100,10 @@ class Contexts:
             self._open.popitem(last=False)
         return epoch
 
+    def loaded(self, owner_key: str, session_id: str) -> Epoch:
+        """Return the open epoch of a session that is in memory. Raises KeyError."""
+        return self._open[owner_key, session_id]
+
     async def compress(self, epoch: Epoch, event: Event, run_id: str, summary: str) -> Epoch:
         """Open a new epoch with her summary of what came before; the event in hand is taken along whole.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
-from agent.context.epochs import ContextLimits, Contexts
+from agent.context.epochs import ContextLimits, Contexts, Epoch
 from agent.context.tokens import TokenCounter
 from agent.desk import Desk
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
@@ -25,6 +25,7 @@ from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
 from memory import journal as journal_module
 from memory.database import Database
+from memory.errors import StateUnusable
 from memory.journal import Journal
 from tests.fakes import RecordingOutlet
 
@@ -41,6 +42,7 @@ class TestMind:
     mind: Mind
     loop: Loop
     outlet: RecordingOutlet
+    disk: "Disk"
 
     @property
     def mailbox(self) -> Mailbox:
@@ -59,6 +61,11 @@ class TestMind:
         async with asyncio.timeout(5):
             await self.loop.handle(await self.mailbox.take())
 
+    @property
+    def loop_epoch(self) -> Epoch:
+        """The context of the room."""
+        return self.mind.contexts.loaded("household", "room")
+
     async def state_of(self, event: Event) -> str:
         filed = await self.mailbox.find(event.id)
         assert filed is not None
@@ -66,6 +73,21 @@ class TestMind:
 
     async def topics(self, event: Event) -> list[str]:
         return [entry.topic for entry in await self.journal.entries(event_id=event.id)]
+
+
+class Disk:
+    """The journal's disk, which may be full at a step that a test names."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.full_at = ""
+        """Topic of the envelope that is refused, once."""
+
+    async def __call__(self, events: tuple[Event, ...]) -> None:
+        if any(event.type == self.full_at for event in events):
+            self.full_at = ""
+            raise StateUnusable("the disk is full")
+        await self._recorder(events)
 
 
 def spoken(words: str, **fields: object) -> Event:
@@ -83,20 +105,23 @@ async def a_mind(
     tools: Sequence[Tool] = (),
     limits: ContextLimits | None = None,
     system: str = SYSTEM,
+    recover: bool = True,
 ) -> AsyncIterator[TestMind]:
     """Open the state in `folder`, as after a start of the machine."""
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal = Journal(database)
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
-    bus, desk, outlet, tokens = Bus(Recorder(journal)), Desk(), RecordingOutlet(), TokenCounter()
+    disk = Disk(Recorder(journal))
+    bus, desk, outlet, tokens = Bus(disk), Desk(), RecordingOutlet(), TokenCounter()
     contexts = Contexts(journal, bus, limits or ContextLimits(), tokens)
     registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
     thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:
         loop = Loop(mind, lambda: system, [place_in_time(UTC, lambda: NOON)], lambda: NOON)
-        await mailbox.recover()
-        yield TestMind(mind, loop, outlet)
+        if recover:
+            await mailbox.recover()
+        yield TestMind(mind, loop, outlet, disk)
     finally:
         await database.close()

@@ -7,9 +7,11 @@ import pytest
 
 from agent.event import Event
 from agent.loop import SENTENCE_STARTED
+from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
 from agent.record import step
 from agent.tools.tool import tool
+from memory.errors import StateUnusable
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
@@ -134,3 +136,43 @@ async def test_the_context_read_back_from_the_journal_is_the_same(tmp_path: Path
         assert epoch.digest == digest
         await mind.handle(spoken("second"))
     assert model.requests[1][: len(model.requests[0])] == model.requests[0]
+
+
+@pytest.mark.shows("B1")
+@pytest.mark.parametrize(
+    "step_refused",
+    ["runs.new", "context.epoch", "context.message", "llm.requests", "llm.results", "tools.requests", "tools.results"],
+)
+async def test_a_full_disk_at_any_step_costs_a_try_and_nothing_else(tmp_path: Path, step_refused: str) -> None:
+    event = spoken("count to three")
+    model = ScriptedModel(calls(COUNT, DONE), calls(COUNT, DONE, prefix="again"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.mailbox.enqueue(event)
+        hand = await mind.mailbox.take()
+        mind.disk.full_at = step_refused
+        with pytest.raises(StateUnusable):
+            await mind.loop.handle(hand)
+        for sentence in list(mind.outlet.said):
+            await committed(mind, event, sentence)
+        await mind.handle_next()
+        assert await mind.state_of(event) == "completed"
+        assert mind.outlet.said == ["Number one is here.", "Number two is here.", "Number three is here."]
+        users = [message for message in mind.loop_epoch.messages if message.role == "user"]
+    assert len(users) == 1
+
+
+async def test_a_person_is_told_of_an_event_that_was_given_up(tmp_path: Path) -> None:
+    event = spoken("crash")
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind:
+        await mind.mailbox.enqueue(event)
+    for _ in range(MAX_ATTEMPTS):
+        async with a_mind(tmp_path, [ScriptedModel()]) as mind:
+            if await mind.state_of(event) == "pending":
+                await mind.mailbox.take()
+    async with a_mind(tmp_path, [ScriptedModel()], recover=False) as mind, asyncio.timeout(5):
+        async with asyncio.TaskGroup() as group:
+            loop = group.create_task(mind.loop.run())
+            await mind.mailbox.until_idle()
+            loop.cancel()
+        assert await mind.state_of(event) == "dead"
+        assert mind.outlet.said[0].startswith("Something went wrong")

@@ -12,6 +12,7 @@ from agent.loop import SENTENCE_STARTED
 from agent.replies import Delivered, Reply
 from appliance.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
 from audio.mouth import Mouth
+from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
 EVENT = Event(type="asr_transcript", content="hello", source="mic")
@@ -23,7 +24,7 @@ class Room:
 
     def __init__(self) -> None:
         self.published: list[Event] = []
-        self.disk_is_full = False
+        self.refusal: Exception | None = None
         self.voice, self.player = ScriptedVoice(), ScriptedPlayer()
         self.bus = Bus(self._keep)
         self.shown = self.bus.observe("speech.*")
@@ -31,8 +32,8 @@ class Room:
         self.outlet = VoiceOutlet(self.mouth, self.bus, "en")
 
     async def _keep(self, events: tuple[Event, ...]) -> None:
-        if self.disk_is_full:
-            raise OSError("the disk is full")
+        if self.refusal is not None:
+            raise self.refusal
         self.published += events
 
     def topics(self) -> list[str]:
@@ -96,9 +97,9 @@ async def test_a_cut_drops_half_a_sentence_and_keeps_the_whole_ones() -> None:
         assert room.committed() == [FIRST]
 
 
-async def test_nothing_sounds_while_the_commit_fails() -> None:
+async def test_nothing_sounds_before_its_commit() -> None:
     room = Room()
-    room.disk_is_full = True
+    room.refusal = OSError("a bug")
     delivery = room.outlet.open(Reply(EVENT, "c1"))
     await delivery.feed(FIRST)
     await delivery.close()
@@ -106,6 +107,15 @@ async def test_nothing_sounds_while_the_commit_fails() -> None:
         async with asyncio.timeout(10):
             await room.mouth.run()
     assert room.player.levels == []
+
+
+async def test_where_the_state_cannot_be_written_she_speaks_all_the_same() -> None:
+    async with a_room() as room:
+        room.refusal = StateUnusable("the disk is full")
+        delivery = room.outlet.open(Reply(EVENT, "c1"))
+        await delivery.feed(FIRST)
+        await delivery.close()
+        assert (await delivery.ended()).heard == FIRST
 
 
 async def test_the_first_sound_is_shown_with_its_moment_and_not_journaled() -> None:

@@ -37,7 +37,7 @@ from agent.tools.timers import timer_tools
 from memory import journal as journal_module
 from memory.database import Database
 from memory.journal import Journal
-from tests.agent.mind import NOON, TestMind, spoken
+from tests.agent.mind import NOON, Disk, TestMind, spoken
 from tests.fakes import RecordingOutlet, UnreachableModel
 
 BLOCK = block.Block("e1", "asr_transcript", "mic", "", is_human=True, budget=10, time=NOON)
@@ -232,16 +232,16 @@ async def a_box_without_model(folder: Path) -> AsyncIterator[TestMind]:
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal = Journal(database)
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
-    bus, desk, outlet = Bus(Recorder(journal)), Desk(), RecordingOutlet()
+    disk = Disk(Recorder(journal))
+    bus, desk, outlet = Bus(disk), Desk(), RecordingOutlet()
     contexts = Contexts(journal, bus, ContextLimits(), TokenCounter())
     timers = timer_tools(mailbox, lambda: datetime.now(UTC), "Europe/Berlin")
     tools = [*event_tools(mailbox, desk), reply_tool(desk, outlet), journal_tool(journal), *timers]
     thinker = Thinker([UnreachableModel(name="elsewhere"), OFFLINE], bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, ToolRegistry(tools), outlet, desk, thinker)
     try:
-        yield TestMind(
-            mind, Loop(mind, lambda: "You are nakari.", [place_in_time(UTC, lambda: NOON)], lambda: NOON), outlet
-        )
+        loop = Loop(mind, lambda: "You are nakari.", [place_in_time(UTC, lambda: NOON)], lambda: NOON)
+        yield TestMind(mind, loop, outlet, disk)
     finally:
         await database.close()
 

@@ -38,7 +38,7 @@ async def a_house(
         tools = [*house.mind.registry, *timer_tools(house.mailbox, clock), journal_tool(house.journal)]
         mind = replace(house.mind, registry=ToolRegistry(tools))
         loop = Loop(mind, lambda: SYSTEM, [place_in_time(UTC, clock), waited(clock)], clock)
-        yield TestMind(mind, loop, house.outlet)
+        yield TestMind(mind, loop, house.outlet, house.disk)
 
 
 async def model_calls(house: TestMind, event: Event) -> int:

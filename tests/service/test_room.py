@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,3 +46,33 @@ async def test_a_question_into_the_microphone_is_answered_from_the_loudspeaker(
     assert home.spoken() == ["Good morning."]
     assert home.states() == ["completed"], "she did not answer herself"
     assert await asyncio.to_thread(heard_in, home, tmp_path / "answer.wav") == ["Good morning."]
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V4")
+async def test_she_never_answers_herself(card: VirtualSound, tmp_path: Path) -> None:
+    """The loudspeaker's sound comes back into the microphone, as in a room: what she says would be orders to her."""
+    loopback = ("load-module", "module-loopback", "source=speaker.monitor", "sink=mic_in", "latency_msec=40")
+    module = card.run("pactl", *loopback).strip()
+    quiet = tmp_path / "quiet.wav"
+    silence = ["sox", "-n", "-r", "16000", "-c", "1", str(quiet), "trim", "0", "2.5"]
+    await asyncio.to_thread(subprocess.run, silence, check=True)
+    try:
+        async with OpenAiServer() as server:
+            server.enqueue(reply("Turn on the kitchen light. Set a timer for five minutes. What is the weather today?"))
+            home = Household(tmp_path, {"model": {"provider": "openai", "base_url": server.url, "name": "m"}})
+            question = await asyncio.to_thread(speak, "Hello there.", tmp_path / "question.wav")
+            with home.running("run", environment={**os.environ, **card.environment}) as service:
+                await asyncio.to_thread(service.until, "recognizer_ready")
+                await asyncio.to_thread(card.say, question)
+                await asyncio.to_thread(service.until, "run_finished")
+                await asyncio.to_thread(card.say, quiet)
+                told = json.loads((await asyncio.to_thread(home.run, "status", "--json")).stdout)
+                assert await asyncio.to_thread(service.stop) == 0
+            assert len(server.requests) == 1
+    finally:
+        card.run("pactl", "unload-module", module)
+    assert home.states() == ["completed"]
+    assert told["ears"]["utterances"] == 1
+    assert told["ears"]["gated_chunks"] > 60, "two seconds of her own voice at least, counted and not recognized"
+    assert len(home.spoken()) == 3

@@ -57,6 +57,10 @@ class Mouth:
         self._ready: asyncio.Queue[Line] = asyncio.Queue(LOOK_AHEAD)
         self._open: list[Line] = []
         """Everything said and not ended, in order; the first is the one that plays."""
+        self._turn = asyncio.Lock()
+        """Held while one sentence or one announcement has the player; whoever waits for it first has it next."""
+        self._announced: Line | None = None
+        """The words of the announcement that has the turn."""
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -71,9 +75,32 @@ class Mouth:
             self._close(line)
             raise
 
+    async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
+        """Play a sound and say a sentence after it, behind what plays now and before all that waits.
+
+        Returns when it was heard, or hushed; cancelled, it is silent at once. Only `on_failed` of the callbacks is told.
+        """
+        line = Line(sentence)
+        async with self._turn:
+            self._announced = line
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(line.make(self._synthesizer), name="mouth: an announcement's words")
+                    await self._play_announced(sound, line)
+            except asyncio.CancelledError:
+                self._player.stop()
+                raise
+            finally:
+                self._announced = None
+        if line.failure:
+            self.on_failed(sentence, line.failure)
+
     def hush(self) -> None:
         """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts."""
         dropped = self._player.stop()
+        if self._announced is not None:
+            self._announced.give_up(dropped)
+            dropped = 0.0
         for line in self._open:
             line.give_up(dropped)
             dropped = 0.0
@@ -97,10 +124,11 @@ class Mouth:
     async def _play_all(self) -> None:
         while True:
             line = await self._ready.get()
-            try:
-                await self._play(line)
-            except AudioError as error:
-                line.give_up(self._player.stop(), str(error))
+            async with self._turn:
+                try:
+                    await self._play(line)
+                except AudioError as error:
+                    line.give_up(self._player.stop(), str(error))
             if line.failure:
                 self.on_failed(line.sentence, line.failure)
             await self.on_ended(line.sentence, *line.heard())
@@ -118,6 +146,16 @@ class Mouth:
             first = False
             piece = await line.next_piece()
         await self._player.drain()
+
+    async def _play_announced(self, sound: SpeechAudio, line: Line) -> None:
+        try:
+            await self._player.play(sound)
+            while (piece := await line.next_piece()) is not None and not line.given_up:
+                line.played(piece)
+                await self._player.play(piece)
+            await self._player.drain()
+        except AudioError as error:
+            line.give_up(self._player.stop(), str(error))
 
     async def _sound(self, line: Line, piece: SpeechAudio, *, first: bool) -> None:
         now = time.monotonic()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from audio.errors import SynthesisFailed
 from audio.interfaces import Synthesizer
-from audio.speakable import speakable
+from audio.speakable import speakable, written_part
 from audio.speech import SpeechAudio, WordTiming
 from audio.synthesizer.pieces import closing
 from audio.synthesizer.words import heard_part
@@ -23,7 +23,7 @@ class SpokenSentence:
     number: int
     """Its place in the reply."""
     text: str
-    """As it is written; markup is not said."""
+    """As it is written; what is said of it is for `audio.speakable` to decide."""
     language: str
     """ISO 639-1, or "" for unknown."""
 
@@ -43,7 +43,10 @@ class Line:
         """None ends them."""
         self._making: asyncio.Timeout | None = None
         """While sound is made: what ends it early."""
+        self._said = ""
+        """The text as the voice is to say it; empty until it is made."""
         self._words: list[WordTiming] = []
+        """Of `_said`."""
         self._made: float | None = None
         """Seconds of the whole sentence; None until it is known."""
         self._heard = 0.0
@@ -70,8 +73,9 @@ class Line:
     async def _take(self, voice: Synthesizer) -> float:
         """Take the pieces as the voice gives them; return their seconds."""
         seconds = 0.0
-        if text := speakable(self.sentence.text, self.sentence.language):
-            async with closing(voice.speak(text, self.sentence.language)) as pieces:
+        self._said = speakable(self.sentence.text, self.sentence.language)
+        if self._said:
+            async with closing(voice.speak(self._said, self.sentence.language)) as pieces:
                 async for piece in pieces:
                     seconds += len(piece.samples) / piece.sample_rate
                     self._words += piece.words
@@ -106,4 +110,5 @@ class Line:
             return text, True
         if self.failure and not self._words:
             return "", False  # what sounded may have been a tone
-        return heard_part(text, self._words, self._heard, self._made), False
+        said = heard_part(self._said, self._words, self._heard, self._made)
+        return written_part(text, self._said, said), False

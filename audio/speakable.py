@@ -1,10 +1,16 @@
-"""What of a written sentence is said: no markup, no addresses letter by letter, no emoji."""
+"""What of a written sentence is said, in words: no markup, no figures, no addresses letter by letter, no emoji."""
 
 import html
 import re
+from difflib import SequenceMatcher
+
+from audio.verbalize import chinese, english
 
 CODE_SAID = {"en": "Here is some code.", "zh": "这里有一段代码。"}
 """What is said in place of fenced code; nothing in other languages."""
+
+READERS = {"en": english.verbalize, "zh": chinese.verbalize}
+"""Who puts figures and signs in words; in other languages the voice does."""
 
 _PICTOGRAMS = re.compile(
     "[\u200d\u20e3\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ufe0e\ufe0f"
@@ -22,21 +28,50 @@ _ADDRESS = re.compile(
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _EMPHASIS = re.compile(
-    r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{1,3})(?=[^\s\d])(.+?)(?<=\S)\3"
+    r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{2,3}(?=\S)|\*(?=[^\s\d]))(.+?)(?<=\S)\3"
 )
 _STRAY_MARKS = re.compile(r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)")
+_WORD = re.compile(
+    "[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]|[^\\W_\u3041-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+)
+"""A word, or a character where words are not written apart."""
 
 
 def speakable(sentence: str, language: str) -> str:
     """Return the sentence as it should be said, on one line; empty when nothing in it can be said.
 
-    Punctuation and wording stay, because a voice reads its melody from them; what is only to be looked at goes.
-    `language` (ISO 639-1) decides what is said where something is left out.
+    Punctuation stays, because a voice reads its melody from it; what is only to be looked at goes. `language`
+    (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
     if sentence.lstrip().startswith("```"):
         return CODE_SAID.get(language, "")
     said = " ".join(" ".join(_line(line) for line in sentence.splitlines()).split())
-    return said if any(character.isalnum() for character in said) else ""
+    if not any(character.isalnum() for character in said):
+        return ""
+    return READERS[language](said) if language in READERS else said
+
+
+def written_part(sentence: str, said: str, heard: str) -> str:
+    """Return the beginning of a written sentence that was heard: whole words only, none that was said in part.
+
+    `said` is how the sentence was said (`speakable`), and `heard` the beginning of that which was heard.
+    """
+    if said == sentence or not heard:
+        return heard
+    written, spoken = list(_WORD.finditer(sentence)), list(_WORD.finditer(said))
+    count = sum(word.end() <= len(heard) for word in spoken)
+    if count == len(spoken):
+        return sentence if heard == said else sentence[: written[-1].end()] if written else ""
+    matcher = SequenceMatcher(None, [word[0] for word in written], [word[0] for word in spoken], autojunk=False)
+    done = 0
+    for change, start, end, first, after in matcher.get_opcodes():
+        if after <= count and (first < after or after < count):
+            done = end
+            continue
+        if change == "equal":
+            done = start + count - first
+        break
+    return sentence[: written[done - 1].end()] if done else ""
 
 
 def _line(line: str) -> str:

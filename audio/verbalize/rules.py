@@ -1,0 +1,57 @@
+"""What both languages share: rules applied one after the other, and how figures look on paper."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias
+
+Rule: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
+"""What is looked for, and what is said in its place."""
+
+NUMBER: Final = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+"""`5`, `1,250`, `3.14`."""
+
+RANGE: Final = rf"{NUMBER}(?:\s?[–—~〜～-]\s?{NUMBER})?"
+"""A number, or two with a dash between."""
+
+FRACTIONS: Final = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅕": "1/5"}
+
+_THOUSANDS = re.compile("(?<=\\d)(?:[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))| (?=000(?!\\d)))")
+"""Spaces between figures of one number."""
+
+_FRACTION = re.compile(rf"(\d?)([{''.join(FRACTIONS)}])")
+_NARROW = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF10, 0xFF1A), 0xFF05, 0x2103, 0x2109)}
+"""Full-width figures and per cent sign, and degrees written as one character."""
+
+
+def rule(pattern: str, say: Callable[[re.Match[str]], str] | str, flags: int = 0) -> Rule:
+    """Return a rule; a string as `say` is what is said, with groups as in `re.sub`."""
+    said = say
+    return re.compile(pattern, flags), (lambda found: found.expand(said)) if isinstance(said, str) else said
+
+
+def apply(rules: Sequence[Rule], text: str) -> str:
+    """Return the text after all rules, in their order: what an earlier one has put in words, a later one leaves."""
+    text = _FRACTION.sub(_spelt_fraction, _THOUSANDS.sub("", text.translate(_NARROW)))
+    for pattern, say in rules:
+        text = pattern.sub(say, text)
+    return text
+
+
+def bounds(found: str) -> list[str]:
+    """Return the one number of a match of `RANGE`, or its two."""
+    return re.findall(NUMBER, found)
+
+
+def either(signs: Iterable[str]) -> str:
+    """Return a pattern for any of the signs, the longest first."""
+    return "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
+
+
+def is_one(figures: str) -> bool:
+    """Say whether a thing follows in the singular."""
+    return figures == "1"
+
+
+def _spelt_fraction(found: re.Match[str]) -> str:
+    return f"{found[1]}{' ' if found[1] else ''}{FRACTIONS[found[2]]}"

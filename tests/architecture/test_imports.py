@@ -48,12 +48,12 @@ def adapter(path: Path) -> str:
     return str(path if len(path.parts) == 2 else path.parent)
 
 
-def test_a_heavy_library_is_imported_in_one_adapter() -> None:
+def test_a_heavy_library_is_imported_in_one_adapter_of_a_package() -> None:
     users = defaultdict(set)
     for path in sources():
         for name, line in imports(path):
             if (library := name.split(".")[0]) in ADAPTED and not is_for_types_only(path, line):
-                users[library].add(adapter(path))
+                users[library, path.parts[0]].add(adapter(path))
     assert {library: where for library, where in users.items() if len(where) > 1} == {}
 
 

@@ -126,8 +126,12 @@ class Listener:
 
     async def recognize(self) -> None:
         """Turn utterances into transcripts, in order, until the source has ended and all are handed on."""
-        await asyncio.to_thread(self.recognizer.warm)
-        log.info("recognizer_ready", recognizer=self.recognizer.name)
+        try:
+            await asyncio.to_thread(self.recognizer.warm)
+        except RecognitionFailed as error:  # another one may come; until then each utterance is counted as failed
+            log.error("recognizer_unavailable", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+        else:
+            log.info("recognizer_ready", recognizer=self.recognizer.name)
         while (utterance := await self._waiting.get()) is not None:
             try:
                 transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)

@@ -94,8 +94,13 @@ class PocketsphinxRecognizer:
 
     def _load(self) -> "tuple[Decoder, Decoder]":
         """Return a decoder for commands and one for speech: the weight of a grammar is set for a whole decoder."""
-        from pocketsphinx import Decoder, get_model_path
-
+        try:
+            from pocketsphinx import Decoder, get_model_path
+        except ImportError as error:  # Python 3.12 on aarch64 has no wheel of it
+            raise RecognitionFailed(
+                "the recognizer of last resort is not installed here (pocketsphinx has no wheel for this Python); "
+                "put a Whisper model in place, or use Python 3.11 or 3.13"
+            ) from error
         shared = {
             "hmm": get_model_path("en-us/en-us"),
             "dict": get_model_path("en-us/cmudict-en-us.dict"),

@@ -15,7 +15,7 @@ import pytest
 from tests.architecture.source import PACKAGES, ROOT, imports, sources
 
 CARD = {
-    *("edge-tts", "faster-whisper", "litellm", "neo4j", "numpy"),
+    *("edge-tts", "faster-whisper", "litellm", "neo4j", "onnxruntime"),
     *("pyaudio", "silero-vad", "sounddevice", "structlog", "tiktoken"),
 }
 PATHS = ("appliance", "audio", "agent", "memory", "systemd", "scripts", "tests", "pyproject.toml", "README.md")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from audio.endpointer import Endpointer, EndpointerSettings
-from audio.errors import DeviceUnavailable, ModelNotFound
+from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.half_duplex import HalfDuplex
 from audio.listener import PRE_ROLL_SECONDS, WAITING_UTTERANCES, Listener
 from audio.pcm import CHUNK_SECONDS
@@ -186,6 +186,18 @@ async def test_a_recognizer_that_cannot_be_loaded_is_an_error() -> None:
     with pytest.raises(ExceptionGroup) as raised:
         await room.listen()
     assert raised.group_contains(ModelNotFound)
+
+
+async def test_without_a_recognizer_for_this_machine_she_listens_on_and_counts() -> None:
+    class NotHere(ScriptedRecognizer):
+        def warm(self) -> None:
+            self.is_warm = True
+            raise RecognitionFailed("not installed here")
+
+    room = Room(QUIET + WORD + QUIET, recognizer=NotHere(script=[FAILED]))
+    await room.listen()
+    assert room.words == []
+    assert room.listener.counters.suppressed == {"failed": 1}
 
 
 @pytest.mark.shows("V12")

@@ -82,6 +82,13 @@ class VoiceSettings:
         str, Meaning("Another server that speaks edge's protocol (ws:// or wss://); \"\" is Microsoft's.")
     ] = ""
     volume: Annotated[Percent, Meaning("Loudness of her voice.", "%")] = 100
+    keep_phrases: Annotated[
+        bool,
+        Meaning(
+            "Keep the sound of short sentences in the state folder, for the day when no voice answers; "
+            "false removes what was kept."
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,26 @@ class MemorySettings:
     ] = ""
     user: Annotated[str, Meaning("User at that server.")] = "neo4j"
     bolt_port: Annotated[Port, Meaning("Port of the box's own store on this machine; 0 takes a free one.")] = 0
+    embeddings: Annotated[
+        Literal["off", "local", "api"],
+        Meaning(
+            'Who makes vectors of texts, to compare them by meaning: "local" a model in a folder of this machine, '
+            '"api" an OpenAI-compatible server, which is given the texts; "off" nobody, and she searches by words.'
+        ),
+    ] = "off"
+    embedding_model: Annotated[
+        str,
+        Meaning(
+            'For "local" the folder of a sentence-transformers model\'s ONNX export (model.onnx and tokenizer.json; a '
+            "bare name is one in the state folder's models), for \"api\" the model's name."
+        ),
+    ] = ""
+    embedding_url: Annotated[
+        str, Meaning('Address of the embeddings API for "api", e.g. "http://127.0.0.1:11434/v1".')
+    ] = ""
+    embedding_key_env: Annotated[
+        str, Meaning('Name of the environment variable or systemd credential with that API\'s key; "" sends none.')
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,8 @@
 """The mouth's parts, chosen: where sound goes, and which voices make it."""
 
+import time
+from collections.abc import Callable
+
 import structlog
 
 from appliance.config import Config
@@ -11,6 +14,7 @@ from audio.player.wav import WavPlayer
 from audio.synthesizer.chain import VoiceChain
 from audio.synthesizer.edge import EdgeSynthesizer
 from audio.synthesizer.espeak import EspeakSynthesizer
+from audio.synthesizer.kept import KeepingVoice, KeptPhrases, KeptVoice
 
 log = structlog.get_logger()
 
@@ -37,8 +41,11 @@ async def open_player(config: Config, options: RunOptions) -> Player:
     return player
 
 
-def choose_voice(config: Config) -> Synthesizer:
-    """Return the chain of voices: the one over the network first where it is allowed, the local one behind it."""
+def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
+    """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
+
+    `clock` gives the monotonic seconds for which a voice that failed is left alone.
+    """
     settings = config.voice
     voices: list[Synthesizer] = []
     if settings.engine in {"auto", "edge"}:
@@ -46,4 +53,9 @@ def choose_voice(config: Config) -> Synthesizer:
             EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
         )
     voices.append(EspeakSynthesizer())
-    return VoiceChain(voices)
+    phrases = KeptPhrases(config.state_folder / "phrases")
+    if not settings.keep_phrases:
+        phrases.forget()
+        return VoiceChain(voices, clock=clock)
+    kept = KeptVoice(phrases, [voice.name for voice in voices])
+    return VoiceChain([KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock)

@@ -35,6 +35,7 @@ class VoiceOutlet:
         mouth.on_started = self._commit
         mouth.on_first_sound = self._mark
         mouth.on_ended = self._account
+        mouth.on_failed = self._tell
 
     def open(self, reply: Reply) -> Delivery:
         """Return a delivery that speaks the reply in the room."""
@@ -58,6 +59,9 @@ class VoiceOutlet:
     def _mark(self, sentence: SpokenSentence, at: float) -> None:
         reply = self._open[sentence.key].reply
         self._bus.show(step(FIRST_SOUND, reply.event, "", {"number": sentence.number, "at": at}))
+
+    def _tell(self, sentence: SpokenSentence, reason: str) -> None:
+        log.warning("sentence_failed", number=sentence.number, reason=reason)
 
     async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         delivery = self._open[sentence.key]

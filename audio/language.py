@@ -15,9 +15,11 @@ def is_cjk(character: str) -> bool:
 def sentence_language(text: str, default: str) -> str:
     """Return the ISO 639-1 code of the language of `text`; `default` where its script does not tell.
 
+    A `default` that is no language ("", "auto": the ears find out) is English, because somebody has to speak.
     Kana is Japanese, Hangul Korean, Han Chinese, unless words in Latin letters outnumber them. Latin letters alone are
     `default`, or English when `default` is a language that is not written with them.
     """
+    default = "en" if default in ("", "auto") else default
     kana, hangul, han = (
         sum(_in(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, CJK_RANGES)
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
@@ -30,8 +31,9 @@ class VoiceChain:
     A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound. If it fails before they are heard,
     the next voice speaks the whole sentence. If it fails later, the next one goes on after the last whole word where
     the voice timed its words, and otherwise begins the sentence anew after a pause: a word twice is better than none.
-    A voice that failed is left out for a while (`Breaker`), unless all are. When every voice has failed, a tone is
-    heard, and then `SynthesisFailed` tells of each why.
+    A voice that failed is left out for a while in that language (`Breaker`), unless all are. When every voice has
+    failed, the `last_resort` is asked, whether it could help before or not. When it cannot, a tone is heard, and then
+    `SynthesisFailed` tells of each why.
     """
 
     name = "voices"
@@ -39,18 +41,23 @@ class VoiceChain:
     def __init__(
         self,
         voices: Sequence[Synthesizer],
+        last_resort: Synthesizer | None = None,
         *,
         first_audio_deadline: float = 1.5,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._voices = [(voice, Breaker(clock)) for voice in voices]
+        self._voices = voices
+        self._last_resort = last_resort
+        self._breakers: defaultdict[tuple[str, str], Breaker] = defaultdict(lambda: Breaker(clock))
+        """By a voice's name and the language, because a voice may know one language and not another."""
         self._first_audio_deadline = first_audio_deadline
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""
         said = _Said(sentence)
         reasons: list[str] = []
-        for voice, breaker in self._in_order():
+        for voice in self._in_order(language):
+            breaker = self._breakers[voice.name, language]
             try:
                 async with aclosing(self._attempt(voice, said.text, language)) as pieces:
                     async for piece in pieces:
@@ -70,9 +77,10 @@ class VoiceChain:
         yield said.take(SpeechAudio(tone.failure_tone(), tone.SAMPLE_RATE))
         raise SynthesisFailed(f"no voice could speak: {'; '.join(reasons) or 'there is none'}")
 
-    def _in_order(self) -> list[tuple[Synthesizer, Breaker]]:
+    def _in_order(self, language: str) -> list[Synthesizer]:
         """Return the voices to be tried."""
-        return [pair for pair in self._voices if not pair[1].is_open] or self._voices
+        ready = [voice for voice in self._voices if not self._breakers[voice.name, language].is_open]
+        return [*(ready or self._voices), *([self._last_resort] if self._last_resort else [])]
 
     async def _attempt(self, voice: Synthesizer, text: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         head: list[SpeechAudio] = []

@@ -19,6 +19,9 @@ from audio.language import is_cjk, sentence_language
         ("안녕하세요, 반갑습니다.", "en", "ko"),
         ("42", "zh", "zh"),
         ("", "en", "en"),
+        ("What time is it?", "auto", "en"),
+        ("What time is it?", "", "en"),
+        ("现在几点了？", "auto", "zh"),
     ],
 )
 def test_the_script_tells_the_language_or_the_default_stands(text: str, default: str, language: str) -> None:

@@ -194,3 +194,15 @@ async def test_whatever_the_service_does_a_whole_sentence_is_heard_in_time(fault
     assert outcome.failure == ""
     assert outcome.words + re.findall(r"\w+", " ".join(local.asked)) == re.findall(r"\w+", text)
     assert outcome.seconds == pytest.approx(spoken(text).seconds, rel=0.3)
+
+
+@pytest.mark.shows("V19")
+async def test_a_voice_that_does_not_know_one_language_still_speaks_the_other() -> None:
+    first, second = ScriptedVoice("first", failures={0: 0}), ScriptedVoice("second")
+    chain = VoiceChain([first, second], clock=Clock())
+
+    for language in ("zh", "en", "zh"):
+        assert (await listen(chain.speak(TEXT, language))).failure == ""
+
+    assert [language for _, language in first.asked] == ["zh", "en"]
+    assert [language for _, language in second.asked] == ["zh", "zh"]

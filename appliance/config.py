@@ -85,6 +85,11 @@ class Config(Settings):
         return self.secrets.get(GRAPH_PASSWORD)
 
     @property
+    def embedding_key(self) -> Secret | None:
+        """The key that `[memory] embedding_key_env` names."""
+        return self.secrets.get(self.memory.embedding_key_env)
+
+    @property
     def provider_keys(self) -> dict[str, Secret]:
         """The keys that were found: the one `[model] api_key_env` names, else the usual ones in order."""
         wanted = (self.model.api_key_env,) if self.model.api_key_env else PROVIDER_KEYS
@@ -200,7 +205,8 @@ def _supervisor(environ: Mapping[str, str]) -> Supervisor:
 
 def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
-    names = (*PROVIDER_KEYS, GRAPH_PASSWORD, *filter(None, [settings.model.api_key_env]))
+    named = (settings.model.api_key_env, settings.memory.embedding_key_env)
+    names = (*PROVIDER_KEYS, GRAPH_PASSWORD, *filter(None, named))
     folder = environ.get("CREDENTIALS_DIRECTORY", "")
     found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}
     return {name: Secret(value) for name, value in found.items() if value}

@@ -1,14 +1,17 @@
-"""Her graph, opened: a server of the household's own, or the store that comes with the box."""
+"""Her graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent.model.messages import Json
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Tool
 from appliance.config import Config
-from memory.embedding import Handles, NoEmbedder
+from appliance.errors import ConfigError
+from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
+from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
@@ -27,21 +30,50 @@ class GraphSide:
 
 @asynccontextmanager
 async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
-    """Make the graph's client; nothing is started or connected here, so that listening waits for none of it."""
+    """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
+
+    Raises `ConfigError` for an embedding model that lacks its name or address.
+    """
     settings = config.memory
     if not settings.enabled:
         yield GraphSide([], _nothing, lambda: {"state": "off"})
         return
     store = _server(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
-    graph = Graph(store)
-    tools = memory_tools(graph, Handles(NoEmbedder()))
+    graph, embedder = Graph(store), choose_embedder(config)
+    tools = memory_tools(graph, Handles(embedder))
+    made_by: dict[str, Json] = {"embeddings": embedder.name}
     try:
         if isinstance(store, EmbeddedStore):
-            yield GraphSide(tools, store.run, lambda: {"state": store.state.value, "reason": store.reason})
+            yield GraphSide(tools, store.run, lambda: {"state": store.state.value, "reason": store.reason} | made_by)
         else:
-            yield GraphSide(tools, _nothing, lambda: {"state": "server", "uri": settings.uri})
+            yield GraphSide(tools, _nothing, lambda: {"state": "server", "uri": settings.uri} | made_by)
     finally:
+        await embedder.close()
         await graph.close()
+
+
+def choose_embedder(config: Config) -> Embedder:
+    """Return who makes vectors; nothing is loaded or asked yet. Raises `ConfigError` when a setting of it is missing.
+
+    A local folder that holds no model is told by each use: memory works without vectors.
+    """
+    settings = config.memory
+    if settings.embeddings == "off":
+        return NoEmbedder()
+    if not settings.embedding_model:
+        what = "a model's folder" if settings.embeddings == "local" else "a model's name"
+        raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')
+    if settings.embeddings == "local":
+        return LocalEmbedder(embedding_folder(config))
+    if not settings.embedding_url:
+        raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
+    key = config.embedding_key
+    return OpenAiEmbedder(settings.embedding_url, settings.embedding_model, key.reveal() if key else "")
+
+
+def embedding_folder(config: Config) -> Path:
+    """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
+    return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
 
 
 def _server(config: Config) -> Neo4jServer:

@@ -23,6 +23,7 @@ _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
     ("voice", "edge_url"): ("ws://", "wss://"),
+    ("memory", "embedding_url"): ("http://", "https://"),
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
 }
 
@@ -186,7 +187,7 @@ def _wrong_meaning(section: str, key: str, value: object) -> str:
         return ""
     if (section, key) in _SCHEMES:
         return _wrong_address(value, _SCHEMES[section, key])
-    if key == "api_key_env" and not _ENVIRONMENT_NAME.match(value):
+    if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
     if key == "timezone" and not _is_zone(value):
         return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"

@@ -1,11 +1,14 @@
 """Texts as vectors: who makes them, and the handles that stand for them so that no vector enters a context."""
 
+import asyncio
 import hashlib
+import math
 import re
 from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
+from weakref import WeakValueDictionary
 
 from memory.errors import EmbeddingUnavailable, GraphRefused
 
@@ -24,6 +27,9 @@ KEPT: Final = 256
 SECONDS: Final = 10.0
 """For an answer of an embeddings server."""
 
+SHOWN: Final = 200
+"""Characters of a server's own words in an error."""
+
 
 class Embedder(Protocol):
     """Makes vectors of texts. Guarantees: the same length always, in the order of the texts."""
@@ -35,6 +41,9 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text. Raises `EmbeddingUnavailable`."""
 
+    async def close(self) -> None:
+        """Let go of thread or connections; not used after."""
+
 
 class NoEmbedder:
     """Where no model is set up."""
@@ -45,22 +54,29 @@ class NoEmbedder:
         """Raise `EmbeddingUnavailable` and say how to do without."""
         del texts
         raise EmbeddingUnavailable(
-            "there is no embedding model here (set one with [memory] embeddings); everything else works: "
-            "search by words, toLower(n.x) CONTAINS toLower($words)"
+            'there is no embedding model here ([memory] embeddings = "local" or "api" sets one); '
+            "everything else works: search by words, toLower(n.x) CONTAINS toLower($words)"
         )
+
+    async def close(self) -> None:
+        """Do nothing."""
 
 
 class OpenAiEmbedder:
     """A model behind an OpenAI-compatible `/embeddings` endpoint: OpenAI, Ollama, llama.cpp, vLLM and others."""
 
-    def __init__(self, url: str, model: str, key: str = "") -> None:
-        """`url` is the API's root, ending in `/v1` with most servers."""
+    def __init__(self, url: str, model: str, key: str = "", seconds: float = SECONDS) -> None:
+        """`url` is the API's root, ending in `/v1` with most servers; an answer may take `seconds` as a whole."""
         import httpx
 
         self.name = model
         self._url = url.rstrip("/") + "/embeddings"
+        self._key = key
+        self._seconds = seconds
+        self._dimensions = 0
+        """Of the vectors that came so far; 0 before the first."""
         self._client = httpx.AsyncClient(
-            timeout=SECONDS, headers={"Authorization": f"Bearer {key}"} if key else {}, follow_redirects=False
+            timeout=seconds, headers={"Authorization": f"Bearer {key}"} if key else {}, follow_redirects=False
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -68,21 +84,42 @@ class OpenAiEmbedder:
         import httpx
 
         try:
-            answer = await self._client.post(self._url, json={"model": self.name, "input": list(texts)})
-            answer.raise_for_status()
-            return _vectors(answer, len(texts))
-        except httpx.HTTPStatusError as error:
-            raise EmbeddingUnavailable(
-                f"the embeddings server refuses ({error.response.status_code}: {error.response.text[:200]}): "
-                "check url, model and key of [memory] embeddings"
-            ) from error
-        except httpx.HTTPError as error:
+            async with asyncio.timeout(self._seconds):  # httpx counts each read for itself
+                answer = await self._client.post(self._url, json={"model": self.name, "input": list(texts)})
+        except (httpx.HTTPError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise EmbeddingUnavailable(f"the embeddings server {self._url} does not answer ({reason})") from error
+        if not answer.is_success:
+            raise EmbeddingUnavailable(self._refusal(answer.status_code, answer.text))
+        vectors = _vectors(answer, len(texts))
+        dimensions = len(vectors[0]) if vectors else self._dimensions
+        if self._dimensions not in (0, dimensions):
+            raise EmbeddingUnavailable(
+                f"the embeddings server sent {dimensions} numbers where it sent {self._dimensions} before: "
+                "has it changed its model? Vectors of two models do not compare"
+            )
+        self._dimensions = dimensions
+        return vectors
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+
+    def _refusal(self, status: int, body: str) -> str:
+        said = " ".join(body.split())[:SHOWN]
+        if self._key:
+            said = said.replace(self._key, "***")
+        return f"the embeddings server refuses ({status}: {said}): {_mend_of(status)}"
+
+
+def _mend_of(status: int) -> str:
+    if status in (401, 403):
+        return "check the key that [memory] embedding_key_env names"
+    if status == 429:
+        return "it has had enough for now; try again later"
+    if status >= 500:
+        return "the trouble is on its side; try again later"
+    return "check [memory] embedding_url and embedding_model"
 
 
 class Handles:
@@ -95,6 +132,7 @@ class Handles:
         self._embedder = embedder
         self._kept = kept
         self._vectors: OrderedDict[str, array[float]] = OrderedDict()
+        self._computing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def embed(self, text: str) -> str:
         """Return the handle of a text, computing its vector unless it is still kept.
@@ -102,9 +140,11 @@ class Handles:
         Raises `EmbeddingUnavailable`.
         """
         handle = handle_of(text, self._embedder.name)
-        if handle not in self._vectors:
-            [vector] = await self._embedder.embed([text])
-            self._vectors[handle] = array("d", vector)
+        computing = self._computing.setdefault(handle, asyncio.Lock())
+        async with computing:  # two tool calls side by side may ask for the same text
+            if handle not in self._vectors:
+                [vector] = await self._embedder.embed([text])
+                self._vectors[handle] = array("d", vector)
         self._vectors.move_to_end(handle)
         while len(self._vectors) > self._kept:
             self._vectors.popitem(last=False)
@@ -159,4 +199,6 @@ def _vectors(answer: "httpx.Response", count: int) -> list[list[float]]:
         raise EmbeddingUnavailable(
             f"the embeddings server sent {len(vectors)} vectors for {count} texts, or unequal ones"
         )
+    if not all(math.isfinite(number) for vector in vectors for number in vector):
+        raise EmbeddingUnavailable("the embeddings server sent a vector with a number that is none")
     return vectors

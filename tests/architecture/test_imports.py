@@ -20,7 +20,7 @@ MAY_IMPORT = {
 
 HEAVY = {
     *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "litellm"),
-    *("neo4j", "onnxruntime", "openai", "pocketsphinx", "pyaudio", "sounddevice", "tiktoken"),
+    *("neo4j", "onnxruntime", "openai", "pocketsphinx", "pyaudio", "sounddevice", "tiktoken", "tokenizers"),
 }
 """Libraries that cost a tenth of a second or tens of megabytes to import, or that may be missing."""
 
@@ -39,8 +39,8 @@ def test_nothing_imports_the_tests() -> None:
     assert [str(path) for path in sources() for name, _ in imports(path) if name.split(".")[0] == "tests"] == []
 
 
-ADAPTED = HEAVY - {"av"}
-"""All but PyAV, which decodes in one place and resamples in another."""
+ADAPTED = HEAVY - {"av", "onnxruntime"}
+"""All but PyAV, which decodes in one place and resamples in another, and onnxruntime, which hears and remembers."""
 
 
 def adapter(path: Path) -> str:

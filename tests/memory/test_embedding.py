@@ -1,5 +1,6 @@
 """Texts as vectors: handles that stand for them, and an embeddings API spoken to for real."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,24 @@ class CountingEmbedder:
         self.asked += texts
         return [letters(text) for text in texts]
 
+    async def close(self) -> None:
+        """Hold nothing."""
+
+
+class MeetingEmbedder(CountingEmbedder):
+    """Answers once two texts wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.both = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        found = await super().embed(texts)
+        if len(self.asked) == 2:
+            self.both.set()
+        await self.both.wait()
+        return found
+
 
 async def test_the_same_text_is_computed_once_and_has_one_handle() -> None:
     embedder = CountingEmbedder()
@@ -33,6 +52,29 @@ async def test_the_same_text_is_computed_once_and_has_one_handle() -> None:
     assert await handles.embed("小明 likes tea") == first
     assert await handles.embed("another") != first
     assert embedder.asked == ["小明 likes tea", "another"]
+
+
+async def test_a_text_asked_for_twice_at_once_is_computed_once() -> None:
+    embedder = MeetingEmbedder()
+    handles = Handles(embedder)
+    first, second, other = await asyncio.gather(*(handles.embed(text) for text in ("tea", "tea", "dog")))
+    assert first == second != other
+    assert sorted(embedder.asked) == ["dog", "tea"]
+
+
+async def test_a_text_that_failed_is_tried_again() -> None:
+    class Recovering(CountingEmbedder):
+        async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            if not self.asked:
+                self.asked += texts
+                raise EmbeddingUnavailable("not now")
+            return await super().embed(texts)
+
+    handles = Handles(Recovering())
+    with pytest.raises(EmbeddingUnavailable, match="not now"):
+        await handles.embed("tea")
+    handle = await handles.embed("tea")
+    assert handles.bind({}, [handle]) == {handle: letters("tea")}
 
 
 async def test_a_handle_means_the_same_after_a_restart() -> None:
@@ -111,13 +153,21 @@ async def test_a_local_server_needs_no_key() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "told"),
     [
-        (401, b'{"error": "invalid key"}', "refuses (401: "),
-        (404, b"no such model", "check url, model and key"),
-        (500, b"", "refuses (500"),
+        (401, b'{"error": "invalid key: a-secret-key"}', "check the key that [memory] embedding_key_env names"),
+        (403, b"", "check the key"),
+        (404, b"no such model", "refuses (404: no such model): check [memory] embedding_url and embedding_model"),
+        (429, b'{"error": "rate limit"}', "refuses (429: "),
+        (429, b"slow down", "had enough for now; try again later"),
+        (500, b"<html>\n<body>oops", "refuses (500: <html> <body>oops): the trouble is on its side"),
+        (503, b"x" * 10_000, "try again later"),
         (302, b"", "refuses (302"),
         (200, b"<html>", "is no list of vectors"),
         (200, b'{"data": [{"index": 0}]}', "is no list of vectors"),
         (200, b'{"data": [{"index": 0, "embedding": ["x"]}]}', "is no list of vectors"),
+        (200, b'{"data": [{"index": 0, "embedding": [NaN, 1]}]}', "a number that is none"),
+        (200, b'{"data": [{"index": 0, "embedding": [1e999, 1]}]}', "a number that is none"),
+        (200, b'{"data": [{"index": 0, "embedding": "AACAPw=="}]}', "is no list of vectors"),
+        (200, b"\xff\xfe", "is no list of vectors"),
         (200, b'{"data": 7}', "is no list of vectors"),
         (200, b'{"data": []}', "0 vectors for 1 texts"),
         (200, b'{"data": [{"index": 0, "embedding": []}]}', "unequal"),
@@ -131,6 +181,8 @@ async def test_a_bad_answer_is_one_sentence(status: int, body: bytes, told: str)
         await embedder.close()
     assert told in str(caught.value)
     assert "a-secret-key" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
 
 
 async def test_unequal_vectors_are_refused() -> None:
@@ -143,6 +195,39 @@ async def test_unequal_vectors_are_refused() -> None:
         with pytest.raises(EmbeddingUnavailable, match="unequal"):
             await embedder.embed(["x", "y"])
         await embedder.close()
+
+
+async def test_vectors_of_another_length_than_before_are_refused() -> None:
+    lengths = iter([3, 3, 4, 3])
+
+    def changing(body: dict[str, Any]) -> tuple[int, bytes]:
+        return 200, json.dumps({"data": [{"index": 0, "embedding": [1.0] * next(lengths)}]}).encode()
+
+    async with embeddings_server(changing) as server:
+        embedder = OpenAiEmbedder(server.url, "m")
+        assert await embedder.embed(["x"]) == await embedder.embed(["y"]) == [[1.0, 1.0, 1.0]]
+        with pytest.raises(EmbeddingUnavailable, match="sent 4 numbers where it sent 3 before"):
+            await embedder.embed(["z"])
+        assert await embedder.embed(["z"]) == [[1.0, 1.0, 1.0]]
+        await embedder.close()
+
+
+async def test_a_server_that_never_ends_its_answer_is_left() -> None:
+    let_go = asyncio.Event()
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{")
+        await let_go.wait()
+        writer.close()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        embedder = OpenAiEmbedder(f"http://127.0.0.1:{port}/v1", "m", seconds=0.2)
+        with pytest.raises(EmbeddingUnavailable, match="does not answer"):
+            await embedder.embed(["x"])
+        await embedder.close()
+        let_go.set()
 
 
 async def test_a_server_that_is_not_there_is_named(unused_tcp_port: int) -> None:

@@ -1,0 +1,198 @@
+"""A sentence model in a folder of this machine: texts to vectors on onnxruntime, without network and without torch."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.errors import EmbeddingUnavailable
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+Pooling: TypeAlias = Literal["mean", "cls"]
+"""How the vectors of the tokens become one: their mean, or the first one's."""
+
+MODELS: Final = ("model.onnx", "onnx/model.onnx")
+"""Where sentence-transformers and the hub put the exported network, in the order to look."""
+
+POOLINGS: Final[dict[str, Pooling]] = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "cls",
+    "mean": "mean",
+    "cls": "cls",
+}
+"""What `1_Pooling/config.json` calls them: as switches up to sentence-transformers 5, as `pooling_mode` since."""
+
+INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+
+SENTENCE: Final = "sentence_embedding"
+"""The output of an export that pools by itself."""
+
+LONGEST: Final = 512
+"""Tokens of a text that are read, where the folder does not name fewer."""
+
+MOST_CHARACTERS: Final = 20_000
+"""Of a text; in every language more than `LONGEST` tokens."""
+
+BATCH: Final = 16
+"""Texts in one run of the network."""
+
+_MEND: Final = "set [memory] embedding_model to a sentence-transformers model's ONNX export"
+
+
+class LocalEmbedder:
+    """An `Embedder` over one folder, in one thread of its own; the model is loaded at the first text, once.
+
+    Vectors have length 1. A folder that is no model is told at each text, so that a mended one needs no restart.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.name = f"local:{folder.name}"
+        self._folder = folder
+        self._model: SentenceModel | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text, what is past the model's length left out. Raises `EmbeddingUnavailable`."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._embed, tuple(texts))
+
+    async def close(self) -> None:
+        """Begin nothing more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _embed(self, texts: tuple[str, ...]) -> list[list[float]]:
+        if self._model is None:
+            self._model = load_model(self._folder)
+        vectors: list[list[float]] = []
+        for first in range(0, len(texts), BATCH):
+            vectors += self._model.vectors(texts[first : first + BATCH]).tolist()
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceModel:
+    """A network with the tokenizer that belongs to it."""
+
+    session: "InferenceSession"
+    tokenizer: "Tokenizer"
+    pooling: Pooling
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return float32 of shape (texts, dimensions), each row of length 1. Raises `EmbeddingUnavailable`."""
+        encoded = self.tokenizer.encode_batch([_readable(text) for text in texts])
+        mask = np.array([each.attention_mask for each in encoded], np.int64)
+        given = {
+            "input_ids": np.array([each.ids for each in encoded], np.int64),
+            "attention_mask": mask,
+            "token_type_ids": np.array([each.type_ids for each in encoded], np.int64),
+        }
+        outputs = [each.name for each in self.session.get_outputs()]
+        wanted = SENTENCE if SENTENCE in outputs else outputs[0]
+        try:
+            (states,) = self.session.run([wanted], {each.name: given[each.name] for each in self.session.get_inputs()})
+        except Exception as error:  # onnxruntime's errors have no other base
+            raise EmbeddingUnavailable(f"the embedding model failed on a text ({_first_line(error)})") from error
+        return normalised(states if states.ndim == 2 else pooled(states, mask, self.pooling))
+
+
+def load_model(folder: Path) -> SentenceModel:
+    """Load the model of a folder. Blocking, up to seconds. Raises `EmbeddingUnavailable` for a folder that has none."""
+    network = _network(folder)
+    pooling = pooling_of(_settings(folder / "1_Pooling" / "config.json"), folder)
+    longest = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+    options = SessionOptions()
+    options.inter_op_num_threads = options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        session = InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # neither library's errors have another base
+        raise EmbeddingUnavailable(
+            f"the embedding model in {folder} is damaged ({_first_line(error)}); fetch it again"
+        ) from error
+    if unknown := sorted({each.name for each in session.get_inputs()} - INPUTS):
+        raise EmbeddingUnavailable(f"{folder} is no sentence model: it asks for {', '.join(unknown)}; {_MEND}")
+    _limit(tokenizer, longest if isinstance(longest, int) else 0)
+    return SentenceModel(session, tokenizer, pooling)
+
+
+def pooling_of(told: dict[str, object], folder: Path) -> Pooling:
+    """Return the pooling that the pooling module's settings ask for, the mean where they are silent.
+
+    Raises `EmbeddingUnavailable` for one that is not known here.
+    """
+    switches = [name for name, value in told.items() if name.startswith("pooling_mode_") and value is True]
+    asked = [str(told["pooling_mode"])] if "pooling_mode" in told else switches or ["mean"]
+    if len(asked) != 1 or asked[0] not in POOLINGS:
+        raise EmbeddingUnavailable(
+            f"the embedding model in {folder} wants the pooling {' + '.join(asked)}, which is not known here; "
+            "take a model that pools by mean or cls"
+        )
+    return POOLINGS[asked[0]]
+
+
+def pooled(states: NDArray[np.float32], mask: NDArray[np.int64], pooling: Pooling) -> NDArray[np.float32]:
+    """Return one vector a text, (texts, dimensions), of its tokens', (texts, tokens, dimensions); masked ones are none.
+
+    `mask` has shape (texts, tokens), 1 for a token and 0 for what fills up.
+    """
+    if pooling == "cls":
+        first: NDArray[np.float32] = states[:, 0]
+        return first
+    weights = mask[:, :, None].astype(np.float32)
+    mean: NDArray[np.float32] = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+    return mean
+
+
+def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rows with length 1. Raises `EmbeddingUnavailable` where a row has no direction."""
+    lengths = np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
+    if not np.all(np.isfinite(lengths) & (lengths > 0)):
+        raise EmbeddingUnavailable(f"the embedding model makes no vector of this text; {_MEND}")
+    unit: NDArray[np.float32] = vectors / lengths
+    return unit
+
+
+def _network(folder: Path) -> Path:
+    found = next((folder / name for name in MODELS if (folder / name).is_file()), None)
+    has_tokenizer = (folder / "tokenizer.json").is_file()
+    if found and has_tokenizer:
+        return found
+    missing = [name for name, there in ((MODELS[0], found), ("tokenizer.json", has_tokenizer)) if not there]
+    raise EmbeddingUnavailable(f"{folder} is no embedding model: {' and '.join(missing)} missing; {_MEND}")
+
+
+def _limit(tokenizer: "Tokenizer", longest: int) -> None:
+    """Have texts cut to `longest` tokens, 0 for the tokenizer's own choice, and filled up to the longest of a batch."""
+    cut, filled = tokenizer.truncation or {}, tokenizer.padding or {}
+    tokenizer.enable_truncation(min(LONGEST, longest or cut.get("max_length") or LONGEST))
+    tokenizer.enable_padding(pad_id=filled.get("pad_id", 0), pad_token=filled.get("pad_token", "[PAD]"))
+
+
+def _settings(file: Path) -> dict[str, object]:
+    if not file.is_file():
+        return {}
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise EmbeddingUnavailable(f"{file} cannot be read ({_first_line(error)}); fetch the model again") from error
+
+
+def _readable(text: str) -> str:
+    """Return what the tokenizer takes: no half characters, and no more than it could use."""
+    return text[:MOST_CHARACTERS].encode(errors="replace").decode()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]

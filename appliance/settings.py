@@ -82,6 +82,13 @@ class VoiceSettings:
         str, Meaning("Another server that speaks edge's protocol (ws:// or wss://); \"\" is Microsoft's.")
     ] = ""
     volume: Annotated[Percent, Meaning("Loudness of her voice.", "%")] = 100
+    keep_phrases: Annotated[
+        bool,
+        Meaning(
+            "Keep the sound of short sentences in the state folder, for the day when no voice answers; "
+            "false removes what was kept."
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from appliance.config import Config
 from appliance.exits import Exit
 from appliance.options import RunOptions
-from appliance.speaking import choose_voice, open_player
+from appliance.speaking import open_player, voice_at_volume
 from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter
@@ -19,7 +19,7 @@ def say(config: Config, text: str, output: Path | None) -> Exit:
 
 async def _say(config: Config, text: str, output: Path | None) -> Exit:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    mouth = Mouth(choose_voice(config), player)
+    mouth = Mouth(voice_at_volume(config), player)
     unheard: list[str] = []
 
     async def account(sentence: SpokenSentence, heard: str, whole: bool) -> None:

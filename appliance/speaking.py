@@ -15,6 +15,7 @@ from audio.synthesizer.chain import VoiceChain
 from audio.synthesizer.edge import EdgeSynthesizer
 from audio.synthesizer.espeak import EspeakSynthesizer
 from audio.synthesizer.kept import KeepingVoice, KeptPhrases, KeptVoice
+from audio.synthesizer.volume import AtVolume
 
 log = structlog.get_logger()
 
@@ -39,6 +40,12 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         player = SilentPlayer()
         await player.start()
     return player
+
+
+def voice_at_volume(config: Config) -> Synthesizer:
+    """Return the chain of voices at the configured volume."""
+    chain = choose_voice(config)
+    return chain if config.voice.volume == 100 else AtVolume(chain, config.voice.volume)
 
 
 def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:

@@ -38,6 +38,8 @@ class Mailbox:
         self._database = database
         self._now = now
         self._wait = wait or waiting_by(now)
+        self.on_change: Callable[[], None] = lambda: None
+        """Called after each change but a delivery, on the event loop; has to return at once."""
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._changes = 0
@@ -147,6 +149,7 @@ class Mailbox:
         finally:
             self._changes -= 1
             self._changed.set()
+            self.on_change()
 
 
 def waiting_by(now: Callable[[], datetime]) -> Wait:

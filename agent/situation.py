@@ -37,3 +37,8 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
         return {"Waited_Seconds": f"{age:.0f}"} if event.is_from_person and age > WORTH_MENTIONING else {}
 
     return delay
+
+
+def rang(hand: InHand) -> Mapping[str, str]:
+    """Provide that a timer rings, or rang, beside her: the room knows its name, whether or not she says it."""
+    return {"Rang": "yes"} if hand.event.type == TIMER else {}

@@ -1,7 +1,7 @@
 """The one place that chooses real implementations and puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
@@ -14,7 +14,7 @@ from agent.loop import Loop, Mind
 from agent.model.interface import ChatModel
 from agent.prompts import compose
 from agent.replies import Outlet
-from agent.situation import place_in_time, waited
+from agent.situation import SituationProvider, place_in_time, rang, waited
 from agent.think import Thinker
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
@@ -24,11 +24,13 @@ from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from appliance.config import Config
 from appliance.door import Door
+from appliance.due_timers import DueTimers
 from appliance.graph import GraphSide, graph_side
-from appliance.hearing import Ears, open_ears
+from appliance.hearing import Ears, no_reflex, open_ears
 from appliance.household import Household, Part
 from appliance.models import choose_models
 from appliance.options import RunOptions
+from appliance.ringing import Ringer
 from appliance.speaking import choose_voice, open_player
 from appliance.state import State, open_state
 from appliance.text import ReplyRouter, TextOutlet
@@ -43,6 +45,8 @@ class Box:
     ears: Ears | None
     """None without a microphone."""
     mouth: Mouth
+    ringer: Ringer | None
+    """None in a box that only lives for one question: it leaves timers to the next one."""
     mind: Loop
     graph: GraphSide
     household: Household
@@ -76,20 +80,25 @@ async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
         player = await open_player(config, options)
         parts.push_async_callback(player.aclose)
         mouth = Mouth(choose_voice(config), player)
-        ears = open_ears(config, options, lambda: player.busy_until, state.mailbox)
+        ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
+        reflex = ringer.take if ringer else no_reflex
+        ears = open_ears(config, options, lambda: player.busy_until, state.mailbox, reflex)
         text, tokens = TextOutlet(state.bus), TokenCounter()
         outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
-        mind = _mind(config, state, graph, Thinking(models, outlet, tokens))
+        situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]
+        mind = _mind(config, state, graph, Thinking(models, outlet, tokens), situation)
         household = Household(
             state.mailbox, state.bus, text, mind, _parts(ears, models, graph), config.mind.max_tool_calls, monotonic()
         )
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(ears, mouth, mind, graph, household, door, lambda: _warm(models, tokens))
+        yield Box(ears, mouth, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
 
 
-def _mind(config: Config, state: State, graph: GraphSide, thinking: Thinking) -> Loop:
+def _mind(
+    config: Config, state: State, graph: GraphSide, thinking: Thinking, situation: Sequence[SituationProvider]
+) -> Loop:
     desk, outlet = Desk(), thinking.outlet
     settings = config.mind
     limits = ContextLimits(settings.history_messages, settings.history_tokens, settings.compress_above_tokens)
@@ -107,7 +116,7 @@ def _mind(config: Config, state: State, graph: GraphSide, thinking: Thinking) ->
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    return Loop(mind, compose, [place_in_time(config.zone, utc_now), waited(utc_now)], utc_now)
+    return Loop(mind, compose, situation, utc_now)
 
 
 async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:

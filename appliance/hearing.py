@@ -1,11 +1,11 @@
 """The ears, opened: microphone or recording, and everything from there to the mailbox."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -85,17 +85,29 @@ class Ears:
         }
 
 
+Reflex: TypeAlias = Callable[[str], Awaitable[bool]]
+"""Acts on words beside the loop, at once; returns whether that was all they asked for."""
+
+
+async def no_reflex(words: str) -> bool:
+    """Leave all words to the mind."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Intake:
     """Where transcripts become events: once `accept` returns, nothing loses them any more."""
 
     mailbox: Mailbox
     max_tool_calls: int
+    reflex: Reflex = no_reflex
     pause: float = RETRY_SECONDS
     """Seconds between two tries."""
 
     async def accept(self, heard: Heard) -> None:
-        """Put one turn into the mailbox; tries again for as long as the disk refuses."""
+        """Put one turn into the mailbox, unless a reflex took it; tries again for as long as the disk refuses."""
+        if await self.reflex(heard.transcript.text):
+            return
         event = event_of(heard, self.max_tool_calls)
         while True:
             try:
@@ -108,11 +120,13 @@ class Intake:
                 return
 
 
-def open_ears(config: Config, options: RunOptions, busy_until: Callable[[], float], mailbox: Mailbox) -> Ears | None:
+def open_ears(
+    config: Config, options: RunOptions, busy_until: Callable[[], float], mailbox: Mailbox, reflex: Reflex = no_reflex
+) -> Ears | None:
     """Return the ears, None without a microphone (said in one line).
 
-    `busy_until` tells when the loudspeaker falls silent. Raises `BadRecording` for an input that is no sound,
-    `ModelNotFound` for a configured model folder that is none.
+    `busy_until` tells when the loudspeaker falls silent; `reflex` hears words before the mind. Raises `BadRecording`
+    for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
     """
     if options.deaf:
         return None
@@ -123,7 +137,7 @@ def open_ears(config: Config, options: RunOptions, busy_until: Callable[[], floa
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
     # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
     half_duplex = None if options.fast else HalfDuplex(busy_until)
-    intake = Intake(mailbox, config.mind.max_tool_calls)
+    intake = Intake(mailbox, config.mind.max_tool_calls, reflex)
     listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, half_duplex)
     beat = HeartBeat("ears", FRAMES_SECONDS)
     listener.on_chunk = beat.touch

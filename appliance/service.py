@@ -71,6 +71,8 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
                 start(box.ears.hearing.improve(), name="ears: a better model, once it has come")
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mouth.run(), name="mouth: sentences to sound")
+            if box.ringer is not None:
+                start(box.ringer.run(), name="ringer: due timers, beside the mind")
             start(box.warm(), name="models: connections and vocabularies, off the start path")
             start(box.door.run(), name="door: programs on this machine")
             start(box.household.end_clients(), name="door: tells text clients that a run is over")
@@ -87,6 +89,8 @@ async def conversation_over(box: Box) -> None:
         await box.ears.until_silent(CONVERSATION_SECONDS)
     await box.household.mailbox.until_idle()
     await box.mouth.quiet()
+    if box.ringer is not None:
+        await box.ringer.silence()
 
 
 async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:

@@ -72,9 +72,11 @@ def _complete(scene: Scene, summary: str) -> list[Move]:
 
 
 def _without_person(scene: Scene) -> list[Move]:
-    """Announce a timer; put anything else back until a model can think about it."""
+    """Announce a timer that did not ring by itself; put anything else back until a model can think about it."""
     block = scene.turn.block
     if block.event_type == TIMER:
+        if block.situation.get("Rang") and scene.has("complete_event"):
+            return _complete(scene, "it rang")
         return _say(scene, timers.announce(scene), "announced")
     if not scene.has("suspend_event"):
         return _complete(scene, "left undone, no model can be reached") or _say(scene, _NOTHING_DONE, "left undone")

@@ -1,0 +1,122 @@
+"""Which timer rings next: each is given out once, when it is due, over restarts too, whatever the mind does with it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from agent.event import HOUSEHOLD, TIMER, Event, utc_now
+from agent.mailbox import Wait, waiting_by
+from agent.record import step
+from agent.tools.timers import late_seconds
+from appliance.state import State
+from memory.errors import MemoryFailure
+
+log = structlog.get_logger()
+
+RANG: Final = "timer.rang"
+"""Topic of the journal's entry that is committed before the first ring."""
+STOPPED: Final = "timer.stopped"
+"""Topic of the entry with the words that made it silent."""
+
+RETRY_SECONDS: Final = 5.0
+"""Between tries while the state database cannot be used."""
+
+MOST_IN_HAND: Final = 1
+"""Events that a mailbox has in hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueTimer:
+    """A timer that is to ring now."""
+
+    event: Event
+    late_seconds: float
+    """After its moment, because the machine was off; 0.0 when that is less than one."""
+
+
+class DueTimers:
+    """Watches the timers in the mailbox, and takes none out of it: the mind gets each of them as well.
+
+    At most once: that a timer rings is in the journal before `next` returns it. A timer that the mind has already
+    taken by then rings all the same; a cancelled one does not.
+    """
+
+    def __init__(self, state: State, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
+        self._state = state
+        self._now = now
+        self._wait = wait or waiting_by(now)
+        self._known: dict[str, Event] = {}
+        """Timers that are set, by id; what the mind takes in hand at its moment is still here."""
+        self._given: set[str] = set()
+        """Ids of those that rang; for a disk that keeps no entry."""
+        self.nothing_due = asyncio.Event()
+        """Set while `next` waits for a timer's moment."""
+        self._changed = asyncio.Event()
+        state.mailbox.on_change = self._changed.set
+
+    async def next(self) -> list[DueTimer]:
+        """Return the next timers when they are due, at once those that became due while the machine was off."""
+        while True:
+            self._changed.clear()
+            try:
+                await self._learn()
+                if due := await self._due():
+                    return due
+            except MemoryFailure as error:
+                log.warning("timers_unreadable", reason=str(error))
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            self.nothing_due.set()
+            await self._wait(self._changed, min(map(_moment, self._known.values()), default=None))
+            self.nothing_due.clear()
+
+    async def note_stop(self, timers: list[Event], words: str) -> None:
+        """Journal that these were silenced by somebody's words, which go no further."""
+        try:
+            await self._state.bus.publish(*(step(STOPPED, timer, "", {}, words) for timer in timers))
+        except MemoryFailure as error:
+            log.warning("stop_not_journaled", reason=str(error))
+
+    async def _learn(self) -> None:
+        mailbox = self._state.mailbox
+        found = await mailbox.waiting(TIMER, HOUSEHOLD)
+        if not self._given and not self._known:  # at start: a crash may have left it in hand
+            found += [filed.event for filed in await mailbox.listed("in_hand", MOST_IN_HAND)]
+        self._known |= {event.id: event for event in found if event.type == TIMER and event.id not in self._given}
+
+    async def _due(self) -> list[DueTimer]:
+        now = self._now()
+        due = [event for event in sorted(self._known.values(), key=_moment) if _moment(event) <= now]
+        rings = [DueTimer(event, late_seconds(event, now)) for event in due if await self._may_ring(event)]
+        for event in due:
+            del self._known[event.id]
+            self._given.add(event.id)
+        if rings:
+            await self._commit(rings)
+        return rings
+
+    async def _may_ring(self, event: Event) -> bool:
+        filed = await self._state.mailbox.find(event.id)
+        is_cancelled = filed is None or filed.state == "withdrawn"
+        return not is_cancelled and not await self._state.journal.entries(topic=RANG, event_id=event.id, limit=1)
+
+    async def _commit(self, rings: list[DueTimer]) -> None:
+        """Journal the rings; a full disk silences no alarm."""
+        late = [round(due.late_seconds, 1) for due in rings]
+        entries = [
+            step(RANG, due.event, "", {"late_seconds": seconds}) for due, seconds in zip(rings, late, strict=True)
+        ]
+        try:
+            await self._state.bus.publish(*entries)
+        except MemoryFailure as error:
+            log.warning("ring_not_journaled", reason=str(error))
+        for due, seconds in zip(rings, late, strict=True):
+            log.info("timer_rang", event_id=due.event.id, late_seconds=seconds)
+
+
+def _moment(event: Event) -> datetime:
+    return event.not_before or event.created_at

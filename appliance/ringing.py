@@ -1,0 +1,120 @@
+"""The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or a minute is over."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from agent.event import utc_now
+from agent.mailbox import Wait, waiting_by
+from appliance.due_timers import DueTimer, DueTimers
+from appliance.ring_words import is_stop, told
+from audio.earcons import bell
+from audio.mouth import Mouth
+
+log = structlog.get_logger()
+
+RINGS_FOR: Final = timedelta(seconds=60)
+"""After which nobody seems to be there; the mind still knows."""
+
+PAUSE: Final = timedelta(seconds=3.5)
+"""Between two rings: with half duplex she listens only then, and a person says "stop" and a silence ends it."""
+
+
+class Ringer:
+    """Rings for every due timer, once each, however busy the mind and however far the model.
+
+    All that rings at the same time rings together; a stop ends all of it.
+    """
+
+    def __init__(
+        self,
+        due: DueTimers,
+        mouth: Mouth,
+        language: str,
+        now: Callable[[], datetime] = utc_now,
+        wait: Wait | None = None,
+    ) -> None:
+        self._due = due
+        self._mouth = mouth
+        self._language = language
+        self._now = now
+        self._wait = wait or waiting_by(now)
+        self._ringing: list[tuple[datetime, DueTimer]] = []
+        """Each with the moment at which it began, in that order."""
+        self._silent = asyncio.Event()
+        self._silent.set()
+        self._changed = asyncio.Event()
+        self._sounding: asyncio.Timeout | None = None
+        """While a ring is heard or waits for its turn: what ends it early."""
+
+    async def run(self) -> None:
+        """Ring, for ever."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._watch(), name="ringer: timers to rings")
+            group.create_task(self._ring_all(), name="ringer: rings to sound")
+
+    async def silence(self) -> None:
+        """Return when nothing rings and nothing is about to."""
+        await self._due.nothing_due.wait()
+        await self._silent.wait()
+
+    async def take(self, words: str) -> bool:
+        """Be silent at once if something rings and the words ask for that; return whether they are done with."""
+        if not self._ringing or not is_stop(words):
+            return False
+        timers = [due.event for _, due in self._ringing]
+        self._ringing.clear()
+        self._changed.set()
+        if self._sounding is not None:
+            self._sounding.reschedule(asyncio.get_running_loop().time())
+        log.info("ringing_stopped", words=words)
+        await self._due.note_stop(timers, words)
+        return True
+
+    async def _watch(self) -> None:
+        while True:
+            begun = await self._due.next()
+            self._ringing += [(self._now(), due) for due in begun]
+            self._silent.clear()
+            self._changed.set()
+
+    async def _ring_all(self) -> None:
+        while True:
+            self._changed.clear()
+            self._end_old()
+            if not self._ringing:
+                self._silent.set()
+                await self._changed.wait()
+                continue
+            await self._ring()
+            await self._pause()
+
+    def _end_old(self) -> None:
+        while self._ringing and self._now() - self._ringing[0][0] >= RINGS_FOR:
+            _, due = self._ringing.pop(0)
+            log.info("ringing_ended", event_id=due.event.id)
+
+    async def _ring(self) -> None:
+        """Ring once, with the names of all that is due; in silence where somebody says stop."""
+        sentence = told([due for _, due in self._ringing], self._language)
+        scope = asyncio.timeout(None)
+        try:
+            # A deadline that `take` sets to now: cancelling from outside needs a scope.
+            async with scope as self._sounding:
+                await self._mouth.announce(bell(), sentence)
+            log.info("ring_sounded", words=sentence.text)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+        finally:
+            self._sounding = None
+
+    async def _pause(self) -> None:
+        """Wait between two rings; shorter only when nothing rings any more."""
+        until = self._now() + PAUSE
+        while self._ringing and self._now() < until:
+            self._changed.clear()
+            await self._wait(self._changed, until)

@@ -1,0 +1,88 @@
+"""A ringer on a real state database, a real mouth, a clock of the test's own, a scripted voice and player."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.event import TIMER, Event
+from agent.mailbox import Mailbox
+from agent.record import Recorder
+from appliance.due_timers import RANG, STOPPED, DueTimers
+from appliance.ringing import Ringer
+from appliance.state import State
+from audio.mouth import Mouth
+from memory import journal as journal_module
+from memory.database import Database
+from memory.journal import Journal
+from tests.agent.clock import Clock
+from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+
+
+@dataclass
+class RingingRoom:
+    """What a test looks at."""
+
+    clock: Clock
+    state: State
+    mouth: Mouth
+    ringer: Ringer
+    voice: ScriptedVoice
+    player: ScriptedPlayer
+
+    async def set(self, seconds: float, label: str = "pasta") -> Event:
+        """Set a timer."""
+        content = f"Timer '{label}' ({seconds:.0f} seconds) is due."
+        timer = Event(TIMER, content, priority=20, not_before=self.clock.after(seconds), metadata={"label": label})
+        assert await self.state.mailbox.enqueue(timer)
+        return timer
+
+    @property
+    def said(self) -> list[str]:
+        """What was asked of the voice."""
+        return [text for text, _ in self.voice.asked]
+
+    async def rings(self, count: int) -> None:
+        """Wait until the bell was heard so often, with its words."""
+        while self.player.happened.count("drain") < count:
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Let everything run that can run now, the database's thread included."""
+        for _ in range(5):  # more than the ringer asks of the database between two waits
+            await self.state.mailbox.counts()
+            await asyncio.sleep(0)
+
+    async def rang(self) -> list[tuple[str, object]]:
+        """Return (event id, seconds late) of each ring in the journal."""
+        entries = await self.state.journal.entries(topic=RANG)
+        return [(entry.event_id, entry.body["late_seconds"]) for entry in entries]
+
+    async def stops(self) -> list[object]:
+        """Return the words in the journal that stopped a ring."""
+        return [entry.body["words"] for entry in await self.state.journal.entries(topic=STOPPED)]
+
+
+@asynccontextmanager
+async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIterator[RingingRoom]:
+    """Start as after a boot of the machine at that time."""
+    clock = Clock(start) if start else Clock()
+    database = Database(folder / "nakari.db")
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    journal = Journal(database)
+    state = State(journal, Mailbox(database, clock, clock.wait), Bus(Recorder(journal)))
+    voice, player = ScriptedVoice(), ScriptedPlayer()
+    mouth = Mouth(voice, player)
+    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", clock, clock.wait)
+    try:
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            running = [group.create_task(ringer.run()), group.create_task(mouth.run())]
+            yield RingingRoom(clock, state, mouth, ringer, voice, player)
+            for task in running:
+                task.cancel()
+    finally:
+        await database.close()

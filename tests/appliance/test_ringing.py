@@ -1,0 +1,249 @@
+"""Due timers ring: at their moment, once over restarts, between her sentences, until stopped, with the mind busy."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from appliance.ringing import PAUSE, RINGS_FOR
+from audio.errors import DeviceUnavailable
+from audio.mouth import SpokenSentence
+from memory.errors import StateUnusable
+from tests.agent.clock import MORNING
+from tests.appliance.ringing_room import RingingRoom, ringing_room
+
+A_PAUSE = PAUSE.total_seconds()
+
+
+async def ringing(room: RingingRoom, *labels: str) -> None:
+    """Let timers of these names ring for the first time."""
+    for label in labels or ("pasta",):
+        await room.set(5, label)
+    await room.settle()
+    room.clock.advance(5)
+    await room.rings(1)
+
+
+@pytest.mark.shows("V23")
+async def test_a_timer_rings_at_its_moment_and_tells_its_name(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(5)
+        await room.settle()
+        room.clock.advance(4.9)
+        await room.settle()
+        assert room.player.levels == []
+        room.clock.advance(0.1)
+        await room.rings(1)
+        assert room.said == ["Timer: pasta."]
+        assert len(room.player.levels) == 3, "the bell, then two words"
+        assert await room.rang() == [(timer.id, 0.0)]
+        hand = await room.state.mailbox.take()
+        assert hand.event.id == timer.id, "the mind gets it all the same"
+
+
+@pytest.mark.shows("V23")
+async def test_it_rings_on_with_pauses_and_for_a_minute_at_most(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await ringing(room)
+        await room.settle()
+        assert len(room.said) == 1, "a pause to listen in"
+        rings = 1
+        while not room.ringer._silent.is_set():
+            room.clock.advance(A_PAUSE)
+            await room.settle()
+            await room.settle()
+            rings = len(room.said)
+        assert rings == -(-RINGS_FOR // PAUSE), "as many as fit into a minute"
+        assert len(await room.rang()) == 1
+        room.clock.advance(600)
+        await room.settle()
+        assert len(room.said) == rings
+        await room.ringer.silence()
+
+
+@pytest.mark.shows("V23")
+async def test_a_timer_that_the_mind_took_first_rings_all_the_same(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(5)
+        await room.settle()
+        async with asyncio.TaskGroup() as group:
+            hand = group.create_task(room.state.mailbox.take())
+            await room.state.mailbox.until_idle()
+            room.clock.advance(5)
+        await room.state.mailbox.complete(hand.result().event.id, "done", {})
+        await room.rings(1)
+        assert await room.rang() == [(timer.id, 0.0)]
+
+
+async def test_a_cancelled_timer_does_not_ring(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer, other = await room.set(5), await room.set(6, "tea")
+        await room.settle()
+        await room.state.mailbox.withdraw(timer.id, "cancelled by a tool")
+        room.clock.advance(6)
+        await room.rings(1)
+        assert room.said == ["Timer: tea."]
+        assert await room.rang() == [(other.id, 0.0)]
+
+
+@pytest.mark.shows("V23", "A9")
+async def test_one_due_while_the_machine_was_off_rings_once_and_late(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(60)
+        await room.settle()
+    for hours in (1, 2):
+        async with ringing_room(tmp_path, MORNING + timedelta(hours=hours)) as room:
+            if hours == 1:
+                await room.rings(1)
+                assert "It was due" in room.said[0]
+            await room.ringer._due.nothing_due.wait()
+            await room.settle()
+            assert len(room.said) == 2 - hours
+            assert await room.rang() == [(timer.id, 3540.0)]
+
+
+@pytest.mark.shows("V23", "A9")
+async def test_one_that_was_in_hand_at_a_crash_rings_after_it(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(60)
+        await room.settle()
+        room.ringer._due._given.add(timer.id)  # the crash comes before the ring
+        room.clock.advance(60)
+        await room.state.mailbox.take()
+    async with ringing_room(tmp_path, MORNING + timedelta(seconds=90)) as room:
+        await room.rings(1)
+        assert await room.rang() == [(timer.id, 30.0)]
+
+
+@pytest.mark.shows("V23", "A9")
+async def test_one_that_began_to_ring_before_a_crash_does_not_begin_again(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await ringing(room)
+    async with ringing_room(tmp_path, MORNING + timedelta(seconds=10)) as room:
+        await room.ringer._due.nothing_due.wait()
+        await room.settle()
+        assert room.said == []
+        assert len(await room.rang()) == 1
+
+
+@pytest.mark.shows("V23")
+async def test_stop_silences_at_once_and_goes_no_further(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await ringing(room, "pasta", "tea")
+        assert await room.ringer.take("Stop.")
+        room.clock.advance(A_PAUSE)
+        await room.ringer.silence()
+        assert room.said == ["Timer: pasta. Timer: tea."]
+        assert await room.stops() == ["Stop.", "Stop."]
+        assert not await room.ringer.take("Stop."), "nothing rings any more: it is for the mind"
+
+
+@pytest.mark.shows("V23")
+async def test_stop_in_the_middle_of_a_ring(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        room.player.at_once = False
+        await room.set(5)
+        await room.settle()
+        room.clock.advance(5)
+        await room.player.draining.wait()
+        assert await room.ringer.take("别响了")
+        await room.ringer.silence()
+        assert "stop" in room.player.happened
+        room.player.at_once = True
+        await ringing(room, "tea")
+        assert room.said[-1] == "Timer: tea.", "the ringer lives"
+
+
+async def test_other_words_go_on_to_the_mind_while_it_rings(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        assert not await room.ringer.take("Stop.")
+        await ringing(room)
+        assert not await room.ringer.take("What time is it?")
+        room.clock.advance(A_PAUSE)
+        await room.rings(2)
+
+
+@pytest.mark.shows("V23")
+async def test_it_never_rings_over_her_own_sentence(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        room.player.at_once = False
+        await room.mouth.say(SpokenSentence("reply", 0, "One two three.", "en"))
+        await room.player.draining.wait()
+        await room.set(5)
+        await room.settle()
+        room.clock.advance(5)
+        await room.settle()
+        assert len(await room.rang()) == 1
+        assert room.player.levels == [1000, 1001, 1002]
+        assert await room.ringer.take("stop"), "also before it is heard"
+        await room.ringer.silence()
+        room.player.at_once = True
+        room.player.go_on.set()
+        await room.mouth.quiet()
+        assert "stop" not in room.player.happened, "her sentence is not cut for it"
+
+
+async def test_a_second_timer_joins_the_first_after_the_pause(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.set(6, "tea")
+        await ringing(room)
+        room.clock.advance(1)
+        await room.settle()
+        assert room.said == ["Timer: pasta."], "it leaves the pause alone"
+        room.clock.advance(A_PAUSE - 1)
+        await room.rings(2)
+        assert room.said[-1] == "Timer: pasta. Timer: tea."
+
+
+@pytest.mark.shows("V23", "V30")
+async def test_without_a_voice_the_bell_rings(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        room.voice.failures[-1] = 0
+        await ringing(room)
+        assert len(room.player.levels) == 1
+
+
+async def test_a_loudspeaker_that_comes_back_is_heard(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        room.player.fails = DeviceUnavailable
+        await room.set(5)
+        await room.settle()
+        room.clock.advance(5)
+        while "stop" not in room.player.happened:
+            await room.settle()
+        room.player.fails = None
+        await room.settle()
+        room.clock.advance(A_PAUSE)
+        await room.rings(1)
+        assert len(await room.rang()) == 1
+
+
+async def test_a_full_disk_silences_no_timer_and_rings_it_once(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+
+        async def refuse(_: object) -> None:
+            raise StateUnusable("the disk is full")
+
+        await room.set(5)
+        await room.settle()
+        room.state.bus._journal = refuse
+        room.clock.advance(5)
+        await room.rings(1)
+        assert await room.ringer.take("Stop.")
+        await room.set(100, "tea")
+        await room.ringer.silence()
+        await room.settle()
+        assert room.said == ["Timer: pasta."]
+
+
+async def test_a_clock_that_is_set_forward_rings_what_was_skipped(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.set(3600)
+        await room.settle()
+        room.clock.advance(-1800)
+        await room.settle()
+        assert room.said == []
+        room.clock.advance(7200)
+        await room.rings(1)
+        assert "It was due" in room.said[0]

@@ -31,7 +31,7 @@ from appliance.household import Household, Part
 from appliance.models import choose_models
 from appliance.options import RunOptions
 from appliance.ringing import Ringer
-from appliance.speaking import choose_voice, open_player
+from appliance.speaking import open_player, voice_at_volume
 from appliance.state import State, open_state
 from appliance.text import ReplyRouter, TextOutlet
 from appliance.voice import VoiceOutlet
@@ -79,7 +79,7 @@ async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
             parts.push_async_callback(model.aclose)
         player = await open_player(config, options)
         parts.push_async_callback(player.aclose)
-        mouth = Mouth(choose_voice(config), player)
+        mouth = Mouth(voice_at_volume(config), player)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflex = ringer.take if ringer else no_reflex
         ears = open_ears(config, options, lambda: player.busy_until, state.mailbox, reflex)

@@ -1,0 +1,61 @@
+"""Measures every figure of README's table, each in a process of its own, and writes the table where that is wanted."""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from benchmarks.figure import Figure
+from benchmarks.processes import ROOT, module
+from benchmarks.table import conditions, page, table, write
+
+NAMES = (
+    "speech_to_sound",
+    "start_to_listening",
+    "start_to_first_token",
+    "model_calls",
+    "thin_adapter",
+    "litellm_adapter",
+    "short_utterances",
+    "idle_listening",
+    "idle_memory",
+    "mailbox",
+)
+"""In README's order."""
+
+README = ROOT / "README.md"
+FULL = ROOT / "docs" / "figures.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the figures that are named, else all."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure README's figures.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="only see that they work; the numbers mean little")
+    parser.add_argument("--readme", action="store_true", help="measure all, write README's table and docs/figures.md")
+    wanted = parser.parse_args(arguments)
+    if unknown := set(wanted.names) - set(NAMES):
+        parser.error(f"no such figure: {', '.join(sorted(unknown))}")
+    if wanted.readme and (wanted.names or wanted.quick):
+        parser.error("README's table takes every figure, measured in full")
+    circumstances = conditions()
+    print(circumstances, flush=True)
+    figures = [_measured(name, quick=wanted.quick) for name in wanted.names or NAMES]
+    if wanted.readme:
+        write(README, table(figures, circumstances))
+        FULL.write_text(page(figures, circumstances), encoding="utf-8")
+
+
+def _measured(name: str, *, quick: bool) -> Figure:
+    """Measure one figure in a fresh process, so that none leaves warm caches or memory to the next; print it."""
+    command = module(f"benchmarks.{name}", "--json", *(["--quick"] if quick else []))
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{name} could not be measured: it ended with {done.returncode}")
+    figure = Figure.from_json(done.stdout.splitlines()[-1])
+    print(f"\n{figure}", flush=True)
+    return figure
+
+
+if __name__ == "__main__":
+    main()

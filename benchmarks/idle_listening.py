@@ -1,0 +1,67 @@
+"""What a quiet room costs: the whole appliance listening, and a bare Silero loop over the same sound, side by side."""
+
+import tempfile
+import time
+from pathlib import Path
+
+from audio.pcm import CHUNK_SAMPLES
+from audio.vad import SileroDetector
+from benchmarks.figure import Figure, Series, run, short
+from benchmarks.models import SILERO
+from benchmarks.processes import children_of, cpu_seconds, line_of, module, speaking
+from benchmarks.sound import quiet_room, write_wav
+from tests.service.process import Household
+
+SHOWS = ("H9", "V5")
+
+MINUTE = 60.0
+
+
+def measure(*, quick: bool = False) -> Figure:
+    """Run both at once, in real time, and look at their processor time in windows of some seconds."""
+    windows, seconds, settling = (1, 0.5, 0.0) if quick else (4, 10.0, 4.0)
+    with tempfile.TemporaryDirectory(prefix="nakari-bench-") as name:
+        folder = Path(name)
+        room = write_wav(folder / "room.wav", quiet_room(120.0))
+        home = Household(folder, {"memory": {"enabled": True}})
+        arguments = ("run", "--input", str(room), "--output", str(folder / "answer.wav"))
+        bare = module("benchmarks.floors.silero", str(SILERO), str(room))
+        with home.running(*arguments) as running, speaking(bare) as floor:
+            line_of(floor)
+            for ready in ("service_started", "recognizer_ready", "graph_store_started"):
+                running.until(ready)
+            pids = [running.process.pid, *children_of(running.process.pid), floor.pid]
+            time.sleep(settling)
+            spent = [_spent(pids, seconds) for _ in range(windows)]
+    ours, store, loop = zip(*spent, strict=True)
+    unit = "s of one core a minute"
+    listening = Series("nakari run, everything in it, in a quiet room", unit, ours)
+    notes = (
+        f"that is {short(listening.median / MINUTE * 100)} % of a core; "
+        f"the store's own process takes {Series('', unit, store)} more",
+        f"Silero itself takes {short(_a_chunk(20 if quick else 2000) * 1000)} ms for 32 ms of sound",
+    )
+    floor_series = Series("a bare Silero loop over the same sound", unit, loop)
+    return Figure("Listening to a quiet room", listening, floor_series, notes)
+
+
+def _spent(pids: list[int], seconds: float) -> list[float]:
+    """Return each process's processor time in the coming seconds, as seconds a minute."""
+    began, before = time.monotonic(), [cpu_seconds(pid) for pid in pids]
+    time.sleep(seconds)
+    after, ended = [cpu_seconds(pid) for pid in pids], time.monotonic()
+    return [(late - early) / (ended - began) * MINUTE for late, early in zip(after, before, strict=True)]
+
+
+def _a_chunk(count: int) -> float:
+    """Return the median seconds of one chunk in our detector."""
+    detector, sound, times = SileroDetector(SILERO), quiet_room(CHUNK_SAMPLES * count / 16_000), []
+    for start in range(0, len(sound), CHUNK_SAMPLES):
+        began = time.perf_counter()
+        detector.probability(sound[start : start + CHUNK_SAMPLES])
+        times.append(time.perf_counter() - began)
+    return sorted(times)[len(times) // 2]
+
+
+if __name__ == "__main__":
+    run(measure)

@@ -1,0 +1,74 @@
+"""What the kernel says of a process, and programs whose first words are timed."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from tests.service.privacy import clean_environment
+
+ROOT: Final = Path(__file__).parents[1]
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time of a process's living threads so far, in seconds."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+
+
+def resident_megabytes(pid: int) -> float:
+    """Return the memory of a process that is in RAM now, shared pages included, in 10^6 bytes."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(status["VmRSS"].split()[0]) * 1024 / 1e6
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that it started and that still live."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+@contextmanager
+def speaking(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator["subprocess.Popen[str]"]:
+    """Run a program of this folder's whose standard output is read; it is killed at the end of the block."""
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**clean_environment(), **(environment or {})},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        bufsize=1,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def module(name: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module in a fresh interpreter."""
+    return [sys.executable, "-m", name, *arguments]
+
+
+def line_of(process: "subprocess.Popen[str]") -> str:
+    """Return its next line of output. Raises `EOFError` when it ended instead."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        raise EOFError(f"{process.args!r} ended with {process.wait()} before it said anything")
+    return line.rstrip("\n")
+
+
+def seconds_to_first_output(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
+    """Return the time from the start of a program to the first character it prints."""
+    began = perf_counter()
+    with speaking(command, environment) as process:
+        assert process.stdout is not None
+        if not process.stdout.read(1):
+            raise EOFError(f"{command!r} ended with {process.wait()} before it said anything")
+        return perf_counter() - began

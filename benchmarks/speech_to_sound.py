@@ -1,0 +1,134 @@
+"""From the end of speech to the first sound of the answer, the models taken out, against the least it could be."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import httpx
+import numpy as np
+
+from agent.bus import Observer
+from appliance.build import Box, open_box
+from appliance.config import load
+from appliance.options import RunOptions
+from appliance.service import conversation_over, serve
+from appliance.waterfall import Waterfall
+from audio.pcm import SAMPLE_RATE
+from audio.recording import read_recording
+from benchmarks.figure import Figure, Series, milliseconds, run
+from benchmarks.model_server import ANSWER, model_server
+from benchmarks.sound import quiet_room, write_wav
+from tests.service.process import Household, speak
+
+QUESTION: Final = "What time is it?"
+
+TURN_SECONDS: Final = 4.0
+"""From one question to the next: said, waited for, answered, and quiet again."""
+
+ESPEAK: Final = ("espeak-ng", "--stdin", "--stdout", "-b", "1", "-s", "165", "-v", "en-us")
+"""As our voice calls it."""
+
+WAV_HEADER: Final = 44
+"""Bytes before the first sound."""
+
+STAGES: Final = {
+    "silence": ("speech ended", "committed"),
+    "words": ("committed", "text"),
+    "answer": ("text", "first sound"),
+    "token": ("text", "first token"),
+    "voice": ("first token", "first sound"),
+    "all": ("speech ended", "first sound"),
+}
+
+
+def measure(*, quick: bool = False) -> Figure:
+    """Ask one question again and again in real time; then do the two things that cannot be spared, by themselves."""
+    count = 1 if quick else 10
+    with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder, model_server() as url:
+        home = Household(Path(folder), {"model": {"provider": "openai", "base_url": url, "name": "m"}})
+        turns = asyncio.run(_converse(home, count))
+        bare = asyncio.run(_bare(url, max(3, count)))
+    seconds = {stage: milliseconds("", [turn[stage] for turn in turns]) for stage in STAGES}
+    what = "from the words to the first sound: mailbox, journal, context, request, voice"
+    ours = Series(what, "ms", seconds["answer"].values)
+    floor = milliseconds("a bare request to the same server, then a bare espeak-ng", bare)
+    notes = (
+        f"with them {seconds['all']}: the silence that ends a turn {seconds['silence']}, "
+        f"the words recognized by the tests' small Whisper {seconds['words']}",
+        f"without: to the first token {seconds['token']}, from there to the sound {seconds['voice']}",
+    )
+    return Figure("End of speech to first sound, without models and silence", ours, floor, notes)
+
+
+async def _converse(home: Household, count: int) -> list[dict[str, float]]:
+    """Return the seconds of each stage, turn by turn."""
+    home.folder.mkdir(exist_ok=True)
+    sound = await asyncio.to_thread(_questions, home.folder, count)
+    turns: dict[str, Waterfall] = {}
+    options = RunOptions(input=sound, output=home.folder / "answer.wav")
+    async with open_box(load(home.write(), {"HOME": str(home.folder)}), options) as box:
+        envelopes = box.household.bus.observe("*")
+
+        async def until_over() -> None:
+            async with asyncio.TaskGroup() as group:
+                following = group.create_task(_follow(envelopes, box, turns))
+                await conversation_over(box)
+                following.cancel()
+
+        await serve(box, until_over)
+    marks = [turn.marks for turn in turns.values()]
+    return [{stage: mark[end] - mark[start] for stage, (start, end) in STAGES.items()} for mark in marks]
+
+
+def _questions(folder: Path, count: int) -> Path:
+    """Write a recording of a quiet room in which the question is asked so many times."""
+    said = read_recording(speak(QUESTION, folder / "question.wav"))
+    rest = quiet_room(TURN_SECONDS - len(said) / SAMPLE_RATE)
+    return write_wav(folder / "questions.wav", np.concatenate([said, *[rest, said] * (count - 1)]))
+
+
+async def _follow(envelopes: Observer, box: Box, turns: dict[str, Waterfall]) -> None:
+    """Collect where the time of each turn goes, until cancelled."""
+    async for envelope in envelopes:
+        if envelope.type == "runs.new" and (filed := await box.household.mailbox.find(envelope.parent_id)):
+            turn = turns.setdefault(filed.event.id, Waterfall(filed.event.id))
+            turn.begin(filed.event)
+        for turn in turns.values():
+            turn.take(envelope)
+
+
+async def _bare(url: str, count: int) -> list[float]:
+    """Return the seconds of a request's first word on an open connection, and of espeak-ng's first sound."""
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        await _first_token(client)
+        return [await _first_token(client) + await _first_sound() for _ in range(count)]
+
+
+async def _first_token(client: httpx.AsyncClient) -> float:
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+    began, first = perf_counter(), 0.0
+    async with client.stream("POST", "/chat/completions", json=body) as response:
+        async for line in response.aiter_lines():
+            if not first and ANSWER[:3] in line:
+                first = perf_counter() - began
+    return first
+
+
+async def _first_sound() -> float:
+    pipe = asyncio.subprocess.PIPE
+    began = perf_counter()
+    process = await asyncio.create_subprocess_exec(*ESPEAK, stdin=pipe, stdout=pipe)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(ANSWER.encode())
+    process.stdin.close()
+    await process.stdout.readexactly(WAV_HEADER + 2)
+    first = perf_counter() - began
+    await process.communicate()
+    return first
+
+
+if __name__ == "__main__":
+    run(measure)

@@ -28,7 +28,7 @@ Exit codes:
   141  whoever read the output is gone
 """
 
-_SOUND = click.Path(path_type=Path)
+_PATH = click.Path(path_type=Path)
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -62,9 +62,9 @@ def _loaded(invocation: Invocation) -> "Config":
 
 
 @nakari.command()
-@click.option("--input", "recording", type=_SOUND, metavar="FILE.wav", help="Take a recording as the microphone.")
+@click.option("--input", "recording", type=_PATH, metavar="FILE.wav", help="Take a recording as the microphone.")
 @click.option("--fast", is_flag=True, help="Do not wait for the recording's own pace.")
-@click.option("--output", type=_SOUND, metavar="FILE.wav", help="Write what would be heard.")
+@click.option("--output", type=_PATH, metavar="FILE.wav", help="Write what would be heard.")
 @click.option("--once", is_flag=True, help="End after the conversation.")
 @click.pass_obj
 def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool) -> Exit:
@@ -76,7 +76,7 @@ def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path
 
 
 @nakari.command()
-@click.option("--output", type=_SOUND, metavar="FILE.wav", help="Write the answer here.")
+@click.option("--output", type=_PATH, metavar="FILE.wav", help="Write the answer here.")
 @click.pass_obj
 def demo(invocation: Invocation, output: Path | None) -> Exit:
     """Show the main job on any machine, without sound hardware.
@@ -91,7 +91,7 @@ def demo(invocation: Invocation, output: Path | None) -> Exit:
 
 
 @nakari.command()
-@click.argument("recording", type=_SOUND, metavar="FILE.wav")
+@click.argument("recording", type=_PATH, metavar="FILE.wav")
 @click.pass_obj
 def hear(invocation: Invocation, recording: Path) -> Exit:
     """Print what a recording says, as JSON lines."""
@@ -103,7 +103,7 @@ def hear(invocation: Invocation, recording: Path) -> Exit:
 
 @nakari.command()
 @click.argument("text")
-@click.option("--output", type=_SOUND, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
+@click.option("--output", type=_PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
     """Say TEXT aloud."""
@@ -211,6 +211,38 @@ def default() -> Exit:
 
     click.echo(default_toml(), nl=False)
     return Exit.OK
+
+
+@nakari.group(no_args_is_help=False)
+def models() -> None:
+    """List, fetch and measure the models that hear."""
+
+
+@models.command("list")
+@click.option("--measure", is_flag=True, help="Measure how fast the ones that are here are on this box.")
+@click.pass_obj
+def list_models(invocation: Invocation, measure: bool) -> Exit:
+    """Print the Whisper models: size, whether it is here, how fast, which one listens."""
+    config = _configured(invocation)
+    from appliance import whisper_models
+
+    return whisper_models.show(config, measure=measure)
+
+
+@models.command()
+@click.argument("name")
+@click.option("--folder", type=_PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
+@click.pass_obj
+def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
+    """Fetch the Whisper model NAME from the Hugging Face hub.
+
+    Stopped, it goes on from where it was; nothing but a whole, checked model ever stands in its place. "auto" fetches
+    the usual one if none is here, measures the box and remembers the best.
+    """
+    config = _configured(invocation)
+    from appliance import whisper_models
+
+    return whisper_models.pull(config, name, folder)
 
 
 @nakari.command()

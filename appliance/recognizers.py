@@ -1,6 +1,7 @@
 """Which recognizer hears: Whisper where a model is there, the last resort until one has come."""
 
 import asyncio
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,19 +10,32 @@ import structlog
 
 from agent.model.offline.grammar import command_grammar
 from appliance.config import Config
-from audio.errors import AudioError
+from appliance.recognizer_choice import (
+    AUTO,
+    USUAL_MODEL,
+    Pick,
+    is_to_be_measured,
+    language_of,
+    models_folder,
+    pick,
+    recall,
+)
+from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.models import fetch_model, find_model
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
+from audio.recognizer.speed import BOUND
 from audio.speech import Transcript, Utterance
 
 log = structlog.get_logger()
 
-USUAL_MODEL: Final = "base"
-"""Of the multilingual models the largest that a Raspberry Pi 4 decodes faster than it is spoken."""
-
 TRY_AGAIN_SECONDS: Final = 3600.0
+
+SETTLE_SECONDS: Final = 20.0
+"""After the start, before the box is measured: until then it does much else."""
+
+_CODE: Final = Path(__file__).resolve().parents[1]
+"""Where `python -m appliance` finds it."""
 
 
 class CurrentRecognizer:
@@ -48,60 +62,112 @@ class CurrentRecognizer:
         self._recognizer = recognizer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Hearing:
-    """The recognizer and, where its model still has to come, how it comes."""
+    """The recognizer, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
 
     recognizer: CurrentRecognizer
     config: Config
-    is_last_resort: bool
+    picked: Pick | None
+    """None while the last resort listens."""
+    settle: float = SETTLE_SECONDS
+    """Seconds."""
+
+    @property
+    def is_last_resort(self) -> bool:
+        """Whether no Whisper model is here."""
+        return self.picked is None
 
     async def improve(self) -> None:
-        """Fetch the model in the background and change over to it; returns when there is nothing to fetch."""
-        if not (self.is_last_resort and self.config.ears.download):
-            return
-        name, folder = _model_name(self.config), self.config.state_folder / "models"
-        while True:
+        """Fetch or measure what is to be, change over to what comes of it, and return when nothing is left to do.
+
+        In a process of its own: it can be ended at any moment, and a model too large for the box takes only it along.
+        """
+        if is_to_be_measured(self.config):
+            await asyncio.sleep(self.settle)
+        while self._is_to_be_fetched() or is_to_be_measured(self.config):
             try:
-                found = await asyncio.to_thread(fetch_model, name, folder)
-                better = _whisper(self.config, found)
-                await asyncio.to_thread(better.warm)
+                await _pull(self.config)
+                await self._change()
             except AudioError as error:
-                log.warning("model_not_fetched", model=name, reason=str(error))
+                log.warning("model_not_ready", model=self.config.ears.model, reason=str(error))
             else:
-                self.recognizer.use(better)
-                log.info("recognizer_changed", recognizer=better.name)
                 return
             await asyncio.sleep(TRY_AGAIN_SECONDS)
 
+    def _is_to_be_fetched(self) -> bool:
+        return self.config.ears.download and pick(self.config) is None
+
+    async def _change(self) -> None:
+        picked = pick(self.config)
+        if picked is not None and picked != self.picked:
+            better = _whisper(self.config, picked)
+            await asyncio.to_thread(better.warm)
+            self.recognizer.use(better)
+            self.picked = picked
+            log.info("recognizer_changed", recognizer=better.name)
+        _tell_choice(self.config)
+
 
 def choose_recognizer(config: Config) -> Hearing:
-    """Return the recognizer for this box. Raises `ModelNotFound` when a folder is configured that holds no model."""
-    model = config.ears.model
-    if "/" in model:
-        return Hearing(CurrentRecognizer(_whisper(config, Path(model).expanduser())), config, is_last_resort=False)
-    found = find_model(config.state_folder / "models" / _model_name(config))
-    if found is not None:
-        return Hearing(CurrentRecognizer(_whisper(config, found)), config, is_last_resort=False)
+    """Return the recognizer for this box as it is now. Loads nothing.
+
+    Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
+    """
+    picked = pick(config)
+    if picked is not None:
+        _tell_choice(config)
+        return Hearing(CurrentRecognizer(_whisper(config, picked)), config, picked)
+    folder = models_folder(config) / (USUAL_MODEL if config.ears.model == AUTO else config.ears.model)
     log.warning(
         "no_whisper_model",
         reason=f"no Whisper model is here yet, so a small English recognizer listens; "
-        f"{'it is being fetched' if config.ears.download else 'put one'} "
-        f"into {config.state_folder / 'models' / _model_name(config)}",
+        f"{'it is being fetched' if config.ears.download else 'put one'} into {folder}",
     )
-    return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, is_last_resort=True)
+    return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, None)
 
 
 def model_in_use(config: Config) -> str:
     """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
-    found = find_model(config.state_folder / "models" / _model_name(config))
-    return str(found) if found is not None else config.ears.model
+    picked = pick(config)
+    return str(picked.folder) if picked else config.ears.model
 
 
-def _model_name(config: Config) -> str:
-    return USUAL_MODEL if config.ears.model == "auto" else config.ears.model
+def _tell_choice(config: Config) -> None:
+    """Log what "auto" chose, and the figures behind it."""
+    measured = recall(config) if config.ears.model == AUTO else None
+    if measured is not None:
+        log.info(
+            "recognizer_chosen",
+            model=measured.best.model,
+            threads=measured.best.threads,
+            real_time_factor=round(measured.best.factor, 3),
+            bound=BOUND,
+            measured={f"{each.model}/{each.threads}": round(each.factor, 3) for each in measured.measurements},
+            measured_at=measured.at.isoformat(timespec="seconds"),
+        )
 
 
-def _whisper(config: Config, folder: Path) -> FasterWhisperRecognizer:
-    language = "" if config.ears.language == "auto" else config.ears.language
-    return FasterWhisperRecognizer(folder, language, config.ears.threads)
+def _whisper(config: Config, picked: Pick) -> FasterWhisperRecognizer:
+    return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads)
+
+
+async def _pull(config: Config) -> None:
+    """Run `nakari models pull` for the configured model. Raises `ModelNotFound` with its sentence."""
+    named = ["--config", str(config.file)] if config.file else []
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "appliance", *named, "models", "pull", config.ears.model),
+        cwd=_CODE,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        _, said = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+    if process.returncode:
+        last = said.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("nakari: ")
+        raise ModelNotFound(last or f"`nakari models pull {config.ears.model}` ended with {process.returncode}")

@@ -1,36 +1,64 @@
-"""Whisper models on disk: which folder is one, and how one is fetched from the hub."""
+"""Whisper models: how they are called, where the hub keeps them, and which are here."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from audio.errors import ModelNotFound
 
-NEEDED: Final = ("config.json", "model.bin", "tokenizer.json", "preprocessor_config.json")
+WEIGHTS: Final = "model.bin"
+
+NEEDED: Final = ("config.json", WEIGHTS, "tokenizer.json")
 """faster-whisper goes to the hub by itself for a folder that lacks one of them: so they are looked for first."""
 
 VOCABULARIES: Final = ("vocabulary.json", "vocabulary.txt")
+"""One of them is needed: the hub has .txt with the older models, .json with large-v3 and turbo."""
 
-HUB_SECONDS: Final = 10
-"""How long the hub may take to answer."""
+PREPROCESSOR: Final = "preprocessor_config.json"
+"""Only large-v3 and turbo, which have other features than all before, come with it (SubtitleEdit#12870 lists who)."""
 
-_SYSTRAN: Final = ("tiny", "base", "small", "medium", "large-v1", "large-v2", "large-v3")
+PART: Final = ".part"
+"""What the folder of a model's name ends in as long as the model is not whole."""
 
-_ENGLISH: Final = ("tiny.en", "base.en", "small.en", "medium.en")
+MEGABYTES: Final = {
+    **{"tiny": 75, "base": 145, "small": 484, "medium": 1528},
+    **{"tiny.en": 75, "base.en": 145, "small.en": 484, "medium.en": 1528},
+    **{"large-v1": 3087, "large-v2": 3087, "large-v3": 3087, "turbo": 1618},
+}
+"""What a download weighs, about: two bytes for each parameter. For the list only; the hub tells the true size."""
 
-MODELS: Final = {size: f"Systran/faster-whisper-{size}" for size in (*_SYSTRAN, *_ENGLISH)} | {
+MODELS: Final = {name: f"Systran/faster-whisper-{name}" for name in MEGABYTES} | {
     "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo"
 }
 """Where the hub keeps them (upstream `faster_whisper.utils`, whose own download warns of an argument it passes)."""
 
 
-def missing_files(folder: Path) -> list[str]:
-    """Return the names of the files that a CTranslate2 Whisper model lacks in this folder; none for a whole one."""
-    missing = [name for name in NEEDED if not (folder / name).is_file()]
-    if not any((folder / name).is_file() for name in VOCABULARIES):
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A whole model on this machine."""
+
+    name: str
+    folder: Path
+    size: int
+    """Bytes of its weights."""
+
+    def understands(self, language: str) -> bool:
+        """Say whether it may know this language, "" for any: a name that ends in .en knows English only."""
+        return language == "en" or not self.name.endswith(".en")
+
+
+def missing_of(names: Collection[str]) -> list[str]:
+    """Return what is missing in these file names to a CTranslate2 Whisper model; nothing for a whole one."""
+    missing = [name for name in NEEDED if name not in names]
+    if not any(name in names for name in VOCABULARIES):
         missing.append(VOCABULARIES[0])
     return missing
+
+
+def missing_files(folder: Path) -> list[str]:
+    """Return the names of the files that a CTranslate2 Whisper model lacks in this folder; none for a whole one."""
+    return missing_of([name for name in (*NEEDED, *VOCABULARIES) if (folder / name).is_file()])
 
 
 def check_model_folder(folder: Path) -> None:
@@ -48,33 +76,13 @@ def find_model(folder: Path) -> Path | None:
     return folder if folder.is_dir() and not missing_files(folder) else None
 
 
-def fetch_model(name: str, models: Path, hub: str = "") -> Path:
-    """Fetch a model by its faster-whisper name into `models`/name and return that folder. Blocking, minutes.
-
-    `hub` is the hub's address, "" for its client's choice. An interrupted download goes on where it stopped.
-    Raises `ModelNotFound` when the hub cannot be reached, has no such model, or sent an incomplete one.
-    """
-    from httpx import HTTPError
-    from huggingface_hub import snapshot_download
-
-    repository, target = repository_of(name), models / name
-    try:
-        with _online():
-            snapshot_download(
-                repository,
-                local_dir=target,
-                etag_timeout=HUB_SECONDS,
-                allow_patterns=[*NEEDED, *VOCABULARIES],
-                endpoint=hub or None,
-            )
-    except (OSError, ValueError, RuntimeError, HTTPError) as error:  # the hub's errors are of these kinds
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelNotFound(
-            f"the model {name} could not be fetched ({first[:200]}); "
-            f"look at the network, or put its files into {target} by hand"
-        ) from error
-    check_model_folder(target)
-    return target
+def models_in(folder: Path) -> list[Model]:
+    """Return the whole models below a folder, smallest first; one's own, under any name, are among them."""
+    if not folder.is_dir():
+        return []
+    found = [each for each in folder.iterdir() if each.suffix != PART and find_model(each)]
+    models = [Model(each.name, each, (each / WEIGHTS).stat().st_size) for each in found]
+    return sorted(models, key=lambda model: (model.size, model.name))
 
 
 def repository_of(name: str) -> str:
@@ -82,20 +90,3 @@ def repository_of(name: str) -> str:
     if name not in MODELS:
         raise ModelNotFound(f"there is no Whisper model {name!r}; take one of {', '.join(MODELS)}")
     return MODELS[name]
-
-
-@contextmanager
-def _online() -> Iterator[None]:
-    """Let the hub's client out for one fetch, without progress bars; everywhere else the box keeps it offline."""
-    from huggingface_hub import constants
-    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    was_offline, had_bars = constants.HF_HUB_OFFLINE, not are_progress_bars_disabled()
-    constants.HF_HUB_OFFLINE = False
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = was_offline
-        if had_bars:
-            enable_progress_bars()

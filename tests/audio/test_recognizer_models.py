@@ -1,28 +1,37 @@
-"""Which folder is a model, and fetching one from a server that speaks the hub's protocol."""
+"""Which folder is a model, and which models are here."""
 
-import hashlib
-import json
 import shutil
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants
 
 from audio.errors import ModelNotFound
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.models import NEEDED, VOCABULARIES, check_model_folder, fetch_model, find_model, repository_of
+from audio.recognizer.models import (
+    MEGABYTES,
+    MODELS,
+    NEEDED,
+    PART,
+    PREPROCESSOR,
+    VOCABULARIES,
+    WEIGHTS,
+    Model,
+    check_model_folder,
+    find_model,
+    models_in,
+    repository_of,
+)
+from audio.recognizer.speed import sample_utterance
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
-REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+def model_at(folder: Path) -> Path:
+    return shutil.copytree(HOUSEHOLD_WHISPER, folder, copy_function=shutil.copy)
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    return shutil.copytree(HOUSEHOLD_WHISPER, tmp_path / "model", copy_function=shutil.copy)
+    return model_at(tmp_path / "model")
 
 
 def test_a_whole_folder_is_a_model(model: Path) -> None:
@@ -40,6 +49,14 @@ def test_a_folder_that_lacks_a_file_is_none_and_the_sentence_names_it(name: str,
         FasterWhisperRecognizer(model)
 
 
+@pytest.mark.shows("V9")
+def test_the_older_models_come_without_a_preprocessor_file_and_hear_as_well(model: Path) -> None:
+    (model / PREPROCESSOR).unlink()
+    assert find_model(model) == model
+    heard = FasterWhisperRecognizer(model, "en", 1).transcribe(sample_utterance())
+    assert heard.text == "Remember that the spare key is under the mat."
+
+
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert find_model(tmp_path / "nowhere") is None
     with pytest.raises(ModelNotFound, match=r"nowhere is no folder; set \[ears\] model"):
@@ -47,132 +64,55 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_damaged_model_is_told_with_the_mend(model: Path) -> None:
-    (model / "model.bin").chmod(0o644)
-    (model / "model.bin").write_bytes((model / "model.bin").read_bytes()[:100_000])
+    (model / WEIGHTS).chmod(0o644)
+    (model / WEIGHTS).write_bytes((model / WEIGHTS).read_bytes()[:100_000])
     with pytest.raises(ModelNotFound, match=r"is damaged .*; fetch it again"):
         FasterWhisperRecognizer(model).warm()
 
 
 def test_an_unknown_name_is_told_with_the_known_ones() -> None:
     assert repository_of("base") == "Systran/faster-whisper-base"
+    assert repository_of("turbo") == "mobiuslabsgmbh/faster-whisper-large-v3-turbo"
     with pytest.raises(ModelNotFound, match="no Whisper model 'bass'; take one of tiny, base, small"):
         repository_of("bass")
 
 
-@dataclass
-class Hub:
-    """A server that speaks as much of the hub's protocol as its client asks for."""
-
-    folder: Path
-    port: int = 0
-    fetched: list[str] = field(default_factory=list)
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def info(self) -> bytes:
-        files = [{"rfilename": path.name} for path in sorted(self.folder.iterdir())]
-        return json.dumps({"id": "x", "modelId": "x", "sha": REVISION, "siblings": files}).encode()
-
-    def tree(self) -> bytes:
-        return json.dumps(
-            [
-                {"type": "file", "path": path.name, "size": path.stat().st_size, "oid": digest(path)}
-                for path in sorted(self.folder.iterdir())
-            ]
-        ).encode()
+def test_every_name_has_a_size() -> None:
+    assert MODELS.keys() == MEGABYTES.keys()
 
 
-def digest(path: Path) -> str:
-    return hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest()
+def test_the_names_are_upstreams() -> None:
+    from faster_whisper import utils
+
+    assert {name: utils._MODELS[name] for name in MODELS} == MODELS
 
 
-class HubHandler(BaseHTTPRequestHandler):
-    hub: Hub
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
-    def do_GET(self) -> None:
-        self._answer(with_body=True)
-
-    def _answer(self, *, with_body: bool) -> None:
-        path = self.path.split("?")[0]
-        if "/resolve/" in path:
-            self._file(self.hub.folder / path.rsplit("/", 1)[1], with_body=with_body)
-        elif "/tree/" in path:
-            self._send(200, self.hub.tree(), {"Content-Type": "application/json"})
-        elif path.startswith("/api/models/Systran/faster-whisper-tiny"):
-            self._send(200, self.hub.info(), {"Content-Type": "application/json"})
-        else:
-            self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
-
-    def _file(self, path: Path, *, with_body: bool) -> None:
-        if not path.is_file():
-            self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
-            return
-        if with_body:
-            self.hub.fetched.append(path.name)
-        headers = {"ETag": f'"{digest(path)}"', "X-Repo-Commit": REVISION}
-        self._send(200, path.read_bytes(), headers, with_body=with_body)
-
-    def _send(self, status: int, body: bytes, headers: dict[str, str], *, with_body: bool = True) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name upstream gave it
-        return
+def test_models_are_listed_smallest_first_and_half_of_one_is_none(tmp_path: Path) -> None:
+    for name in ("own", "base", f"small{PART}", "torn", "older"):
+        model_at(tmp_path / name)
+    (tmp_path / "torn" / NEEDED[0]).unlink()
+    (tmp_path / "notes.txt").write_text("not a folder")
+    with (tmp_path / "base" / WEIGHTS).open("ab") as weights:
+        weights.write(b"more")
+    assert [(model.name, model.folder) for model in models_in(tmp_path)] == [
+        (name, tmp_path / name) for name in ("older", "own", "base")
+    ]
+    assert [model.size for model in models_in(tmp_path)] == [2_563_063, 2_563_063, 2_563_067]
 
 
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    hub = Hub(HOUSEHOLD_WHISPER)
-    handler = type("Handler", (HubHandler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    hub.port = server.server_port
-    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-    yield hub
-    server.shutdown()
-    server.server_close()
+def test_no_folder_holds_no_models(tmp_path: Path) -> None:
+    assert models_in(tmp_path / "nowhere") == []
 
 
-@pytest.mark.shows("V9")
-def test_a_model_is_fetched_by_name_though_the_client_is_kept_offline(hub: Hub, tmp_path: Path) -> None:
-    assert constants.HF_HUB_OFFLINE
-    folder = fetch_model("tiny", tmp_path, hub.address)
-    assert folder == tmp_path / "tiny"
-    FasterWhisperRecognizer(folder, "en").warm()
-    assert sorted(hub.fetched) == sorted([*NEEDED, "vocabulary.json"])
-    assert constants.HF_HUB_OFFLINE
-
-
-def test_what_is_there_already_is_not_fetched_again(hub: Hub, tmp_path: Path) -> None:
-    fetch_model("tiny", tmp_path, hub.address)
-    hub.fetched.clear()
-    fetch_model("tiny", tmp_path, hub.address)
-    assert hub.fetched == []
-
-
-def test_a_name_that_the_hub_does_not_have_is_told(hub: Hub, tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFound, match=r"the model base could not be fetched .*look at the network"):
-        fetch_model("base", tmp_path, hub.address)
-    assert constants.HF_HUB_OFFLINE
-
-
-def test_a_hub_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFound) as raised:
-        fetch_model("tiny", tmp_path, "http://127.0.0.1:9")
-    assert "\n" not in str(raised.value)
-    assert f"put its files into {tmp_path / 'tiny'} by hand" in str(raised.value)
-
-
-def test_a_hub_without_a_whole_model_is_told(hub: Hub, model: Path, tmp_path: Path) -> None:
-    (model / "tokenizer.json").unlink()
-    hub.folder = model
-    with pytest.raises(ModelNotFound, match=r"tokenizer.json missing"):
-        fetch_model("tiny", tmp_path, hub.address)
+@pytest.mark.parametrize(
+    ("name", "language", "may"),
+    [
+        ("base", "zh", True),
+        ("base", "", True),
+        ("base.en", "en", True),
+        ("base.en", "", False),
+        ("base.en", "zh", False),
+    ],
+)
+def test_a_model_for_english_alone_is_for_english_alone(name: str, language: str, may: bool) -> None:
+    assert Model(name, Path(name), 1).understands(language) is may

@@ -1,0 +1,166 @@
+"""A Whisper model from the hub: resumed where it stopped, checked, and in its place whole or not at all.
+
+The hub's own client is asked what there is (files, sizes, digests) and gives the connection; the bytes are written
+here, because that client throws away what it has of a file when it is interrupted (huggingface_hub 1.33,
+`_download_to_tmp_and_move`), and the weights are one file.
+"""
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from audio.errors import ModelNotFound
+from audio.recognizer.hub_faults import in_a_sentence
+from audio.recognizer.hub_file import HUB_SECONDS, HubFile, receive_file, size_of
+from audio.recognizer.models import (
+    NEEDED,
+    PART,
+    PREPROCESSOR,
+    VOCABULARIES,
+    find_model,
+    missing_files,
+    missing_of,
+    repository_of,
+)
+
+PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds waited before each further try of a file that stopped coming; after every byte that came they begin anew."""
+
+WANTED: Final = (*NEEDED, *VOCABULARIES, PREPROCESSOR)
+
+
+class Audience(Protocol):
+    """Who is told how a fetch goes on."""
+
+    def waits(self) -> None:
+        """Another process fetches into the same folder; it goes on when that one is done."""
+
+    def has(self, here: int, in_all: int) -> None:
+        """So many bytes are here of so many; told at the start, after each piece, and again after a new try."""
+
+
+class Nobody:
+    """An audience that does not listen."""
+
+    def waits(self) -> None:
+        """Tell nobody."""
+
+    def has(self, here: int, in_all: int) -> None:
+        """Tell nobody."""
+
+
+def fetch_model(
+    name: str, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
+) -> Path:
+    """Fetch a model by its faster-whisper name into `models`/name and return that folder. Blocking, minutes.
+
+    `hub` is the hub's address, "" for its client's choice ($HF_ENDPOINT). What has come so far lies beside, in
+    NAME.part: whatever interrupts it, the next call goes on from there. Two at once wait for each other. Raises
+    `ModelNotFound`, one sentence with the mend, when the hub does not give it; `OSError` when it cannot be written.
+    """
+    repository, target = repository_of(name), models / name
+    if find_model(target):
+        return target
+    _refuse_remains(target)
+    models.mkdir(parents=True, exist_ok=True)
+    told = audience or Nobody()
+    with _alone(models, told), _online(), in_a_sentence(name, hub, target):
+        if find_model(target) is None:
+            files = _listed(repository, hub)
+            part = models / f"{name}{PART}"
+            part.mkdir(exist_ok=True)
+            _fetch(files, part, told, pauses)
+            _put_in_place(part, target)
+    return target
+
+
+def _listed(repository: str, hub: str) -> list[HubFile]:
+    """Ask the hub which of the wanted files the model has, smallest first. Raises `ModelNotFound` for half a model."""
+    from huggingface_hub import HfApi, get_hf_file_metadata, hf_hub_url
+
+    endpoint = hub or None
+    found = HfApi(endpoint=endpoint, token=False).model_info(repository, timeout=HUB_SECONDS)
+    names = [sibling.rfilename for sibling in found.siblings or () if sibling.rfilename in WANTED]
+    if missing := missing_of(names):
+        raise ModelNotFound(f"the hub's {repository} is no faster-whisper model: {', '.join(missing)} missing")
+    files = []
+    for name in names:
+        url = hf_hub_url(repository, name, revision=found.sha, endpoint=endpoint)
+        told = get_hf_file_metadata(url, token=False, timeout=HUB_SECONDS)
+        if told.size is None:
+            raise ValueError(f"it tells no size for {name}")
+        files.append(HubFile(name, url, told.size, told.etag or ""))
+    return sorted(files, key=lambda file: file.size)
+
+
+def _fetch(files: Sequence[HubFile], part: Path, audience: Audience, pauses: Sequence[float]) -> None:
+    whole, before = sum(file.size for file in files), 0
+    _check_space(part, whole - sum(min(file.size, size_of(part / file.name)) for file in files))
+    for file in files:
+
+        def count(here: int, before: int = before) -> None:
+            audience.has(before + here, whole)
+
+        receive_file(file, part / file.name, count, pauses)
+        before += file.size
+
+
+def _check_space(folder: Path, wanted: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if wanted > free:
+        sentence = f"{wanted / 1e6:.0f} MB are still to come, {free / 1e6:.0f} MB are free"
+        raise OSError(errno.ENOSPC, sentence, str(folder))
+
+
+def _refuse_remains(target: Path) -> None:
+    """Raise `ModelNotFound` if something else is in the model's place: it may be what somebody puts there by hand."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        lacks = ", ".join(missing_files(target))
+        raise ModelNotFound(f"{target} is there and lacks {lacks}; complete it, or remove it so that it can be fetched")
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    """Rename, such that after a power cut the folder is either not there or whole."""
+    _sync(part)
+    part.replace(target)
+    _sync(target.parent)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _alone(folder: Path, audience: Audience) -> Iterator[None]:
+    """Hold the folder against other processes, waiting for one that has it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            audience.waits()
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _online() -> Iterator[None]:
+    """Let the hub's client out for one fetch; everywhere else the box keeps it offline."""
+    from huggingface_hub import constants
+
+    was_offline, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, False
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline

@@ -4,10 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from agent.replies import Reply
 from appliance.config import Config, load
 from appliance.settings import VoiceSettings
 from appliance.speaking import choose_voice
+from tests.appliance.test_voice import EVENT, FIRST, a_room
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, listen
 
@@ -57,3 +60,22 @@ async def test_the_local_voice_alone_asks_nobody(tmp_path: Path) -> None:
         voice = choose_voice(config(tmp_path, VoiceSettings(engine="espeak", edge_url=server.url)))
         assert (await listen(voice.speak(TEXT, "en"))).failure == ""
         assert server.connections == 0
+
+
+async def test_a_sentence_that_failed_is_in_the_log_with_the_reason() -> None:
+    with capture_logs() as logs:
+        async with a_room() as room:
+            room.voice.failures[0] = 0
+            delivery = room.outlet.open(Reply(EVENT, "c1"))
+            await delivery.feed(FIRST)
+            await delivery.close()
+            await delivery.ended()
+    told = [entry for entry in logs if entry["event"] == "sentence_failed"]
+    assert told == [
+        {
+            "event": "sentence_failed",
+            "log_level": "warning",
+            "number": 1,
+            "reason": "scripted failed as its script says",
+        }
+    ]

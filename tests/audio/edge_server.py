@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import subprocess
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -85,6 +86,8 @@ class EdgeServer:
     """One fault a connection, in order; `GOOD` when it is used up."""
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    first_asked: float = 0.0
+    """Seconds on `time.monotonic` of the first connection; 0 before it."""
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     was_asked: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -95,6 +98,7 @@ class EdgeServer:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.connections += 1
+        self.first_asked = self.first_asked or time.monotonic()
         fault = self.script.pop(0) if self.script else Fault.GOOD
         if fault in HTTP_STATUS:
             return web.Response(status=HTTP_STATUS[fault], text="<html>no</html>", content_type="text/html")

@@ -20,8 +20,6 @@ from tests.service.process import HOUSEHOLD
 
 T = TypeVar("T")
 
-SHOWS = ("V10",)
-
 SENTENCES: Final = ("What time is it?", "Turn on the kitchen light.", "Set a timer for one minute.", "Good morning.")
 """What the tests' small Whisper knows, by its list."""
 
@@ -78,7 +76,7 @@ class Both:
         window = "in a window cut to the utterance" if is_short else "in the library's window of 30 s, not yet cut"
         notes = (
             f"{window}; encoding 30 s takes {times['whole']}, the utterance and a second more {times['short']}",
-            "with the tests' small Whisper (1.6 million parameters); with a larger one the encoder is most of it",
+            "with the tests' small Whisper of 1.6 million parameters",
         )
         return Figure("A short command, recognized", ours, library, notes)
 

@@ -25,9 +25,6 @@ STOPPED: Final = "timer.stopped"
 RETRY_SECONDS: Final = 5.0
 """Between tries while the state database cannot be used."""
 
-MOST_IN_HAND: Final = 1
-"""Events that a mailbox has in hand."""
-
 
 @dataclass(frozen=True, slots=True)
 class DueTimer:
@@ -82,11 +79,11 @@ class DueTimers:
             log.warning("stop_not_journaled", reason=str(error))
 
     async def _learn(self) -> None:
-        mailbox = self._state.mailbox
-        found = await mailbox.waiting(TIMER, HOUSEHOLD)
-        if not self._given and not self._known:  # at start: a crash may have left it in hand
-            found += [filed.event for filed in await mailbox.listed("in_hand", MOST_IN_HAND)]
-        self._known |= {event.id: event for event in found if event.type == TIMER and event.id not in self._given}
+        found = await self._state.mailbox.waiting(TIMER, HOUSEHOLD)
+        # A very short timer, or one at a crash, may be in hand before it is seen here.
+        if (hand := await self._state.mailbox.in_hand()) is not None and hand.event.type == TIMER:
+            found.append(hand.event)
+        self._known |= {event.id: event for event in found if event.id not in self._given}
 
     async def _due(self) -> list[DueTimer]:
         now = self._now()

@@ -65,3 +65,17 @@ async def test_heard_words_wait_for_a_full_disk_and_are_filed_once(tmp_path: Pat
         await intake.accept(heard())
     assert [event.content for event in mailbox.filed] == ["what time is it"]
     assert hearing.RETRY_SECONDS > 0
+
+
+async def test_words_that_a_reflex_took_reach_nobody_else() -> None:
+    mailbox, asked = FullDisk(0), []
+
+    async def only_stop(words: str) -> bool:
+        asked.append(words)
+        return words == "stop"
+
+    intake = Intake(mailbox, 10, only_stop, pause=0.0)
+    for words in ("stop", "what time is it"):
+        await intake.accept(heard(words))
+    assert asked == ["stop", "what time is it"]
+    assert [event.content for event in mailbox.filed] == ["what time is it"]

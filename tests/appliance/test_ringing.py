@@ -76,6 +76,17 @@ async def test_a_timer_that_the_mind_took_first_rings_all_the_same(tmp_path: Pat
         assert await room.rang() == [(timer.id, 0.0)]
 
 
+async def test_a_timer_that_was_in_hand_before_it_was_seen_rings(tmp_path: Path) -> None:
+    """It is set for so short a time that the mind has it at once."""
+    async with ringing_room(tmp_path) as room:
+        async with asyncio.TaskGroup() as group:
+            hand = group.create_task(room.state.mailbox.take())
+            await room.state.mailbox.until_idle()
+            timer = await room.set(0)
+        assert hand.result().event.id == timer.id
+        await room.rings(1)
+
+
 async def test_a_cancelled_timer_does_not_ring(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
         timer, other = await room.set(5), await room.set(6, "tea")

@@ -78,7 +78,7 @@ class Mouth:
     async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
         """Play a sound and say a sentence after it, behind what plays now and before all that waits.
 
-        Returns when it was heard, or hushed; cancelled, it is silent at once. Only `on_failed` of the callbacks is told.
+        Returns when it was heard or hushed; cancelled, it is silent at once. Of the callbacks only `on_failed` is told.
         """
         line = Line(sentence)
         async with self._turn:

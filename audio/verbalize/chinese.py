@@ -100,9 +100,10 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d?\d[:：]\d\d)", "到"),
     rule(r"(?<![\d:.])([01]?\d|2[0-4])[:：]([0-5]\d)(?:[:：]([0-5]\d))?(?![\d:：])", _time),
     # Amounts
+    rule(r"(%|°[CF]?)\s?[–—~～-]\s?(?=\d)", r"\1到"),
     rule(
         rf"(?<![\d.,])(?P<minus>[-−])?(?P<before>{either(k for k in words.MONEY if not k.isalpha())})\s?"
-        rf"(?P<n>{RANGE}){_SIZE}(?P<after>(?!))?",
+        rf"(?P<n>{RANGE}){_SIZE}(?:\s?元)?(?P<after>(?!))?",
         _money,
     ),
     rule(
@@ -120,8 +121,9 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"(?<![A-Za-z0-9_.])(?:\+\d{1,3}[ -]?)?(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}|\d{3,4}-\d{4})(?!\d)",
         _telephone,
     ),
-    rule(r"(?<=\d)\^2|²", "的平方"),
-    rule(r"(?<=\d)\^3|³", "的立方"),
+    rule(r"(?<=[\w)])\^2(?!\d)|²", "的平方"),
+    rule(r"(?<=[\w)])\^3(?!\d)|³", "的立方"),
+    rule(r"(?<=[\w)])\^(\d+)", r"的\1次方"),
     rule(r"(?<=\d)\s?[x*]\s?(?=\d)", "乘以"),
     rule(r"(?<=\d)\s+[-−]\s+(?=\d)", "减"),
     rule(r"(?<=\d)\s+/\s+(?=\d)", "除以"),

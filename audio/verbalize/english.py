@@ -151,7 +151,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _dotted),
     rule(r"(?<![\w.])(?:[A-Za-z0-9][\w-]+\.)+[a-z]{2,6}(?![\w.]*\w)", _dotted),
     rule(r"(?<!\w)#(\d+)", r"number \1"),
-    rule(r"\b(?:No|Nr)\.\s?(?=\d)", "number "),
+    rule(r"(?:\b(?:No|Nr)\.|№)\s?(?=\d)", "number "),
     rule(r"(?<!\w)#(\w+)", _hashtag),
     rule(r"(?<!\w)@(?=\w)", "at "),
     rule(r"\b([vV])\.?(\d+(?:\.\d+)+)\b", _version),
@@ -164,7 +164,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(rf"(?<![\w.,:])(the\s+)?({_DAY})\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR})\b)?", _day_first),
     rule(r"(?<=[\dmM])\s?[–—-]\s?(?=\d?\d:\d\d|\d?\d\s?[AaPp]\.?[Mm]\b)", " to "),
     rule(
-        r"(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])(?:\s?([AaPp])\.?[Mm]\b\.?)?",
+        r"(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])(?:\s?([AaPp])\.?[Mm]\b\.?|\s?(?:Z|h|hrs)\b)?",
         _time,
     ),
     rule(r"(?<![\d:.,])(1[0-2]|[1-9])()()\s?([AaPp])\.?[Mm]\b\.?", _time),
@@ -175,6 +175,8 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: found[1] + year(int(found[2])),
     ),
     # Amounts
+    rule(r"(?<!\S)([<>≤≥])(?=\d)", lambda found: words.LIMITS[found[1]]),
+    rule(r"(%|°[CF]?)\s?[–—~-]\s?(?=\d)", r"\1 to "),
     rule(
         rf"(?<!\w)(?P<minus>[-−])?(?P<before>{either(sign for sign in words.MONEY if not sign.isalpha())})"
         rf"\s?(?P<n>{RANGE})"
@@ -199,12 +201,15 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"|(?:\(\d{3}\) ?|\d{3}[- ])?\d{3}[- ]\d{4}|0\d{2,5}[ /-]\d{4,}|\d{10,})(?![\w]|[.,]\d)",
         _telephone,
     ),
-    rule(r"(?<=\d)\^2\b|²", " squared"),
-    rule(r"(?<=\d)\^3\b|³", " cubed"),
+    rule(r"(?<=[\w)])\^2\b|²", " squared"),
+    rule(r"(?<=[\w)])\^3\b|³", " cubed"),
+    rule(r"(?<=[\w)])\^(?=\d)", " to the power of "),
     rule(r"(?<=\d)\s?[x*]\s?(?=\d)|(?<=\d)\s+\*\s+(?=\w)|(?<=\w)\s+\*\s+(?=\d)", " times "),
+    rule(r"(?<=\d)x\b", " times"),
     rule(r"(?<=\d)\s+-\s+(?=\d)", " minus "),
     rule(r"(?<=\d)\s+/\s+(?=\d)", " divided by "),
-    rule(r"(?<=\d)(?:\s?[–—]\s?|-|:)(?=\d)", " to "),
+    rule(r"(?<=\d)(?:\s?[–—]\s?|:)(?=\d)|(?<![A-Za-z\d])(\d+)-(?=\d)", lambda found: f"{found[1] or ''} to "),
+    rule(r"(?<=\d)-(?=\d)", " "),
     rule(r"(?<!\w)~(?=\s?\d)", "about "),
     rule(rf"\s*({either(words.SIGNS)})\s*", lambda found: f" {words.SIGNS[found[1]]} "),
     rule(r"(?<=[A-Za-z])-?(?=\d)", " "),

@@ -159,3 +159,6 @@ SIGNS: Final = {
     "&": "and",
     "§": "section",
 }
+
+LIMITS: Final = {"<": "less than ", ">": "more than ", "≤": "at most ", "≥": "at least "}
+"""The same signs before a number that nothing is compared with: `>5 km`."""

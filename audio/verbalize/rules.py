@@ -20,8 +20,11 @@ _THOUSANDS = re.compile("(?<=\\d)(?:[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))| (?=00
 """Spaces between figures of one number."""
 
 _FRACTION = re.compile(rf"(\d?)([{''.join(FRACTIONS)}])")
-_NARROW = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF10, 0xFF1A), 0xFF05, 0x2103, 0x2109)}
-"""Full-width figures and per cent sign, and degrees written as one character."""
+_NARROW = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in (*range(0xFF10, 0xFF1A), 0xFF05, 0x2103, 0x2109, *range(0x2080, 0x208A))
+}
+"""Full-width figures and per cent sign, degrees written as one character, and figures below the line."""
 
 
 def rule(pattern: str, say: Callable[[re.Match[str]], str] | str, flags: int = 0) -> Rule:

@@ -32,8 +32,8 @@ class VoiceChain:
     the next voice speaks the whole sentence. If it fails later, the next one goes on after the last whole word where
     the voice timed its words, and otherwise begins the sentence anew after a pause: a word twice is better than none.
     A voice that failed is left out for a while in that language (`Breaker`), unless all are. When every voice has
-    failed, the `last_resort` is asked, whether it could help before or not. When it cannot, a tone is heard, and then
-    `SynthesisFailed` tells of each why.
+    failed, the `last_resort` is asked for the whole sentence, whether it could help before or not. When it cannot, a
+    tone is heard, and then `SynthesisFailed` tells of each why.
     """
 
     name = "voices"
@@ -58,6 +58,9 @@ class VoiceChain:
         reasons: list[str] = []
         for voice in self._in_order(language):
             breaker = self._breakers[voice.name, language]
+            if voice is self._last_resort:
+                for piece in said.anew():
+                    yield piece
             try:
                 async with aclosing(self._attempt(voice, said.text, language)) as pieces:
                     async for piece in pieces:
@@ -104,6 +107,7 @@ class _Said:
     """What was given of a sentence so far, over the voices that took part."""
 
     def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
         self.text = sentence
         """What is still to be said; for the voice at work, all that it was asked to say."""
         self._words: list[WordTiming] = []
@@ -139,9 +143,21 @@ class _Said:
         if self._words:
             self.text = self.text[position_after(self.text, self._words) :].lstrip(WORD_MARKS)
         elif self._seconds > self._began:
-            pieces.append(self._give(np.zeros(round(PAUSE_SECONDS * self._sample_rate), np.int16), ()))
+            pieces.append(self._pause())
         self._words, self._began = [], self._seconds
         return pieces
+
+    def anew(self) -> list[SpeechAudio]:
+        """Make ready for a voice that knows whole sentences only; return what is to be heard before it."""
+        if self.text == self._sentence:
+            return []
+        self.text = self._sentence
+        pause = self._pause()
+        self._began = self._seconds
+        return [pause]
+
+    def _pause(self) -> SpeechAudio:
+        return self._give(np.zeros(round(PAUSE_SECONDS * self._sample_rate), np.int16), ())
 
     def _give(self, samples: Samples, words: tuple[WordTiming, ...]) -> SpeechAudio:
         self._seconds += len(samples) / self._sample_rate

@@ -9,7 +9,7 @@ import pytest
 
 from audio.errors import BadRecording
 from audio.speech import SpeechAudio
-from audio.synthesizer.chain import VoiceChain
+from audio.synthesizer.chain import PAUSE_SECONDS, VoiceChain
 from audio.synthesizer.flac import from_flac, to_flac
 from audio.synthesizer.kept import LONGEST_SECONDS, KeepingVoice, KeptPhrases, KeptVoice
 from audio.synthesizer.tone import failure_tone
@@ -132,6 +132,21 @@ async def test_when_every_voice_fails_what_was_said_before_is_said_again(phrases
     assert np.array_equal(before.samples, again.samples), "it is asked again though it did not know the one before"
     assert "was not kept" in unknown.failure
     assert np.array_equal(unknown.samples, failure_tone())
+
+
+@pytest.mark.shows("V19")
+async def test_a_sentence_that_broke_off_is_said_again_from_its_beginning(phrases: KeptPhrases) -> None:
+    good = ScriptedVoice("good", failures={1: 2}, level=3000)
+    chain = VoiceChain([KeepingVoice(good, phrases)], KeptVoice(phrases, ["good"]))
+
+    whole = await listen(chain.speak(TEXT, "en"))
+    outcome = await listen(chain.speak(TEXT, "en"))
+
+    pause = round(PAUSE_SECONDS * 24_000)
+    assert outcome.failure == ""
+    assert len(outcome.samples) == 2 * 4800 + pause + len(whole.samples)
+    assert np.array_equal(outcome.samples[2 * 4800 + pause :], whole.samples)
+    assert not outcome.samples[2 * 4800 :][:pause].any()
 
 
 @pytest.mark.shows("V19")

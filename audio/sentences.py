@@ -31,7 +31,8 @@ FENCE = "```"
 CJK_STOPS = "。！？；"
 CLAUSE_MARKS = ",;:—，、：；"
 _CANDIDATE = re.compile(r"\n|```|(?P<stops>[.!?…。！？；]+)(?P<closers>[\"'”’」』）)\]】》〉»*_~]*)")
-_LAST_WORD = re.compile(r"[A-Za-z0-9.]+$")
+_LAST_WORD = re.compile(r"°?[A-Za-z0-9.]+$")
+"""With the degree sign, because the C of 20 °C is no initial."""
 _LIST_MARK = re.compile(r"\W*(\d{1,3}|[A-Za-z])")
 _INITIALS = re.compile(r"[A-Z](\.[A-Z])*")
 

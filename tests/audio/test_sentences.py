@@ -29,6 +29,7 @@ def told(text: str) -> list[str]:
         "She lived in the U.S. Army base for years. | Then she left.",
         "Buy fruit, e.g. apples, pears etc. and bread. | Then come home.",
         "J. R. R. Tolkien wrote it. | You know that.",
+        "It is 20 °C. | Tomorrow it will be 25 °C. | Take a hat.",
         "No. | I will not do that for you. | Come back, No. 5.",
         "See No. 5 in the list, fig. 3 and Jan. 12 of that year. | That is all there is.",
         "Version 2.10.3 of example.com/a?b=c.d is out. | It is good.",

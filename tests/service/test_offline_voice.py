@@ -124,6 +124,21 @@ async def test_a_complete_sentence_is_heard_in_time(script: Sequence[Fault], tmp
     await asyncio.to_thread(assert_heard_once, read_recording(tmp_path / "answer.wav"), TEXT)
 
 
+@pytest.mark.shows("V18")
+async def test_each_sentence_is_read_in_words_by_the_voice_of_its_language(tmp_path: Path) -> None:
+    home = household(tmp_path, "", "")
+    async with edge_server() as voice:
+        home.settings["voice"]["edge_url"] = voice.url
+        text = "It is **21:30**, and 20 °C. 现在是**21:30**，20 °C。"
+        done = await asyncio.to_thread(home.run, "say", text, "--output", str(tmp_path / "said.wav"))
+    assert done.returncode == Exit.OK
+    asked = [(request.voice.rpartition(", ")[2].strip(")"), request.text) for request in voice.requests]
+    assert asked == [
+        ("EmmaMultilingualNeural", "It is twenty-one thirty, and twenty degrees Celsius."),
+        ("XiaoxiaoNeural", "现在是二十一点三十分，二十摄氏度。"),
+    ]
+
+
 @pytest.mark.shows("V19")
 async def test_with_no_voice_left_she_says_what_she_said_before_and_sounds_a_tone_for_the_rest(tmp_path: Path) -> None:
     await asyncio.to_thread(spoken, TEXT)

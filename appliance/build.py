@@ -83,6 +83,8 @@ async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflex = ringer.take if ringer else no_reflex
         ears = open_ears(config, options, lambda: player.busy_until, state.mailbox, reflex)
+        if ringer and ears:
+            ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()
         outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
         situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]

@@ -34,6 +34,9 @@ FRAMES_SECONDS: Final = 10.0
 REOPEN_SECONDS: Final = 3.0
 """Between tries to open a microphone that went away."""
 
+WORDS_COME_WITHIN: Final = 1.5
+"""Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
+
 RETRY_SECONDS: Final = 1.0
 """Between tries to put heard words into a mailbox whose disk is full."""
 
@@ -69,6 +72,10 @@ class Ears:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds - silence):
                     await self.listener.ended.wait()
+
+    def hear_somebody(self) -> bool:
+        """Whether somebody speaks, or did so just now that the words may not be known yet."""
+        return monotonic() - self.listener.last_speech_at < WORDS_COME_WITHIN
 
     def describe(self) -> dict[str, Json]:
         """Return what the ears did so far, for the status."""

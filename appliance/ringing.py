@@ -1,14 +1,14 @@
 """The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or a minute is over."""
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 import structlog
 
-from agent.event import utc_now
-from agent.mailbox import Wait, waiting_by
 from appliance.due_timers import DueTimer, DueTimers
 from appliance.ring_words import is_stop, told
 from audio.earcons import bell
@@ -16,11 +16,34 @@ from audio.mouth import Mouth
 
 log = structlog.get_logger()
 
-RINGS_FOR: Final = timedelta(seconds=60)
-"""After which nobody seems to be there; the mind still knows."""
+RINGS_FOR: Final = 60.0
+"""Seconds after which nobody seems to be there; the mind still knows."""
 
-PAUSE: Final = timedelta(seconds=3.5)
-"""Between two rings: with half duplex she listens only then, and a person says "stop" and a silence ends it."""
+PAUSE: Final = 3.5
+"""Seconds between two rings: with half duplex she listens only then, and a person says "stop" and a silence ends it."""
+
+LONGEST_HOLD: Final = 8.0
+"""Seconds that a pause lasts longer while somebody speaks; a television never ends."""
+
+LOOK_AGAIN: Final = 0.5
+"""Seconds between two looks whether somebody still speaks."""
+
+
+async def wait_for(changed: asyncio.Event, seconds: float) -> None:
+    """Return when the event is set or the seconds are over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await changed.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time between rings; not the clock on the wall, which may be set while it rings."""
+
+    now: Callable[[], float] = monotonic
+    """Seconds."""
+    wait: Callable[[asyncio.Event, float], Awaitable[None]] = wait_for
+    """Waits until the event is set or so many seconds are over; it may also return sooner."""
 
 
 class Ringer:
@@ -29,20 +52,14 @@ class Ringer:
     All that rings at the same time rings together; a stop ends all of it.
     """
 
-    def __init__(
-        self,
-        due: DueTimers,
-        mouth: Mouth,
-        language: str,
-        now: Callable[[], datetime] = utc_now,
-        wait: Wait | None = None,
-    ) -> None:
+    def __init__(self, due: DueTimers, mouth: Mouth, language: str, pace: Pace | None = None) -> None:
         self._due = due
         self._mouth = mouth
         self._language = language
-        self._now = now
-        self._wait = wait or waiting_by(now)
-        self._ringing: list[tuple[datetime, DueTimer]] = []
+        self._pace = pace or Pace()
+        self.is_spoken_to: Callable[[], bool] = lambda: False
+        """Whether somebody speaks now or did just before: a ring over the word "stop" would drown it."""
+        self._ringing: list[tuple[float, DueTimer]] = []
         """Each with the moment at which it began, in that order."""
         self._silent = asyncio.Event()
         self._silent.set()
@@ -77,7 +94,7 @@ class Ringer:
     async def _watch(self) -> None:
         while True:
             begun = await self._due.next()
-            self._ringing += [(self._now(), due) for due in begun]
+            self._ringing += [(self._pace.now(), due) for due in begun]
             self._silent.clear()
             self._changed.set()
 
@@ -93,7 +110,7 @@ class Ringer:
             await self._pause()
 
     def _end_old(self) -> None:
-        while self._ringing and self._now() - self._ringing[0][0] >= RINGS_FOR:
+        while self._ringing and self._pace.now() - self._ringing[0][0] >= RINGS_FOR:
             _, due = self._ringing.pop(0)
             log.info("ringing_ended", event_id=due.event.id)
 
@@ -113,8 +130,11 @@ class Ringer:
             self._sounding = None
 
     async def _pause(self) -> None:
-        """Wait between two rings; shorter only when nothing rings any more."""
-        until = self._now() + PAUSE
-        while self._ringing and self._now() < until:
+        """Wait between two rings; shorter only when nothing rings any more, longer while somebody speaks."""
+        until = self._pace.now() + PAUSE
+        latest = until + LONGEST_HOLD
+        while self._ringing and self._pace.now() < until:
             self._changed.clear()
-            await self._wait(self._changed, until)
+            await self._pace.wait(self._changed, until - self._pace.now())
+            if self._pace.now() >= until and self.is_spoken_to():
+                until = min(self._pace.now() + LOOK_AGAIN, latest)

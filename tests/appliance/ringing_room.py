@@ -13,7 +13,7 @@ from agent.event import TIMER, Event
 from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.due_timers import RANG, STOPPED, DueTimers
-from appliance.ringing import Ringer
+from appliance.ringing import Pace, Ringer
 from appliance.state import State
 from audio.mouth import Mouth
 from memory import journal as journal_module
@@ -77,7 +77,8 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     state = State(journal, Mailbox(database, clock, clock.wait), Bus(Recorder(journal)))
     voice, player = ScriptedVoice(), ScriptedPlayer()
     mouth = Mouth(voice, player)
-    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", clock, clock.wait)
+    pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))
+    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", pace)
     try:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             running = [group.create_task(ringer.run()), group.create_task(mouth.run())]

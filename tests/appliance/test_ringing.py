@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from appliance.ringing import PAUSE, RINGS_FOR
+from appliance.ringing import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
 from audio.mouth import SpokenSentence
 from memory.errors import StateUnusable
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
-
-A_PAUSE = PAUSE.total_seconds()
 
 
 async def ringing(room: RingingRoom, *labels: str) -> None:
@@ -50,7 +48,7 @@ async def test_it_rings_on_with_pauses_and_for_a_minute_at_most(tmp_path: Path) 
         assert len(room.said) == 1, "a pause to listen in"
         rings = 1
         while not room.ringer._silent.is_set():
-            room.clock.advance(A_PAUSE)
+            room.clock.advance(PAUSE)
             await room.settle()
             await room.settle()
             rings = len(room.said)
@@ -143,7 +141,7 @@ async def test_stop_silences_at_once_and_goes_no_further(tmp_path: Path) -> None
     async with ringing_room(tmp_path) as room:
         await ringing(room, "pasta", "tea")
         assert await room.ringer.take("Stop.")
-        room.clock.advance(A_PAUSE)
+        room.clock.advance(PAUSE)
         await room.ringer.silence()
         assert room.said == ["Timer: pasta. Timer: tea."]
         assert await room.stops() == ["Stop.", "Stop."]
@@ -171,7 +169,7 @@ async def test_other_words_go_on_to_the_mind_while_it_rings(tmp_path: Path) -> N
         assert not await room.ringer.take("Stop.")
         await ringing(room)
         assert not await room.ringer.take("What time is it?")
-        room.clock.advance(A_PAUSE)
+        room.clock.advance(PAUSE)
         await room.rings(2)
 
 
@@ -202,9 +200,33 @@ async def test_a_second_timer_joins_the_first_after_the_pause(tmp_path: Path) ->
         room.clock.advance(1)
         await room.settle()
         assert room.said == ["Timer: pasta."], "it leaves the pause alone"
-        room.clock.advance(A_PAUSE - 1)
+        room.clock.advance(PAUSE - 1)
         await room.rings(2)
         assert room.said[-1] == "Timer: pasta. Timer: tea."
+
+
+@pytest.mark.shows("V23")
+async def test_it_does_not_ring_into_somebody_s_words_but_a_television_does_not_silence_it(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        speaks = True
+        room.ringer.is_spoken_to = lambda: speaks
+        await ringing(room)
+        room.clock.advance(PAUSE)
+        for _ in range(3):
+            await room.settle()
+            room.clock.advance(LOOK_AGAIN)
+        await room.settle()
+        assert len(room.said) == 1
+        speaks = False
+        room.clock.advance(LOOK_AGAIN)
+        await room.rings(2)
+        speaks, held = True, 0.0
+        room.clock.advance(PAUSE)
+        while len(room.said) == 2:
+            await room.settle()
+            room.clock.advance(LOOK_AGAIN)
+            held += LOOK_AGAIN
+        assert abs(held - LONGEST_HOLD) <= 1.0
 
 
 @pytest.mark.shows("V23", "V30")
@@ -225,7 +247,7 @@ async def test_a_loudspeaker_that_comes_back_is_heard(tmp_path: Path) -> None:
             await room.settle()
         room.player.fails = None
         await room.settle()
-        room.clock.advance(A_PAUSE)
+        room.clock.advance(PAUSE)
         await room.rings(1)
         assert len(await room.rang()) == 1
 
@@ -258,3 +280,11 @@ async def test_a_clock_that_is_set_forward_rings_what_was_skipped(tmp_path: Path
         room.clock.advance(7200)
         await room.rings(1)
         assert "It was due" in room.said[0]
+
+
+async def test_a_pause_is_over_when_something_changes_or_its_time_is_up() -> None:
+    changed = asyncio.Event()
+    async with asyncio.timeout(5):
+        await wait_for(changed, 0.01)
+        changed.set()
+        await wait_for(changed, 3600.0)

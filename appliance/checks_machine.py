@@ -1,5 +1,6 @@
-"""What the doctor looks at of the machine: packages, settings, folders, disk, clock, network."""
+"""What the doctor looks at of the machine: packages, settings, folders, disk, clock, network, privacy."""
 
+import asyncio
 import ctypes
 import os
 import platform
@@ -88,14 +89,24 @@ def clock(config: Config) -> Line:
 
 
 def network(config: Config) -> Line:
-    """Tell what this configuration would reach beyond this machine, and whether there is a way out; nothing is sent."""
-    used = list(leaves_the_house(config))
-    if not used:
-        return Line("network", Verdict.OK, "nothing leaves this machine")
+    """Tell whether there is a way out where this configuration wants one; nothing is sent."""
+    wanted = [each.partition(" (")[0] for each in leaves_the_house(config)]
+    if not wanted:
+        return Line("network", Verdict.OK, "not needed")
     if _has_route():
-        return Line("network", Verdict.OK, f"used for {', '.join(used)}")
-    what = f"no way out, wanted for {', '.join(used)}"
+        return Line("network", Verdict.OK, "there is a way out")
+    what = f"no way out, wanted for {', '.join(wanted)}"
     return Line("network", Verdict.WARNING, what, "she does without, with the local voice and what is here already")
+
+
+def privacy(config: Config) -> Line:
+    """Tell what would leave this machine with this configuration, and by which setting."""
+    from agent.model.probe import find_local_server
+
+    is_asked_first = config.model.provider == "auto" and not config.model.base_url
+    used = list(leaves_the_house(config, is_asked_first and asyncio.run(find_local_server()) is not None))
+    what = f"leaves this machine: {'; '.join(used)}" if used else "nothing leaves this machine"
+    return Line("privacy", Verdict.OK, what)
 
 
 def missing_of(requirements: Iterable[str]) -> list[str]:
@@ -125,20 +136,35 @@ def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool) -> Line:
     return Line("clock", Verdict.OK, what)
 
 
-def leaves_the_house(config: Config) -> Iterator[str]:
-    """Yield what of this configuration would use the network, in words."""
+def leaves_the_house(config: Config, has_local_model: bool = False) -> Iterator[str]:
+    """Yield what of this configuration would leave this machine: what it is for (what goes out; the setting).
+
+    `has_local_model` says that a model server was found on this machine, which "auto" prefers to a provider.
+    """
+    model, memory = config.model, config.memory
     if config.voice.engine != "espeak" and not _is_here(config.voice.edge_url):
-        yield "the edge voice (what she says)"
-    keys = config.model.provider != "offline" and config.provider_keys
-    if config.model.provider != "offline" and config.model.base_url:
-        if not _is_here(config.model.base_url):
-            yield f"the model at {config.model.base_url} (what is said)"
-    elif config.model.provider == "litellm" or keys:
-        yield "the model's provider (what is said)"
-    if config.memory.enabled and config.memory.uri and not _is_here(config.memory.uri):
-        yield "the graph (what she remembers)"
-    if config.ears.download and not Path(config.ears.model).is_dir():
-        yield "fetching the recognizer's model, once"
+        yield "the edge voice (what she says; [voice] engine)"
+    if model.provider != "offline" and model.base_url:
+        if not _is_here(model.base_url):
+            yield f"the model at {model.base_url} (what is said and remembered; [model] base_url)"
+    elif model.provider == "litellm" or (model.provider == "auto" and config.provider_keys and not has_local_model):
+        yield "the model's provider (what is said and remembered; [model] provider)"
+    if memory.enabled and memory.uri and not _is_here(memory.uri):
+        yield f"the graph at {memory.uri} (what she remembers; [memory] uri)"
+    if memory.enabled and memory.embeddings == "api" and not _is_here(memory.embedding_url):
+        yield f"the embeddings API at {memory.embedding_url} (what she compares by meaning; [memory] embeddings)"
+    if config.ears.download and "/" not in config.ears.model and _lacks_model(config):
+        yield "fetching the recognizer's model, once (its name; [ears] download)"
+
+
+def _lacks_model(config: Config) -> bool:
+    from appliance.recognizer_choice import pick
+    from audio.errors import ModelNotFound
+
+    try:
+        return pick(config) is None
+    except ModelNotFound:  # a name that nobody knows: nothing is fetched
+        return False
 
 
 def _normal(name: str) -> str:
@@ -182,4 +208,4 @@ def _nearest(folder: Path) -> Path:
     return next(place for place in (folder, *folder.parents) if place.exists())
 
 
-MACHINE: tuple[Check, ...] = (program, settings, state, disk, clock, network)
+MACHINE: tuple[Check, ...] = (program, settings, state, disk, clock, network, privacy)

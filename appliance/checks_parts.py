@@ -1,86 +1,70 @@
-"""What the doctor looks at of the parts: sound, recognizer, voices, graph, model, running service."""
+"""What the doctor looks at of the mind: embeddings, model, running service."""
 
 import asyncio
 import json
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.model.interface import ChatModel
-from appliance.config import Config
+from appliance.config import PROVIDER_KEYS, Config, Secret
 from appliance.doctor import Check, Line, Verdict
 from appliance.errors import ServiceNotRunning
-from appliance.sound_devices import SoundDevices
 
-CHILD_SECONDS = 15.0
-"""PortAudio can hang in a frozen sound server; its process is killed then."""
-ANSWER_SECONDS = 5.0
-"""Within which a model server tells its models."""
+if TYPE_CHECKING:
+    from memory.embedding import Embedder
+
+ANSWER_SECONDS: Final = 5.0
+"""Within which a server tells its models."""
+
+NAMES_SHOWN: Final = 5
+"""Of the models that a server has."""
+
+_KEY_OF: Final = {name.partition("_")[0].lower(): name for name in PROVIDER_KEYS}
+"""The prefix of a model's name at litellm, and the key that its provider wants."""
 
 
-def sound(config: Config) -> Line:
-    """List the sound devices in a process of its own: PortAudio chatters, hangs and aborts (FACTS, "Sound")."""
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "appliance.sound_devices", config.ears.device, config.voice.device],
-            cwd=Path(__file__).resolve().parents[1],
-            capture_output=True,
-            timeout=CHILD_SECONDS,
-            check=False,
+class _Settings(NamedTuple):
+    """The settings that say where a server is, for the mends."""
+
+    url: str
+    key: str
+    model: str
+
+
+MODEL_SETTINGS: Final = _Settings("[model] base_url", "[model] api_key_env", "[model] name")
+EMBEDDING_SETTINGS: Final = _Settings(
+    "[memory] embedding_url", "[memory] embedding_key_env", "[memory] embedding_model"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server that speaks OpenAI's protocol, to be asked for its models."""
+
+    line: str
+    """Whose line of the doctor it is."""
+    url: str
+    model: str
+    key: Secret | None
+    settings: _Settings
+
+
+def embeddings(config: Config) -> Line:
+    """Have the local model make a vector, or ask the API for its models, which costs nothing."""
+    from appliance.graph import choose_embedder
+
+    settings = config.memory
+    if settings.embeddings == "off" or not settings.enabled:
+        return Line("embeddings", Verdict.OK, "switched off; she searches her graph by words")
+    embedder = choose_embedder(config)
+    if settings.embeddings == "api":
+        server = _Server(
+            "embeddings", settings.embedding_url, settings.embedding_model, config.embedding_key, EMBEDDING_SETTINGS
         )
-    except subprocess.TimeoutExpired:
-        what = f"PortAudio did not answer within {CHILD_SECONDS:g} s"
-        return Line("sound", Verdict.FAULT, what, "restart the sound server")
-    if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
-        what = f"PortAudio broke down ({words or end})"
-        return Line(
-            "sound", Verdict.FAULT, what, "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
-        )
-    return judge_devices(SoundDevices(**json.loads(done.stdout)), bool(config.ears.device or config.voice.device))
-
-
-def recognizer(config: Config) -> Line:
-    """Find out which recognizer would listen, without loading its model."""
-    from appliance.recognizers import choose_recognizer
-
-    hearing = choose_recognizer(config)
-    name = hearing.recognizer.name
-    if hearing.is_last_resort:
-        coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
-        return Line(
-            "recognizer", Verdict.WARNING, f"no Whisper model here; {name} understands set phrases only", coming
-        )
-    return Line("recognizer", Verdict.OK, name)
-
-
-def voices(config: Config) -> Line:
-    """Let the local voice speak, into nothing; it is the one that needs no network."""
-    del config
-    try:
-        spoken = subprocess.run(["espeak-ng", "--stdout", "a"], capture_output=True, timeout=10, check=False)
-    except FileNotFoundError:
-        return Line("voices", Verdict.FAULT, "espeak-ng is not installed", "apt install espeak-ng")
-    if not spoken.stdout.startswith(b"RIFF"):
-        words = spoken.stderr.decode(errors="replace").strip() or f"it ended with {spoken.returncode}"
-        return Line("voices", Verdict.FAULT, f"espeak-ng makes no sound: {words}", "apt reinstall espeak-ng-data")
-    if shutil.which("flite") is None:
-        return Line("voices", Verdict.WARNING, "espeak-ng speaks; no flite for the demo", "apt install flite")
-    return Line("voices", Verdict.OK, "espeak-ng speaks; flite for the demo")
-
-
-def graph(config: Config) -> Line:
-    """Reach the configured graph server, or start the box's own store once, empty, beside hers."""
-    if not config.memory.enabled:
-        return Line("graph", Verdict.OK, "switched off")
-    began = time.monotonic()
-    what = asyncio.run(_ask_server(config) if config.memory.uri else _start_store())
-    return Line("graph", Verdict.OK, f"{what} in {time.monotonic() - began:.1f} s")
+        return asyncio.run(_ask_models(server))
+    return Line("embeddings", Verdict.OK, asyncio.run(_make_vector(embedder)))
 
 
 def model(config: Config) -> Line:
@@ -101,37 +85,12 @@ def service(config: Config) -> Line:
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
-def judge_devices(found: SoundDevices, is_named: bool) -> Line:
-    """Judge the devices; what nobody asked for by name (`is_named`) may be missing, the box has other doors."""
-    what = f"microphones: {', '.join(found.input) or 'none'}; loudspeakers: {', '.join(found.output) or 'none'}"
-    if found.missing:
-        return Line("sound", Verdict.FAULT if is_named else Verdict.WARNING, found.missing)
-    if found.wrong:
-        return Line("sound", Verdict.FAULT, "; ".join(found.wrong), "correct [ears] device or [voice] device")
-    if not (found.input and found.output):
-        return Line("sound", Verdict.WARNING, what, "plug one in, or write to it with `nakari ask`")
-    return Line("sound", Verdict.OK, what)
-
-
-async def _ask_server(config: Config) -> str:
-    from memory.graph.graph import Graph
-    from memory.graph.store import Neo4jServer
-
-    password = config.graph_password.reveal() if config.graph_password else ""
-    server = Graph(Neo4jServer(config.memory.uri, config.memory.user, password))
-    try:
-        await server.read("RETURN 1")
-    finally:
-        await server.close()
-    return f"{config.memory.uri} answers"
-
-
-async def _start_store() -> str:
-    from memory.graph.embedded import EmbeddedStore
-
-    with tempfile.TemporaryDirectory(prefix="nakari-doctor-") as folder:
-        async with EmbeddedStore(Path(folder)):
-            return "the box's own store starts and stops"
+def judge_models(name: str, wanted: str, listed: Sequence[str], mend: str) -> Line:
+    """Judge a server that answers by the models it lists; some list none, and some more than they name."""
+    if not listed or wanted in (*listed, *(each.removesuffix(":latest") for each in listed)):
+        return Line(name, Verdict.OK, f"{wanted}, its server answers")
+    shown = ", ".join(listed[:NAMES_SHOWN]) + (", …" if len(listed) > NAMES_SHOWN else "")
+    return Line(name, Verdict.WARNING, f"its server answers and does not list {wanted}; it has {shown}", mend)
 
 
 async def _model(config: Config) -> Line:
@@ -151,24 +110,60 @@ async def _model(config: Config) -> Line:
 
 
 async def _thinker(config: Config, chosen: ChatModel) -> Line:
-    if not config.model.base_url:
-        return Line("model", Verdict.OK, f"{chosen.name}, not asked now")
+    from agent.model.litellm import LiteLlmModel
+
+    settings = config.model
+    if isinstance(chosen, LiteLlmModel):
+        wanted = _KEY_OF.get(chosen.name.partition("/")[0])
+        if wanted and not settings.api_key_env and wanted not in config.secrets:
+            return Line("model", Verdict.FAULT, f"there is no key for {chosen.name}", f"set {wanted}, or [model] name")
+        return Line("model", Verdict.OK, f"{chosen.name}; its provider is not asked now, that may cost")
+    if not settings.base_url:
+        return Line("model", Verdict.OK, f"{chosen.name}, its server answers")  # that is how it was found
+    key = next(iter(config.provider_keys.values()), None)
+    return await _ask_models(_Server("model", settings.base_url, settings.name, key, MODEL_SETTINGS))
+
+
+async def _ask_models(server: _Server) -> Line:
+    """Ask a server for its models: who answers that is there, and it costs nothing."""
     import httpx
 
-    key = next(iter(config.provider_keys.values()), None)
-    headers = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
-    url = f"{config.model.base_url.rstrip('/')}/models"
+    headers = {"Authorization": f"Bearer {server.key.reveal()}"} if server.key else {}
     try:
-        async with httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS, headers=headers) as client:
-            answer = await client.get(url)
-    except httpx.HTTPError as error:
-        what = f"{config.model.base_url} does not answer ({type(error).__name__})"
-        return Line("model", Verdict.FAULT, what, "start that server, or correct [model] base_url")
+        async with (
+            asyncio.timeout(ANSWER_SECONDS),
+            httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS, headers=headers) as client,
+        ):
+            answer = await client.get(f"{server.url.rstrip('/')}/models")
+    except (httpx.HTTPError, TimeoutError) as error:
+        what = f"{server.url} does not answer ({type(error).__name__})"
+        return Line(server.line, Verdict.FAULT, what, f"start that server, or correct {server.settings.url}")
     if answer.status_code in (401, 403):
         return Line(
-            "model", Verdict.FAULT, f"{config.model.base_url} refuses the key", "correct it; see [model] api_key_env"
+            server.line, Verdict.FAULT, f"{server.url} refuses the key", f"correct it; see {server.settings.key}"
         )
-    return Line("model", Verdict.OK, f"{chosen.name}, its server answers")
+    if answer.status_code >= 500:
+        what = f"{server.url} is in trouble (status {answer.status_code})"
+        return Line(server.line, Verdict.FAULT, what, "look at that server's own log")
+    return judge_models(server.line, server.model, _listed(answer.text), f"correct {server.settings.model}")
 
 
-PARTS: tuple[Check, ...] = (sound, recognizer, voices, graph, model, service)
+def _listed(body: str) -> list[str]:
+    """Return the names of the models in an answer; none where it is no list of models."""
+    try:
+        return [str(each["id"]) for each in json.loads(body)["data"]]
+    except (ValueError, LookupError, TypeError):
+        return []
+
+
+async def _make_vector(embedder: "Embedder") -> str:
+    try:
+        await embedder.embed(["a"])  # loads it
+        began = time.monotonic()
+        [vector] = await embedder.embed(["Where did we put the spare key?"])
+        return f"{embedder.name} makes {len(vector)} numbers of a sentence in {time.monotonic() - began:.3f} s"
+    finally:
+        await embedder.close()
+
+
+PARTS: tuple[Check, ...] = (embeddings, model, service)

@@ -61,9 +61,11 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     """
     if not checks:
         from appliance.checks_machine import MACHINE
+        from appliance.checks_memory import LASTING
         from appliance.checks_parts import PARTS
+        from appliance.checks_sound import SOUND
 
-        checks = (*MACHINE, *PARTS)
+        checks = (*MACHINE, *SOUND, *LASTING, *PARTS)
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
     for check in checks:
         found: SimpleQueue[Line] = SimpleQueue()

@@ -1,7 +1,6 @@
-"""The doctor on the parts: a real store, a real model server on loopback, real programs that misbehave."""
+"""The doctor on the mind: real model and embeddings servers on loopback, a real sentence model, a door that answers."""
 
 import asyncio
-import ctypes.util
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from appliance import checks_parts
-from appliance.checks_parts import judge_devices
+from appliance.checks_parts import judge_models
 from appliance.config import Config, Secret, load
 from appliance.doctor import Line, Verdict, examine
-from appliance.settings import EarsSettings, MemorySettings, ModelSettings
-from appliance.sound_devices import SoundDevices
-from tests.appliance.command import nakari
+from appliance.settings import MemorySettings, ModelSettings
 from tests.appliance.door_fakes import ScriptedHandler, serving
+from tests.memory.onnx_model import write_model
 
 
 @pytest.fixture
@@ -29,16 +27,18 @@ def seen(line: Line) -> tuple[Verdict, str]:
     return line.verdict, line.what
 
 
+LISTED = json.dumps({"object": "list", "data": [{"id": "tiny", "object": "model"}, {"id": "embed:latest"}]})
+
+
 @asynccontextmanager
-async def model_server(status: str) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """An OpenAI-compatible server that lists one model: its base URL, and what it was asked."""
+async def model_server(status: str, body: str = LISTED) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """An OpenAI-compatible server that lists two models: its base URL, and what it was asked."""
     asked: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked.append(await reader.readuntil(b"\r\n\r\n"))
-        body = json.dumps({"object": "list", "data": [{"id": "tiny", "object": "model"}]}).encode()
-        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        writer.write(head.encode() + body)
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body.encode())}\r\n\r\n"
+        writer.write(f"{head}{body}".encode())
         await writer.drain()
         writer.close()
 
@@ -58,7 +58,7 @@ async def test_a_model_server_that_answers(config: Config) -> None:
     async with model_server("200 OK") as (url, asked):
         line = await asyncio.to_thread(checks_parts.model, thinking_at(config, url + "/"))
     assert line.verdict is Verdict.OK
-    assert line.what.endswith("/tiny, its server answers")
+    assert line.what == "tiny, its server answers"
     assert asked[0].startswith(b"GET /v1/models HTTP/1.1\r\n")
     assert b"Bearer planted-key" in asked[0]
 
@@ -91,51 +91,20 @@ def test_a_provider_that_costs_is_not_asked(config: Config) -> None:
     paid = replace(config, model=ModelSettings("litellm", "anthropic/some"), secrets={"ANTHROPIC_API_KEY": Secret("k")})
     line = checks_parts.model(paid)
     assert line.verdict is Verdict.OK
-    assert line.what.endswith("not asked now")
+    assert line.what == "anthropic/some; its provider is not asked now, that may cost"
+
+
+def test_a_provider_without_its_key_is_a_fault(config: Config) -> None:
+    other = replace(config, model=ModelSettings("litellm", "gemini/some"), secrets={"OPENAI_API_KEY": Secret("k")})
+    line = checks_parts.model(other)
+    assert seen(line) == (Verdict.FAULT, "there is no key for gemini/some")
+    assert "GEMINI_API_KEY" in line.mend
 
 
 def test_a_model_setting_that_lacks_something_is_a_fault(config: Config) -> None:
     (line,) = examine(replace(config, model=ModelSettings("openai")), [checks_parts.model])
     assert line.verdict is Verdict.FAULT
     assert '[model] provider = "openai" needs base_url and name' in line.what
-
-
-def test_the_recognizer_that_would_listen_is_named(config: Config, tmp_path: Path) -> None:
-    line = checks_parts.recognizer(replace(config, ears=EarsSettings(download=False)))
-    assert line.verdict is Verdict.WARNING
-    assert "pocketsphinx understands set phrases only" in line.what
-    assert "[ears] download" in line.mend
-    (config.state_folder / "models" / "base").mkdir(parents=True)
-    for name in ("config.json", "model.bin", "tokenizer.json", "preprocessor_config.json", "vocabulary.json"):
-        (config.state_folder / "models" / "base" / name).touch()
-    assert checks_parts.recognizer(config) == Line("recognizer", Verdict.OK, "faster-whisper:base")
-
-
-def test_a_model_folder_that_is_none_is_a_fault(config: Config, tmp_path: Path) -> None:
-    (line,) = examine(replace(config, ears=EarsSettings(model=str(tmp_path))), [checks_parts.recognizer])
-    assert line.verdict is Verdict.FAULT
-    assert f"{tmp_path} is no faster-whisper model" in line.what
-
-
-@pytest.mark.shows("C15")
-def test_the_box_s_own_store_is_started_beside_hers(config: Config) -> None:
-    line = checks_parts.graph(config)
-    assert line.verdict is Verdict.OK
-    assert line.what.startswith("the box's own store starts and stops in ")
-    assert not config.state_folder.exists()
-
-
-@pytest.mark.shows("C15")
-def test_a_graph_server_that_is_down_is_a_fault(config: Config, unused_tcp_port: int) -> None:
-    down = replace(config, memory=MemorySettings(uri=f"bolt://127.0.0.1:{unused_tcp_port}"))
-    (line,) = examine(down, [checks_parts.graph])
-    assert line.verdict is Verdict.FAULT
-    assert str(unused_tcp_port) in line.what
-
-
-def test_a_graph_that_is_switched_off_is_fine(config: Config) -> None:
-    off = replace(config, memory=MemorySettings(enabled=False))
-    assert checks_parts.graph(off) == Line("graph", Verdict.OK, "switched off")
 
 
 async def test_a_service_is_found_and_asked(config: Config) -> None:
@@ -152,72 +121,72 @@ async def test_a_service_that_fails_to_answer_is_a_fault(config: Config) -> None
     assert seen(line) == (Verdict.FAULT, "something went wrong inside; the log says what")
 
 
-NAMES = SoundDevices(input=["USB mic", "default"], output=["default"])
-
-
-@pytest.mark.shows("V2", "H6")
 @pytest.mark.parametrize(
-    ("found", "is_named", "verdict", "said"),
+    ("status", "body", "verdict", "said"),
     [
-        (NAMES, True, Verdict.OK, "microphones: USB mic, default; loudspeakers: default"),
-        (replace(NAMES, input=[]), False, Verdict.WARNING, "microphones: none; loudspeakers: default"),
-        (SoundDevices(), False, Verdict.WARNING, "microphones: none; loudspeakers: none"),
-        (replace(NAMES, wrong=["no microphone is called 'x'"]), True, Verdict.FAULT, "no microphone is called 'x'"),
-        (SoundDevices("there is no PortAudio"), False, Verdict.WARNING, "there is no PortAudio"),
-        (SoundDevices("there is no PortAudio"), True, Verdict.FAULT, "there is no PortAudio"),
+        ("200 OK", '{"data": [{"id": "a"}, {"id": "b"}]}', Verdict.WARNING, "does not list tiny; it has a, b"),
+        ("200 OK", '{"data": []}', Verdict.OK, "tiny, its server answers"),
+        ("200 OK", "<html>", Verdict.OK, "tiny, its server answers"),
+        ("404 Not Found", "", Verdict.OK, "tiny, its server answers"),
+        ("503 Busy", "", Verdict.FAULT, "is in trouble (status 503)"),
     ],
 )
-def test_sound_devices_are_judged(found: SoundDevices, is_named: bool, verdict: Verdict, said: str) -> None:
-    line = judge_devices(found, is_named)
-    assert seen(line) == (verdict, said)
-    assert line.mend or verdict is Verdict.OK or found.missing
+async def test_what_a_model_server_says_is_weighed(
+    config: Config, status: str, body: str, verdict: Verdict, said: str
+) -> None:
+    async with model_server(status, body) as (url, _):
+        line = await asyncio.to_thread(checks_parts.model, thinking_at(config, url))
+    assert line.verdict is verdict
+    assert said in line.what
 
 
-@pytest.mark.shows("V2", "H5")
-def test_a_device_that_is_named_and_not_there_is_a_fault(config: Config) -> None:
-    line = checks_parts.sound(replace(config, ears=EarsSettings(device="no such microphone")))
+def test_a_server_with_many_models_is_told_briefly() -> None:
+    line = judge_models("model", "x", [str(n) for n in range(9)], "mend")
+    assert line == Line(
+        "model", Verdict.WARNING, "its server answers and does not list x; it has 0, 1, 2, 3, 4, …", "mend"
+    )
+
+
+def test_embeddings_that_are_off_are_fine(config: Config) -> None:
+    assert seen(checks_parts.embeddings(config))[0] is Verdict.OK
+    local = replace(config, memory=MemorySettings(enabled=False, embeddings="local"))
+    assert seen(checks_parts.embeddings(local))[0] is Verdict.OK
+
+
+@pytest.mark.shows("C8", "H5")
+def test_a_local_embedding_model_is_let_make_a_vector(config: Config, tmp_path: Path) -> None:
+    write_model(tmp_path / "tiny")
+    tokenizer = (tmp_path / "tiny/tokenizer.json").read_text(encoding="utf-8")
+    (tmp_path / "tiny/tokenizer.json").write_text(tokenizer.replace('"tea"', '"a"').replace('"dog"', '"the"'))
+    local = replace(config, memory=MemorySettings(embeddings="local", embedding_model=str(tmp_path / "tiny")))
+    line = checks_parts.embeddings(local)
+    assert line.verdict is Verdict.OK
+    assert line.what.startswith("local:tiny makes 3 numbers of a sentence in 0.0")
+
+
+@pytest.mark.shows("C8", "H5")
+def test_a_local_embedding_model_that_is_none_is_a_fault(config: Config, tmp_path: Path) -> None:
+    local = replace(config, memory=MemorySettings(embeddings="local", embedding_model=str(tmp_path / "none")))
+    (line,) = examine(local, [checks_parts.embeddings])
     assert line.verdict is Verdict.FAULT
-    assert "no such microphone" in line.what or "there is no" in line.what
+    assert f"{tmp_path}/none is no embedding model" in line.what
 
 
-@pytest.mark.skipif(ctypes.util.find_library("portaudio") is None, reason="not installed: libportaudio2")
-def test_a_portaudio_that_aborts_takes_no_doctor_with_it(tmp_path: Path) -> None:
-    """Without ALSA's stock configuration PortAudio aborts the process (FACTS, "Sound")."""
-    done = nakari(tmp_path, "doctor", "--json", ALSA_CONFIG_PATH="/nonexistent")
-    lines = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
-    assert done.returncode == 1
-    assert lines["sound"]["state"] == "fault"
-    assert lines["sound"]["what"] == "PortAudio broke down (SIGABRT)"
-    assert "libasound2-data" in lines["sound"]["mend"]
-    assert len(lines) == 12
+async def test_an_embeddings_api_is_asked_for_its_models_only(config: Config) -> None:
+    async with model_server("200 OK") as (url, asked):
+        memory = MemorySettings(
+            embeddings="api", embedding_model="embed", embedding_url=url, embedding_key_env="HOUSE_KEY"
+        )
+        api = replace(config, memory=memory, secrets={"HOUSE_KEY": Secret("planted-key")})
+        line = await asyncio.to_thread(checks_parts.embeddings, api)
+    assert line == Line("embeddings", Verdict.OK, "embed, its server answers")
+    assert [each.split(b"\r\n")[0] for each in asked] == [b"GET /v1/models HTTP/1.1"]
+    assert b"Bearer planted-key" in asked[0]
 
 
-def a_program(folder: Path, name: str, script: str) -> None:
-    file = folder / name
-    file.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    file.chmod(0o755)
-
-
-@pytest.mark.parametrize(
-    ("espeak", "flite", "said"),
-    [
-        ("printf RIFF", "exit 0", "ok      voices     espeak-ng speaks; flite for the demo"),
-        ("printf RIFF", None, "warning voices     espeak-ng speaks; no flite for the demo; apt install flite"),
-        (
-            "echo 'no voice data' >&2; exit 2",
-            "exit 0",
-            "fault   voices     espeak-ng makes no sound: no voice data; apt reinstall espeak-ng-data",
-        ),
-        (
-            "exit 3",
-            "exit 0",
-            "fault   voices     espeak-ng makes no sound: it ended with 3; apt reinstall espeak-ng-data",
-        ),
-        (None, "exit 0", "fault   voices     espeak-ng is not installed; apt install espeak-ng"),
-    ],
-)
-def test_the_local_voice_is_let_speak(tmp_path: Path, espeak: str | None, flite: str | None, said: str) -> None:
-    for name, script in (("espeak-ng", espeak), ("flite", flite)):
-        if script is not None:
-            a_program(tmp_path, name, script)
-    assert said in nakari(tmp_path, "doctor", PATH=str(tmp_path)).stdout.splitlines()
+async def test_an_embeddings_api_that_refuses_the_key(config: Config) -> None:
+    async with model_server("403 Forbidden") as (url, _):
+        memory = MemorySettings(embeddings="api", embedding_model="embed", embedding_url=url)
+        line = await asyncio.to_thread(checks_parts.embeddings, replace(config, memory=memory))
+    assert seen(line) == (Verdict.FAULT, f"{url} refuses the key")
+    assert "embedding_key_env" in line.mend

@@ -1,0 +1,179 @@
+"""What the doctor looks at of ears and mouth: devices, level, recognizer and its speed, voices."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from appliance.config import Config
+from appliance.doctor import Check, Line, Verdict
+from appliance.errors import ServiceNotRunning
+from appliance.sound_devices import SoundDevices
+
+CHILD_SECONDS: Final = 15.0
+"""PortAudio can hang in a frozen sound server; its process is killed then."""
+
+QUIET_PEAK: Final = 16
+"""Of 32768 (-66 dBFS): the noise of a room alone is louder at a gain that lets speech through."""
+
+CLIPPED_SHARE: Final = 0.001
+"""Of the samples at full scale, from which on words suffer."""
+
+DECODES: Final = 2
+"""Of which the faster counts: the other checks run at the same time."""
+
+
+class _Broken(Exception):
+    """A sound process hung or broke down; its line says which."""
+
+    def __init__(self, line: Line) -> None:
+        super().__init__(line.what)
+        self.line = line
+
+
+def sound(config: Config) -> Line:
+    """List the sound devices in a process of its own: PortAudio chatters, hangs and aborts (FACTS, "Sound")."""
+    try:
+        found = SoundDevices(
+            **json.loads(_printed("sound", "appliance.sound_devices", config.ears.device, config.voice.device))
+        )
+    except _Broken as broken:
+        return broken.line
+    return judge_devices(found, bool(config.ears.device or config.voice.device))
+
+
+def level(config: Config) -> Line:
+    """Listen for a second, in a process of its own; nothing of it is kept."""
+    from appliance.sound_level import SoundLevel
+
+    try:
+        found = SoundLevel(
+            **json.loads(_printed("level", "appliance.sound_level", config.ears.backend, config.ears.device))
+        )
+    except _Broken as broken:
+        return broken.line
+    if found.missing and _has_service(config):
+        return Line("level", Verdict.OK, "not measured: the running service has the microphone")
+    if found.missing:
+        return Line("level", Verdict.WARNING, f"not measured: {found.missing}")
+    return judge_level(found.peak, found.dbfs, found.clipped)
+
+
+def recognizer(config: Config) -> Line:
+    """Find out which recognizer would listen, without loading its model."""
+    from appliance.recognizers import choose_recognizer
+
+    hearing = choose_recognizer(config)
+    name = hearing.recognizer.name
+    if hearing.is_last_resort:
+        coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
+        return Line(
+            "recognizer", Verdict.WARNING, f"no Whisper model here; {name} understands set phrases only", coming
+        )
+    return Line("recognizer", Verdict.OK, name)
+
+
+def speed(config: Config) -> Line:
+    """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
+    from appliance.recognizers import choose_recognizer
+    from audio.recognizer.speed import sample_utterance
+
+    recognizer, utterance = choose_recognizer(config).recognizer, sample_utterance()
+    recognizer.warm()
+    fastest = float("inf")
+    for _ in range(DECODES):
+        began = time.perf_counter()
+        recognizer.transcribe(utterance)
+        fastest = min(fastest, time.perf_counter() - began)
+    return judge_speed(recognizer.name, fastest, utterance.seconds)
+
+
+def voices(config: Config) -> Line:
+    """Let the local voice speak, into nothing; it is the one that needs no network."""
+    del config
+    try:
+        spoken = subprocess.run(["espeak-ng", "--stdout", "a"], capture_output=True, timeout=10, check=False)
+    except FileNotFoundError:
+        return Line("voices", Verdict.FAULT, "espeak-ng is not installed", "apt install espeak-ng")
+    if not spoken.stdout.startswith(b"RIFF"):
+        words = spoken.stderr.decode(errors="replace").strip() or f"it ended with {spoken.returncode}"
+        return Line("voices", Verdict.FAULT, f"espeak-ng makes no sound: {words}", "apt reinstall espeak-ng-data")
+    if shutil.which("flite") is None:
+        return Line("voices", Verdict.WARNING, "espeak-ng speaks; no flite for the demo", "apt install flite")
+    return Line("voices", Verdict.OK, "espeak-ng speaks; flite for the demo")
+
+
+def judge_devices(found: SoundDevices, is_named: bool) -> Line:
+    """Judge the devices; what nobody asked for by name (`is_named`) may be missing, the box has other doors."""
+    what = f"microphones: {', '.join(found.input) or 'none'}; loudspeakers: {', '.join(found.output) or 'none'}"
+    if found.missing:
+        return Line("sound", Verdict.FAULT if is_named else Verdict.WARNING, found.missing)
+    if found.wrong:
+        return Line("sound", Verdict.FAULT, "; ".join(found.wrong), "correct [ears] device or [voice] device")
+    if not (found.input and found.output):
+        return Line("sound", Verdict.WARNING, what, "plug one in, or write to it with `nakari ask`")
+    return Line("sound", Verdict.OK, what)
+
+
+def judge_level(peak: int, dbfs: float, clipped: float) -> Line:
+    """Judge a second of sound: its largest sample (0 to 32768), RMS level and share of samples at full scale."""
+    if peak == 0:
+        what = "the microphone gives nothing but zeros: it is muted, or another one is meant"
+        return Line("level", Verdict.FAULT, what, "unmute it (a switch on it, or alsamixer), or set [ears] device")
+    what = f"{dbfs:.0f} dBFS during one second"
+    if clipped > CLIPPED_SHARE:
+        what = f"{what}, {clipped:.1%} of it cut off at full scale"
+        return Line("level", Verdict.WARNING, what, "turn the microphone's gain down (alsamixer), then look again")
+    if peak < QUIET_PEAK:
+        what = f"{what}: too quiet even for an empty room"
+        return Line("level", Verdict.WARNING, what, "turn the microphone's gain up (alsamixer), then look again")
+    return Line("level", Verdict.OK, what)
+
+
+def judge_speed(name: str, seconds: float, of: float) -> Line:
+    """Judge how long a recognizer took for so many seconds of speech."""
+    what = f"{name} takes {seconds:.2f} s for {of:.0f} s of speech ({seconds / of:.2f} of real time)"
+    if seconds > of:
+        return Line(
+            "speed", Verdict.WARNING, what, 'set a smaller [ears] model, or "auto"; or end what else is running'
+        )
+    return Line("speed", Verdict.OK, what)
+
+
+def _printed(name: str, module: str, *arguments: str) -> bytes:
+    """Return what a module of ours prints, run for the check of this name. Raises `_Broken`."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=Path(__file__).resolve().parents[1],
+            capture_output=True,
+            timeout=CHILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        what = f"PortAudio did not answer within {CHILD_SECONDS:g} s"
+        raise _Broken(Line(name, Verdict.FAULT, what, "restart the sound server")) from error
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
+        what = f"PortAudio broke down ({words or end})"
+        mend = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
+        raise _Broken(Line(name, Verdict.FAULT, what, mend))
+    return done.stdout
+
+
+def _has_service(config: Config) -> bool:
+    from appliance.door_client import find_service
+
+    try:
+        find_service(config.sockets)
+    except ServiceNotRunning:
+        return False
+    return True
+
+
+SOUND: tuple[Check, ...] = (sound, level, recognizer, speed, voices)

@@ -1,0 +1,76 @@
+"""Listens to the microphone for a second and prints how loud it was as JSON, in a process of its own; keeps nothing."""
+
+import asyncio
+import json
+import sys
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from audio.capture import LiveMicrophone
+from audio.errors import DeviceUnavailable
+from audio.pcm import CHUNK_SECONDS, QUIETEST_DBFS, SAMPLE_RATE, Samples, rms_dbfs
+
+SECONDS: Final = 1.0
+"""Of sound that are measured."""
+
+SETTLING: Final = 8
+"""Chunks left out first (0.26 s): cards begin with zeros, or with a click."""
+
+FULL_SCALE: Final = 32_700
+"""A sample above this is taken for one that was cut off; converters and mixers stop a little short of 32767."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoundLevel:
+    """How loud a second was."""
+
+    missing: str = ""
+    """Why nothing could be heard; empty where something could."""
+    name: str = ""
+    """Of the microphone."""
+    dbfs: float = QUIETEST_DBFS
+    """RMS level, dB relative to full scale."""
+    peak: int = 0
+    """The largest sample, 0 to 32768; 0 is digital silence."""
+    clipped: float = 0.0
+    """Share of the samples that are at full scale."""
+
+
+def level_of(samples: Samples, name: str = "") -> SoundLevel:
+    """Return the level of int16 samples, shape (n,)."""
+    size = np.abs(samples.astype(np.int32))
+    return SoundLevel(
+        "", name, round(rms_dbfs(samples), 1), int(size.max(initial=0)), float(np.mean(size > FULL_SCALE))
+    )
+
+
+async def listen(microphone: LiveMicrophone, seconds: float = SECONDS) -> SoundLevel:
+    """Return how loud the microphone is during so many seconds, why not where it cannot be heard."""
+    heard: list[Samples] = []
+    try:
+        async with aclosing(microphone.chunks()) as chunks:
+            async for chunk in chunks:
+                heard.append(chunk.samples)
+                if (len(heard) - SETTLING) * CHUNK_SECONDS >= seconds:
+                    break
+    except DeviceUnavailable as error:
+        return SoundLevel(missing=str(error))
+    return level_of(np.concatenate(heard[SETTLING:])[: round(seconds * SAMPLE_RATE)], microphone.name)
+
+
+def microphone_of(backend: str, device: str) -> LiveMicrophone:
+    """Return the microphone as `[ears]` names it."""
+    if backend == "pyaudio":
+        from audio.microphone_pyaudio import PyAudioMicrophone
+
+        return PyAudioMicrophone(device)
+    from audio.microphone import MicrophoneSource
+
+    return MicrophoneSource(device)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(asdict(asyncio.run(listen(microphone_of(*sys.argv[1:3]))))))

@@ -1,0 +1,164 @@
+"""The doctor on what lasts: a real database, whole and damaged, and real graphs, none of them changed by looking."""
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.event import USER_TEXT, Event
+from agent.model.messages import Json
+from appliance import checks_memory
+from appliance.checks_memory import judge_running_graph
+from appliance.config import Config, load
+from appliance.doctor import Line, Verdict, examine
+from appliance.settings import MemorySettings
+from appliance.state import open_state
+from memory.graph.embedded import EmbeddedStore
+from memory.graph.graph import Graph
+from memory.journal import Entry
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return load(environ={"HOME": str(tmp_path)})
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder with what is in it."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+async def begin(config: Config) -> None:
+    """Leave a state behind in which one thing happened and one event waits."""
+    async with open_state(config) as state:
+        await state.journal.append(Entry("runs.new"))
+        await state.mailbox.enqueue(Event(USER_TEXT, "hello"))
+
+
+@pytest.mark.shows("H5")
+def test_a_state_that_is_not_begun_is_left_so(config: Config) -> None:
+    assert checks_memory.database(config) == Line("database", Verdict.OK, "not begun")
+    assert not config.state_folder.exists()
+
+
+@pytest.mark.shows("H5")
+async def test_what_is_in_the_state_is_counted_and_not_touched(config: Config) -> None:
+    await begin(config)
+    before = files_of(config.state_folder)
+    line = await asyncio.to_thread(checks_memory.database, config)
+    assert line == Line("database", Verdict.OK, "whole; journal entries: 1, events waiting: 1, given up: 0")
+    assert files_of(config.state_folder) == before
+
+
+async def test_a_state_in_use_is_looked_at_beside_its_user(config: Config) -> None:
+    async with open_state(config) as state:
+        await state.journal.append(Entry("runs.new"))
+        line = await asyncio.to_thread(checks_memory.database, config)
+        assert line.what == "whole; journal entries: 1, events waiting: 0, given up: 0"
+        await state.journal.append(Entry("runs.new"))
+        line = await asyncio.to_thread(checks_memory.database, config)
+        assert line.what == "whole; journal entries: 2, events waiting: 0, given up: 0"
+
+
+async def test_a_state_that_a_crash_left_keeps_what_is_in_its_log(config: Config, tmp_path: Path) -> None:
+    async with open_state(config) as state:
+        await state.journal.append(Entry("runs.new"))
+        left = tmp_path / "left"
+        left.mkdir()
+        for name in ("nakari.db", "nakari.db-wal"):
+            (left / name).write_bytes((config.state_folder / name).read_bytes())
+    crashed = replace(config, state_folder=left)
+    for _ in range(2):
+        assert "journal entries: 1" in (await asyncio.to_thread(checks_memory.database, crashed)).what
+    async with open_state(crashed):
+        assert "journal entries: 1" in (await asyncio.to_thread(checks_memory.database, crashed)).what
+
+
+@pytest.mark.shows("H5")
+@pytest.mark.parametrize("how", ["torn", "no database"])
+async def test_a_damaged_state_is_a_fault(config: Config, how: str) -> None:
+    await begin(config)
+    file = config.state_folder / "nakari.db"
+    data = file.read_bytes()
+    file.write_bytes(b"x" * 5000 if how == "no database" else data[:8192] + b"\xff" * (len(data) - 8192))
+    (line,) = await asyncio.to_thread(lambda: list(examine(config, [checks_memory.database])))
+    assert line.verdict is Verdict.FAULT
+    assert "damaged" in line.what
+    assert "restore it from a backup" in line.mend
+
+
+def test_a_file_of_somebody_else_is_empty_of_ours(config: Config) -> None:
+    config.state_folder.mkdir(parents=True)
+    with sqlite3.connect(config.state_folder / "nakari.db") as other:
+        other.execute("CREATE TABLE t (x)")
+    other.close()
+    assert checks_memory.database(config) == Line("database", Verdict.OK, "whole; empty")
+
+
+@pytest.mark.shows("C15")
+def test_where_no_graph_is_begun_the_box_s_own_store_is_started_beside(config: Config) -> None:
+    line = checks_memory.graph(config)
+    assert line.verdict is Verdict.OK
+    assert line.what.startswith("not begun; the box's own store starts and stops, in ")
+    assert not config.state_folder.exists()
+
+
+@pytest.mark.shows("C15", "H5")
+async def test_what_is_in_her_graph_is_counted_in_a_copy(config: Config) -> None:
+    folder = config.state_folder / "graph"
+    async with EmbeddedStore(folder) as store:
+        graph = Graph(store)
+        await graph.write("CREATE (:A)-[:R]->(:B), (:C)")
+        await graph.close()
+    before = files_of(folder)
+    line = await asyncio.to_thread(checks_memory.graph, config)
+    assert line.verdict is Verdict.OK
+    assert line.what.startswith("3 nodes, 1 relationships, ")
+    assert " MB, in " in line.what
+    assert files_of(folder) == before
+
+
+@pytest.mark.shows("C15")
+def test_a_graph_server_that_is_down_is_a_fault(config: Config, unused_tcp_port: int) -> None:
+    down = replace(config, memory=MemorySettings(uri=f"bolt://127.0.0.1:{unused_tcp_port}"))
+    (line,) = examine(down, [checks_memory.graph])
+    assert line.verdict is Verdict.FAULT
+    assert str(unused_tcp_port) in line.what
+
+
+def test_a_graph_that_is_switched_off_is_fine(config: Config) -> None:
+    off = replace(config, memory=MemorySettings(enabled=False))
+    assert checks_memory.graph(off) == Line("graph", Verdict.OK, "switched off")
+
+
+class WithGraph(ScriptedHandler):
+    """A running service that tells of its graph."""
+
+    async def status(self) -> Mapping[str, Json]:
+        return {"graph": {"state": "down", "reason": "it broke"}}
+
+
+async def test_a_running_service_is_asked_for_its_graph(config: Config) -> None:
+    async with serving(config.socket, WithGraph()):
+        line = await asyncio.to_thread(checks_memory.graph, config)
+    assert (line.verdict, line.what) == (Verdict.FAULT, "down, the running service says (it broke)")
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        ({"state": "ready", "reason": ""}, Verdict.OK),
+        ({"state": "server", "uri": "bolt://x"}, Verdict.OK),
+        ({"state": "off"}, Verdict.OK),
+        ({"state": "starting", "reason": "it is starting"}, Verdict.WARNING),
+        ({"state": "stopped", "reason": "it was not started"}, Verdict.FAULT),
+    ],
+)
+def test_what_the_service_says_is_weighed(told: dict[str, Json], verdict: Verdict) -> None:
+    line = judge_running_graph(told)
+    assert line.verdict is verdict
+    assert bool(line.mend) is (verdict is not Verdict.OK)

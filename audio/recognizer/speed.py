@@ -24,7 +24,7 @@ TRIES: Final = 3
 """Decodes of which the fastest counts; whatever else the box does meanwhile makes the others slower."""
 
 HOPELESS: Final = 2 * BOUND
-"""A first decode above this is not tried again."""
+"""A decode above this is not tried again, and not with fewer threads."""
 
 NEARLY: Final = 1.1
 """Threads that make it less than this much faster are left to the rest of the box."""
@@ -95,6 +95,8 @@ def measure(
                 factor = _factor(recognizer, utterance, clock)
                 yield Measurement(model.name, model.size, count, factor)
                 fastest = min(fastest or factor, factor)
+                if factor > HOPELESS:
+                    break
         except AudioError as error:
             skip(model, error)
         if fastest >= BOUND:

@@ -160,7 +160,7 @@ def test_nothing_larger_than_the_first_that_is_too_slow_is_loaded() -> None:
 
 def test_a_hopeless_model_is_decoded_once() -> None:
     box = Box({"small": [HOPELESS + 0.1]})
-    assert len(list(box.measured("small"))) == 1
+    assert len(list(box.measured("small", "medium", threads=(4, 2, 1)))) == 1
     assert box.decodes == ["small"]
 
 

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 READ_SECONDS: Final = 6.0
 """How long the state database is read through; a very large one is not read to its end."""
 
-COPIED_BYTES: Final = 200_000_000
-"""The largest graph that is copied to be looked at."""
+STEPS: Final = 1000
+"""Of SQLite's virtual machine between two looks at the clock."""
+
+COPIED_BYTES: Final = 64_000_000
+"""The largest graph that is copied to be looked at: /tmp may be memory."""
 
 COUNTS: Final = {
     "journal entries": ("journal", "SELECT count(*) FROM journal"),
@@ -41,17 +44,7 @@ def database(config: Config) -> Line:
     file = config.state_folder / "nakari.db"
     if not file.exists():
         return Line("database", Verdict.OK, "not begun")
-    until = time.monotonic() + READ_SECONDS
-    try:
-        with closing(_opened_to_look(file)) as connection:
-            connection.set_progress_handler(lambda: time.monotonic() > until, 100_000)
-            return judge_database(*_looked_at(connection))
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            return Line("database", Verdict.OK, f"whole as far as it was read in {READ_SECONDS:g} s")
-        raise StateUnusable(f"{file} cannot be read ({error}); look at its permissions") from error
-    except sqlite3.DatabaseError as error:
-        return judge_database(str(error), {})
+    return read_through(file, READ_SECONDS)
 
 
 def graph(config: Config) -> Line:
@@ -68,6 +61,21 @@ def graph(config: Config) -> Line:
         size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         what = asyncio.run(_count_in_copy(folder, size))
     return Line("graph", Verdict.OK, f"{what}, in {time.monotonic() - began:.1f} s")
+
+
+def read_through(file: Path, seconds: float) -> Line:
+    """Judge a state database, of a large one what could be read in so many seconds. Raises `StateUnusable`."""
+    until = time.monotonic() + seconds
+    try:
+        with closing(_opened_to_look(file)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+            return judge_database(*_looked_at(connection))
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return Line("database", Verdict.OK, f"whole as far as it was read in {seconds:g} s")
+        raise StateUnusable(f"{file} cannot be read ({error}); look at its permissions") from error
+    except sqlite3.DatabaseError as error:
+        return judge_database(str(error), {})
 
 
 def judge_database(damage: str, counts: Mapping[str, int]) -> Line:

@@ -11,7 +11,7 @@ import pytest
 from agent.event import USER_TEXT, Event
 from agent.model.messages import Json
 from appliance import checks_memory
-from appliance.checks_memory import judge_running_graph
+from appliance.checks_memory import COPIED_BYTES, judge_running_graph, read_through
 from appliance.config import Config, load
 from appliance.doctor import Line, Verdict, examine
 from appliance.settings import MemorySettings
@@ -37,6 +37,14 @@ async def begin(config: Config) -> None:
     async with open_state(config) as state:
         await state.journal.append(Entry("runs.new"))
         await state.mailbox.enqueue(Event(USER_TEXT, "hello"))
+
+
+async def begin_graph(folder: Path) -> None:
+    """Leave a graph behind, of three nodes and a relationship."""
+    async with EmbeddedStore(folder) as store:
+        graph = Graph(store)
+        await graph.write("CREATE (:A)-[:R]->(:B), (:C)")
+        await graph.close()
 
 
 @pytest.mark.shows("H5")
@@ -91,6 +99,20 @@ async def test_a_damaged_state_is_a_fault(config: Config, how: str) -> None:
     assert "restore it from a backup" in line.mend
 
 
+async def test_a_very_large_state_is_not_read_to_its_end(config: Config) -> None:
+    async with open_state(config) as state:
+        await state.journal.append(*(Entry("runs.new") for _ in range(500)))
+    line = read_through(config.state_folder / "nakari.db", 0.0)
+    assert line == Line("database", Verdict.OK, "whole as far as it was read in 0 s")
+
+
+def test_a_state_that_cannot_be_read_is_a_fault(config: Config) -> None:
+    (config.state_folder / "nakari.db").mkdir(parents=True)
+    (line,) = examine(config, [checks_memory.database])
+    assert line.verdict is Verdict.FAULT
+    assert "cannot be read" in line.what
+
+
 def test_a_file_of_somebody_else_is_empty_of_ours(config: Config) -> None:
     config.state_folder.mkdir(parents=True)
     with sqlite3.connect(config.state_folder / "nakari.db") as other:
@@ -110,16 +132,34 @@ def test_where_no_graph_is_begun_the_box_s_own_store_is_started_beside(config: C
 @pytest.mark.shows("C15", "H5")
 async def test_what_is_in_her_graph_is_counted_in_a_copy(config: Config) -> None:
     folder = config.state_folder / "graph"
-    async with EmbeddedStore(folder) as store:
-        graph = Graph(store)
-        await graph.write("CREATE (:A)-[:R]->(:B), (:C)")
-        await graph.close()
+    await begin_graph(folder)
     before = files_of(folder)
     line = await asyncio.to_thread(checks_memory.graph, config)
     assert line.verdict is Verdict.OK
     assert line.what.startswith("3 nodes, 1 relationships, ")
     assert " MB, in " in line.what
     assert files_of(folder) == before
+
+
+def test_a_very_large_graph_is_not_copied(config: Config) -> None:
+    folder = config.state_folder / "graph"
+    folder.mkdir(parents=True)
+    with (folder / "data").open("wb") as sparse:
+        sparse.truncate(COPIED_BYTES + 1)
+    line = checks_memory.graph(config)
+    assert line.verdict is Verdict.OK
+    assert line.what.startswith("64 MB, the store starts, in ")
+
+
+@pytest.mark.shows("C15", "H5")
+def test_a_damaged_graph_is_a_fault(config: Config) -> None:
+    folder = config.state_folder / "graph"
+    asyncio.run(begin_graph(folder))
+    for file in folder.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"\xff" * file.stat().st_size)
+    (line,) = examine(config, [checks_memory.graph])
+    assert line.verdict is Verdict.FAULT
 
 
 @pytest.mark.shows("C15")

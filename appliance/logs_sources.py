@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,14 +124,19 @@ class _Tail:
 
     def lines(self) -> list[bytes]:
         """Return the lines that were finished since the last time."""
+        is_turned_over = self._is_turned_over()  # looked at first: then nothing more comes into the old one
         found = self._rest()
-        with suppress(FileNotFoundError):  # it is being turned over
-            if not os.path.samestat(os.fstat(self._file.fileno()), self._path.stat()):
-                found += self._rest()
-                self._file.close()
-                self._file, self._part = self._path.open("rb"), b""
-                found += self._rest()
+        if is_turned_over:
+            self._file.close()
+            self._file, self._part = self._path.open("rb"), b""
+            found += self._rest()
         return found
+
+    def _is_turned_over(self) -> bool:
+        try:
+            return not os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+        except FileNotFoundError:  # between the two renamings; the next look will tell
+            return False
 
     def close(self) -> None:
         """Close the file."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PROGRAM = """#!{python}
-import json, sys, pathlib
+import json, signal, sys, pathlib
 options = dict((word.partition("=")[0], word.partition("=")[2]) for word in sys.argv[1:])
 with (pathlib.Path(__file__).parent / "asked").open("a") as asked:
     asked.write(json.dumps(sys.argv[1:]) + "\\n")
@@ -22,7 +22,7 @@ for entry in entries:
         entry = entry | dict(MESSAGE=None)
     print(json.dumps(entry), flush=True)
 if "--follow" in options:
-    sys.stdin.read()
+    signal.pause()
 """
 """Fields, their types and the limit of 4096 bytes as journalctl(1) and systemd.journal-fields(7) describe them."""
 

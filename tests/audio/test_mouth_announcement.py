@@ -87,6 +87,16 @@ async def test_hushed_it_is_over_and_what_she_says_is_accounted_for_on_its_own()
         assert room.failures == []
 
 
+async def test_hushed_before_its_words_are_made_it_waits_for_them_no_longer() -> None:
+    async with a_room() as room, asyncio.TaskGroup() as group:
+        room.voice.hold = asyncio.Event()
+        ringing = group.create_task(room.mouth.announce(RING, WORDS))
+        await room.voice.held.wait()
+        room.mouth.hush()
+        await ringing
+        assert room.player.levels == [77]
+
+
 @pytest.mark.shows("V23")
 async def test_cancelled_it_is_silent_at_once_and_she_goes_on() -> None:
     player = ScriptedPlayer(at_once=False)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.model.messages import Json
 from appliance.config import Config
-from appliance.doctor import Check, Line, Verdict
-from appliance.errors import Problem
+from appliance.doctor import Check, Line, Verdict, told_by_service
 from memory.errors import StateUnusable
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def graph(config: Config) -> Line:
     began = time.monotonic()
     if config.memory.uri:
         what = asyncio.run(_count_at_server(config))
-    elif told := _told_by_service(config, "graph"):
+    elif told := told_by_service(config, "graph"):
         return judge_running_graph(told)
     else:
         folder = config.state_folder / "graph"
@@ -133,17 +132,6 @@ async def _count(graph: "Graph") -> str:
     nodes = (await graph.read("MATCH (n) RETURN count(n) AS n")).records[0]["n"]
     relationships = (await graph.read("MATCH ()-[r]->() RETURN count(r) AS n")).records[0]["n"]
     return f"{nodes} nodes, {relationships} relationships"
-
-
-def _told_by_service(config: Config, part: str) -> Mapping[str, Json]:
-    """Return what the running service says of one of its parts; nothing where none is running."""
-    from appliance.door_client import find_service, status_of
-
-    try:
-        told = asyncio.run(status_of(find_service(config.sockets))).get(part)
-    except Problem:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _opened_to_look(file: Path) -> sqlite3.Connection:

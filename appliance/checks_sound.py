@@ -5,17 +5,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
 from appliance.config import Config
-from appliance.doctor import Check, Line, Verdict
-from appliance.errors import ServiceNotRunning
+from appliance.doctor import Check, Line, Verdict, told_by_service
 from appliance.sound_devices import SoundDevices
 
 CHILD_SECONDS: Final = 15.0
-"""PortAudio can hang in a frozen sound server; its process is killed then."""
+"""PortAudio can hang in a frozen sound server, a model in too little memory; their processes are killed then."""
 
 QUIET_PEAK: Final = 16
 """Of 32768 (-66 dBFS): the noise of a room alone is louder at a gain that lets speech through."""
@@ -23,12 +21,19 @@ QUIET_PEAK: Final = 16
 CLIPPED_SHARE: Final = 0.001
 """Of the samples at full scale, from which on words suffer."""
 
-DECODES: Final = 2
-"""Of which the faster counts: the other checks run at the same time."""
+
+_SOUND_FILES: Final = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
+
+_CULPRITS: Final = {
+    "sound": ("PortAudio", _SOUND_FILES, "restart the sound server"),
+    "level": ("PortAudio", _SOUND_FILES, "restart the sound server"),
+    "speed": ("the recognizer", "fetch its model again, or set a smaller [ears] model", "set a smaller [ears] model"),
+}
+"""For each check with a process of its own: who runs in it, what mends its breakdown, what mends its hanging."""
 
 
 class _Broken(Exception):
-    """A sound process hung or broke down; its line says which."""
+    """A process of a check hung or broke down; its line says which."""
 
     def __init__(self, line: Line) -> None:
         super().__init__(line.what)
@@ -56,7 +61,7 @@ def level(config: Config) -> Line:
         )
     except _Broken as broken:
         return broken.line
-    if found.missing and _has_service(config):
+    if found.missing and told_by_service(config, "ears").get("source", "none") != "none":
         return Line("level", Verdict.OK, "not measured: the running service has the microphone")
     if found.missing:
         return Line("level", Verdict.WARNING, f"not measured: {found.missing}")
@@ -79,17 +84,15 @@ def recognizer(config: Config) -> Line:
 
 def speed(config: Config) -> Line:
     """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
-    from appliance.recognizers import choose_recognizer
-    from audio.recognizer.speed import sample_utterance
+    from appliance.recognizer_speed import RecognizerSpeed, arguments
 
-    recognizer, utterance = choose_recognizer(config).recognizer, sample_utterance()
-    recognizer.warm()
-    fastest = float("inf")
-    for _ in range(DECODES):
-        began = time.perf_counter()
-        recognizer.transcribe(utterance)
-        fastest = min(fastest, time.perf_counter() - began)
-    return judge_speed(recognizer.name, fastest, utterance.seconds)
+    try:
+        found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.recognizer_speed", *arguments(config))))
+    except _Broken as broken:
+        return broken.line
+    if found.missing:
+        return Line("speed", Verdict.FAULT, found.missing)
+    return judge_speed(found.name, found.seconds, found.of)
 
 
 def voices(config: Config) -> Line:
@@ -155,25 +158,14 @@ def _printed(name: str, module: str, *arguments: str) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        what = f"PortAudio did not answer within {CHILD_SECONDS:g} s"
-        raise _Broken(Line(name, Verdict.FAULT, what, "restart the sound server")) from error
+        part, _, mend = _CULPRITS[name]
+        raise _Broken(Line(name, Verdict.FAULT, f"{part} did not answer within {CHILD_SECONDS:g} s", mend)) from error
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
-        what = f"PortAudio broke down ({words or end})"
-        mend = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
-        raise _Broken(Line(name, Verdict.FAULT, what, mend))
+        part, mend, _ = _CULPRITS[name]
+        raise _Broken(Line(name, Verdict.FAULT, f"{part} broke down ({words or end})", mend))
     return done.stdout
-
-
-def _has_service(config: Config) -> bool:
-    from appliance.door_client import find_service
-
-    try:
-        find_service(config.sockets)
-    except ServiceNotRunning:
-        return False
-    return True
 
 
 SOUND: tuple[Check, ...] = (sound, level, recognizer, speed, voices)

@@ -1,15 +1,17 @@
 """The doctor: one line for each thing that can be wrong, with the mend; no check waits for another or for ever."""
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from queue import Empty, SimpleQueue
 
+from agent.model.messages import Json
 from appliance.config import Config
-from appliance.errors import problem_of
+from appliance.errors import Problem, problem_of
 
 SECONDS = 20.0
 """How long a check may take; the slowest starts a graph store."""
@@ -79,6 +81,17 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
             yield found.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:
             yield _fault(check, f"did not answer within {seconds:g} s", "see whether the machine is overloaded")
+
+
+def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
+    """Return what the running service says of one of its parts; nothing where none is running."""
+    from appliance.door_client import find_service, status_of
+
+    try:
+        told = asyncio.run(status_of(find_service(config.sockets))).get(part)
+    except Problem:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _look(check: Check, config: Config, found: "SimpleQueue[Line]") -> None:

@@ -5,14 +5,15 @@ import ctypes.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from agent.model.messages import Json
 from appliance import checks_sound
 from appliance.checks_sound import judge_devices, judge_level, judge_speed
 from appliance.config import Config, load
@@ -202,11 +203,24 @@ def test_without_a_microphone_the_level_is_not_measured(config: Config) -> None:
     assert line.what.startswith("not measured: ")
 
 
-async def test_a_microphone_that_the_service_holds_is_left_to_it(config: Config) -> None:
+@dataclass
+class Listening(ScriptedHandler):
+    """A running service with this microphone."""
+
+    source: str = ""
+
+    async def status(self) -> Mapping[str, Json]:
+        return {"ears": {"source": self.source}}
+
+
+@pytest.mark.parametrize(("source", "verdict"), [("USB mic", Verdict.OK), ("none", Verdict.WARNING)])
+async def test_a_microphone_that_the_service_holds_is_left_to_it(config: Config, source: str, verdict: Verdict) -> None:
     deaf = replace(config, ears=EarsSettings(device="no such microphone"))
-    async with serving(config.socket, ScriptedHandler()):
+    async with serving(config.socket, Listening(source=source)):
         line = await asyncio.to_thread(checks_sound.level, deaf)
-    assert line == Line("level", Verdict.OK, "not measured: the running service has the microphone")
+    assert line.verdict is verdict
+    assert line.what.startswith("not measured: ")
+    assert line.what.endswith("the running service has the microphone") is (verdict is Verdict.OK)
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,12 @@ def _lines(config: Config, wanted: Wanted) -> Iterator[Logged]:
         reason = "there is no systemd journal here" if journalctl is None else journal
         raise Problem(f"{reason}; outside of systemd, set [log] file", Exit.UNAVAILABLE)
     path = Path(config.log.file).expanduser()
-    if not path.exists():
-        raise Problem(f"nothing was logged yet: {path} does not exist; start `nakari run`", Exit.UNAVAILABLE)
+    try:
+        path.open("rb").close()
+    except FileNotFoundError as error:
+        reason = f"nothing was logged yet: {path} does not exist; start `nakari run`"
+        raise Problem(reason, Exit.UNAVAILABLE) from error
+    except OSError as error:
+        reason = f"{path} cannot be read ({error.strerror}); try sudo, or correct [log] file"
+        raise Problem(reason, Exit.NO_INPUT) from error
     return from_file(path, wanted)

@@ -121,6 +121,10 @@ def test_without_any_log_the_sentence_says_what_to_do(tmp_path: Path) -> None:
     assert done.returncode == Exit.UNAVAILABLE
     assert "none.log does not exist; start `nakari run`" in done.stderr
     assert not (tmp_path / "none.log").exists(), "looking makes no log"
+    configured(tmp_path, tmp_path)
+    done = nakari(tmp_path, "logs", PATH=path)
+    assert done.returncode == Exit.NO_INPUT
+    assert done.stderr.endswith("cannot be read (Is a directory); try sudo, or correct [log] file\n")
 
 
 def test_an_empty_journal_is_no_reason_not_to_look_into_the_file(tmp_path: Path) -> None:

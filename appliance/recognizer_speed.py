@@ -17,7 +17,7 @@ from audio.recognizer.speed import sample_utterance
 COMFORT: Final = 0.5
 """Of real time; what is faster is not tried again."""
 
-PATIENCE: Final = 6.0
+PATIENCE: Final = 4.0
 """Seconds for tries, of which the fastest counts: the other checks run at the same time."""
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
@@ -16,6 +17,11 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROX
 # Tests that show what the product itself sets start it in an environment of their own (tests/service/privacy.py).
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+# The same examples every time, and no deadline that a loaded machine could miss; HYPOTHESIS_PROFILE=search goes further.
+settings.register_profile("suite", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 reached = refuse_the_network()
 

@@ -18,7 +18,7 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROX
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
-# The same examples every time, and no deadline that a loaded machine could miss; HYPOTHESIS_PROFILE=search goes further.
+# The same examples every time, and no deadline for a loaded machine to miss; HYPOTHESIS_PROFILE=search goes further.
 settings.register_profile("suite", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))

@@ -12,11 +12,13 @@ from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, Tool, run_tool
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
+from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from tests.memory.embeddings_server import embeddings_server
 from tests.memory.graph_looks import SESSION
+from tests.memory.onnx_model import write_model
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 
@@ -203,6 +205,22 @@ async def test_a_vector_is_stored_and_compared_by_its_handle_alone(embedded: Gra
         assert {row["t"] for row in found["records"]} == {"green tea", "tea, green"}
         assert [asked["input"] for asked in server.asked] == [["green tea"], ["a black dog"], ["tea, green"]]
         await embedder.close()
+
+
+@pytest.mark.shows("C8", "C9")
+@SESSION
+async def test_a_model_of_this_machine_makes_what_is_stored_and_compared(embedded: Graph, tmp_path: Path) -> None:
+    embedder = LocalEmbedder(write_model(tmp_path / "tiny"))
+    desk = Desk(embedded, embedder)
+    for text in ("tea", "dog", "tea coffee"):
+        handle = (await desk.value("embedding", text=text))["handle"]
+        await desk.value("memory_write", cypher=f"CREATE (a:A {{t: $t, v: ${handle}}})", params={"t": text})
+    asked = (await desk.value("embedding", text="coffee"))["handle"]
+    found = await desk.value(
+        "memory_query", cypher=f"MATCH (a:A) RETURN a.t AS t ORDER BY vector.similarity.cosine(a.v, ${asked}) DESC"
+    )
+    assert [row["t"] for row in found["records"]] == ["tea coffee", "tea", "dog"]
+    await embedder.close()
 
 
 @SESSION

@@ -16,7 +16,6 @@ from appliance.recognizer_choice import (
     Pick,
     is_to_be_measured,
     language_of,
-    models_folder,
     pick,
     recall,
 )
@@ -118,11 +117,10 @@ def choose_recognizer(config: Config) -> Hearing:
     if picked is not None:
         _tell_choice(config)
         return Hearing(CurrentRecognizer(_whisper(config, picked)), config, picked)
-    folder = models_folder(config) / (USUAL_MODEL if config.ears.model == AUTO else config.ears.model)
+    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
+    mend = f"{name} is being fetched" if config.ears.download else f"`nakari models pull {name}` fetches one"
     log.warning(
-        "no_whisper_model",
-        reason=f"no Whisper model is here yet, so a small English recognizer listens; "
-        f"{'it is being fetched' if config.ears.download else 'put one'} into {folder}",
+        "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
     )
     return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, None)
 

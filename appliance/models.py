@@ -1,5 +1,7 @@
 """Which model thinks: the configured one, or the best that is at hand; the offline model always stands behind it."""
 
+from urllib.parse import urlsplit
+
 import structlog
 
 from agent.model.interface import ChatModel
@@ -17,6 +19,24 @@ USUAL_MODELS = {
     "OPENROUTER_API_KEY": "openrouter/openai/gpt-5.4-mini",
 }
 """What `[model] name = ""` takes of each provider, in litellm's names: its small, quick model with tool calling."""
+
+
+KEYS_OF_NAMES = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+}
+"""Whose key a model of this prefix gets: a key goes to nobody but its own provider."""
+
+KEYS_OF_HOSTS = {
+    "api.openai.com": "OPENAI_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+}
+"""Whose key a server gets when the configuration names none; any other server gets none."""
 
 
 async def choose_models(config: Config) -> list[ChatModel]:
@@ -45,18 +65,24 @@ def _openai(config: Config) -> ChatModel:
 
     if not config.model.base_url or not config.model.name:
         raise ConfigError('[model] provider = "openai" needs base_url and name; add both')
-    key = next(iter(config.provider_keys.values()), None)
-    return OpenAiCompatibleModel(config.model.base_url, config.model.name, key.reveal() if key else "")
+    host = urlsplit(config.model.base_url).hostname or ""
+    return OpenAiCompatibleModel(config.model.base_url, config.model.name, key_for(config, KEYS_OF_HOSTS.get(host, "")))
+
+
+def key_for(config: Config, usual: str) -> str:
+    """Return the key that `[model] api_key_env` names, else the usual one of the provider, "" without either."""
+    key = config.provider_keys.get(config.model.api_key_env or usual)
+    return key.reveal() if key else ""
 
 
 def _litellm(config: Config) -> ChatModel:
     from agent.model.litellm import LiteLlmModel
 
-    found = next(iter(config.provider_keys.items()), None)
-    name = config.model.name or (USUAL_MODELS.get(found[0], "") if found else "")
+    name = config.model.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
     if not name:
         raise ConfigError('[model] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"')
-    return LiteLlmModel(name, found[1].reveal() if found else "", config.model.base_url)
+    key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""))
+    return LiteLlmModel(name, key, config.model.base_url)
 
 
 async def _at_hand(config: Config) -> ChatModel | None:

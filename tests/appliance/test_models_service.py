@@ -52,7 +52,7 @@ def stopped(running: Running) -> None:
 def test_a_model_that_is_not_here_is_fetched_while_the_last_resort_listens(tmp_path: Path) -> None:
     home = home_with(tmp_path, model="tiny")
     with serving(Hub()) as hub, home.running(*arguments(tmp_path), environment=at(hub)) as running:
-        assert str(running.until("no_whisper_model")["reason"]).endswith(f"into {home.state / 'models' / 'tiny'}")
+        assert str(running.until("no_whisper_model")["reason"]).endswith("tiny is being fetched")
         assert running.until("recognizer_changed")["recognizer"] == "faster-whisper:tiny"
         stopped(running)
     assert find_model(home.state / "models" / "tiny")
@@ -104,7 +104,7 @@ def test_a_hub_that_cannot_be_reached_is_told_once_and_nothing_ends(tmp_path: Pa
 def test_without_download_nothing_is_asked_for(tmp_path: Path) -> None:
     home = home_with(tmp_path, model="tiny", download=False)
     with serving(Hub()) as hub, home.running(*arguments(tmp_path), environment=at(hub)) as running:
-        assert "put one into" in str(running.until("no_whisper_model")["reason"])
+        assert "`nakari models pull" in str(running.until("no_whisper_model")["reason"])
         stopped(running)
         assert hub.asked == []
 

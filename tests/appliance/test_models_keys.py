@@ -1,0 +1,60 @@
+"""Which model is chosen, and that a key goes to nobody but its own provider."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from appliance.config import Config, load
+from appliance.errors import ConfigError
+from appliance.models import KEYS_OF_HOSTS, KEYS_OF_NAMES, USUAL_MODELS, choose_models, key_for
+
+ALL_KEYS = {name: f"sk-{name.lower()}" for name in USUAL_MODELS}
+
+
+def configured(tmp_path: Path, model: Mapping[str, str], keys: Mapping[str, str] | None = None) -> Config:
+    file = tmp_path / "nakari.toml"
+    file.write_text("[model]\n" + "\n".join(f'{key} = "{value}"' for key, value in model.items()))
+    return load(file, {"HOME": str(tmp_path), **(ALL_KEYS if keys is None else keys)})
+
+
+async def chosen(config: Config) -> list[str]:
+    models = await choose_models(config)
+    for model in models:
+        await model.aclose()
+    return [model.name for model in models]
+
+
+@pytest.mark.parametrize("provider", KEYS_OF_NAMES)
+def test_each_provider_gets_its_own_key_whatever_others_are_there(tmp_path: Path, provider: str) -> None:
+    config = configured(tmp_path, {"provider": "litellm", "name": f"{provider}/some-model"})
+    assert key_for(config, KEYS_OF_NAMES[provider]) == f"sk-{KEYS_OF_NAMES[provider].lower()}"
+
+
+def test_a_server_that_nobody_named_a_key_for_gets_none(tmp_path: Path) -> None:
+    config = configured(tmp_path, {"provider": "openai", "base_url": "https://models.example/v1", "name": "m"})
+    assert key_for(config, KEYS_OF_HOSTS.get("models.example", "")) == ""
+    assert key_for(config, KEYS_OF_HOSTS["api.openai.com"]) == "sk-openai_api_key"
+
+
+def test_the_key_that_the_configuration_names_is_the_one(tmp_path: Path) -> None:
+    config = configured(
+        tmp_path, {"provider": "litellm", "name": "openai/m", "api_key_env": "MINE"}, {"MINE": "sk-mine"}
+    )
+    assert key_for(config, "OPENAI_API_KEY") == "sk-mine"
+    absent = configured(tmp_path, {"provider": "litellm", "name": "openai/m", "api_key_env": "MINE"})
+    assert key_for(absent, "OPENAI_API_KEY") == ""
+
+
+async def test_the_offline_model_stands_behind_every_choice(tmp_path: Path) -> None:
+    local = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "name": "m"}
+    assert await chosen(configured(tmp_path, {"provider": "offline"})) == ["offline"]
+    assert (await chosen(configured(tmp_path, local)))[1:] == ["offline"]
+    anthropic = configured(tmp_path, {"provider": "litellm"}, {"ANTHROPIC_API_KEY": "sk-a"})
+    assert await chosen(anthropic) == [USUAL_MODELS["ANTHROPIC_API_KEY"], "offline"]
+
+
+@pytest.mark.parametrize("model", [{"provider": "openai", "name": "m"}, {"provider": "litellm"}])
+async def test_a_choice_that_lacks_something_is_a_sentence(tmp_path: Path, model: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="needs"):
+        await choose_models(configured(tmp_path, model, {}))

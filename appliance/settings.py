@@ -110,7 +110,8 @@ class ModelSettings:
     api_key_env: Annotated[
         str,
         Meaning(
-            'Name of the environment variable or systemd credential with the key; "" is the provider\'s usual one.'
+            'Name of the environment variable or systemd credential with the key; "" is the provider\'s usual one, '
+            "which goes to that provider only."
         ),
     ] = ""
 

@@ -18,6 +18,7 @@ from audio.recording import RecordingSource
 from audio.speech import Heard
 from audio.vad import load_detector
 from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
+from tests.figures import figure
 
 SENTENCES = [
     "Turn on the kitchen light.",
@@ -47,6 +48,7 @@ def test_sentences_are_understood(recognizer: FasterWhisperRecognizer, tmp_path:
     rate = WordErrorRate()
     for sentence in SENTENCES:
         rate.add(sentence, recognizer.transcribe(utterance(said(sentence, "en-us", tmp_path))).text)
+    figure("faster-whisper, whisper-household on its own sentences by espeak-ng", str(rate))
     assert rate.rate < 0.05, rate
 
 
@@ -142,5 +144,6 @@ async def test_a_recording_becomes_its_sentences_in_order_at_their_times(
         sound = np.abs(one.utterance.samples)
         assert np.flatnonzero(sound > sound.max() / 50)[0] / SAMPLE_RATE >= 0.2
         assert one.utterance.ended_at - source.started_at == pytest.approx(began + len(samples) / SAMPLE_RATE, abs=0.35)
+    figure("the same from a WAV through the whole listener", str(rate))
     assert rate.rate < 0.05, rate
     assert listener.counters.suppressed == {}

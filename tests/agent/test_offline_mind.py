@@ -69,7 +69,7 @@ async def her_own(house: TestMind) -> Filed:
     return filed
 
 
-@pytest.mark.shows("V30", "A13", "B3")
+@pytest.mark.shows("V30", "B3")
 async def test_a_question_of_time_costs_one_model_call(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
         event = spoken("What time is it?")

@@ -20,7 +20,7 @@ def talk(model: OfflineModel) -> Talk:
     return Talk(model)
 
 
-@pytest.mark.shows("V30", "A13")
+@pytest.mark.shows("V30")
 @pytest.mark.parametrize(
     ("words", "moment", "said"),
     [

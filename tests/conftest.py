@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -17,6 +18,9 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROX
 # Tests that show what the product itself sets start it in an environment of their own (tests/service/privacy.py).
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+# A shell that runs the suite in the background leaves SIGINT ignored, and every child would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples every time, and no deadline for a loaded machine to miss; HYPOTHESIS_PROFILE=search goes further.
 settings.register_profile("suite", derandomize=True, deadline=None)

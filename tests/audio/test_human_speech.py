@@ -37,22 +37,7 @@ CARDS = {
     "command": ["<card> <card> <card>", "<card> <card>", "<card>", "<rank> <card>", "<rank> <rank>"],
     "card": ["<rank> [of] <suit>"],
     "suit": ["clubs", "hearts", "diamonds", "spades"],
-    "rank": [
-        "ace",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "jack",
-        "queen",
-        "king",
-        "lady",
-    ],
+    "rank": ["ace", *NUMBERS[1:], "jack", "queen", "king", "lady"],
 }
 """The grammar of the card clips (upstream test/data/cards/cards.gram)."""
 
@@ -72,21 +57,7 @@ COMMANDS = {
         "yes",
         "no",
     ],
-    "number": [
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "fifteen",
-        "twenty",
-        "thirty",
-    ],
+    "number": [*NUMBERS, "fifteen", "twenty", "thirty"],
 }
 """A household's commands, of which no clip is one."""
 

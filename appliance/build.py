@@ -23,18 +23,18 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from appliance.config import Config
-from appliance.door import Door
-from appliance.due_timers import DueTimers
+from appliance.door.household import Household, Part
+from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
-from appliance.hearing import Ears, no_reflex, open_ears
-from appliance.household import Household, Part
+from appliance.hearing.ears import Ears, no_reflex, open_ears
 from appliance.models import choose_models
 from appliance.options import RunOptions
-from appliance.ringing import Ringer
-from appliance.speaking import open_player, voice_at_volume
+from appliance.ringing.due import DueTimers
+from appliance.ringing.ringer import Ringer
+from appliance.speaking.mouth import open_player, voice_at_volume
+from appliance.speaking.text import ReplyRouter, TextOutlet
+from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
-from appliance.text import ReplyRouter, TextOutlet
-from appliance.voice import VoiceOutlet
 from audio.mouth import Mouth
 
 

@@ -76,7 +76,7 @@ def _failed(error: BaseException, invocation: Invocation) -> int:
         return _say(problem.sentence, problem.code)
     if config is None:
         return _say(f"internal error ({_where(error)}) before logging began; please report it", Exit.INTERNAL)
-    from appliance.logs import keep_crash, redaction_of
+    from appliance.logs.configure import keep_crash, redaction_of
 
     kept = keep_crash(error, config)
     where = redaction_of(config).clean(_where(error))

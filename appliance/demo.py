@@ -18,8 +18,8 @@ from agent.loop import SENTENCE_STARTED
 from appliance.build import Box, open_box
 from appliance.config import Config
 from appliance.exits import Exit
+from appliance.hearing.recognizers import model_in_use
 from appliance.options import RunOptions
-from appliance.recognizers import model_in_use
 from appliance.service import conversation_over, serve
 from appliance.waterfall import Waterfall
 from audio.pcm import SAMPLE_RATE, Samples

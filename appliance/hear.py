@@ -6,7 +6,7 @@ from pathlib import Path
 
 from appliance.config import Config
 from appliance.exits import Exit
-from appliance.recognizers import choose_recognizer
+from appliance.hearing.recognizers import choose_recognizer
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.listener import Listener
 from audio.recording import RecordingSource

@@ -6,7 +6,7 @@ from pathlib import Path
 from appliance.config import Config
 from appliance.exits import Exit
 from appliance.options import RunOptions
-from appliance.speaking import open_player, voice_at_volume
+from appliance.speaking.mouth import open_player, voice_at_volume
 from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.event import Event
-from appliance.voice import FIRST_SOUND
+from appliance.speaking.voice import FIRST_SOUND
 
 STAGES: Final = ("speech ended", "committed", "text", "first token", "first sound")
 _FROM_EARS: Final = {"speech_ended": "speech ended", "committed": "committed", "text": "text"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.model.messages import Json
-from appliance.door import Door
-from appliance.door_requests import Enqueue
+from appliance.door.requests import Enqueue
+from appliance.door.server import Door
 
 
 @dataclass

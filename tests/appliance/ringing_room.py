@@ -12,8 +12,8 @@ from agent.bus import Bus
 from agent.event import TIMER, Event
 from agent.mailbox import Mailbox
 from agent.record import Recorder
-from appliance.due_timers import RANG, STOPPED, DueTimers
-from appliance.ringing import Pace, Ringer
+from appliance.ringing.due import RANG, STOPPED, DueTimers
+from appliance.ringing.ringer import Pace, Ringer
 from appliance.state import State
 from audio.mouth import Mouth
 from memory import journal as journal_module

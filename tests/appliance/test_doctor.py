@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from appliance import checks_machine
-from appliance.checks_machine import BUILT, has_default_route, judge_clock, judge_space, leaves_the_house, missing_of
 from appliance.config import Config, Secret, load
-from appliance.doctor import Line, Verdict, examine
+from appliance.doctor import machine as checks_machine
+from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.machine import BUILT, has_default_route, judge_clock, judge_space, leaves_the_house, missing_of
 from appliance.errors import ConfigError
 from appliance.settings import EarsSettings, MemorySettings, ModelSettings, VoiceSettings
 from tests.appliance.command import ROOT, nakari

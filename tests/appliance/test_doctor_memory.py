@@ -10,10 +10,10 @@ import pytest
 
 from agent.event import USER_TEXT, Event
 from agent.model.messages import Json
-from appliance import checks_memory
-from appliance.checks_memory import COPIED_BYTES, judge_running_graph, read_through
 from appliance.config import Config, load
-from appliance.doctor import Line, Verdict, examine
+from appliance.doctor import memory as checks_memory
+from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_through
 from appliance.settings import MemorySettings
 from appliance.state import open_state
 from memory.graph.embedded import EmbeddedStore

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from appliance import checks_parts
-from appliance.checks_parts import judge_models
 from appliance.config import Config, Secret, load
-from appliance.doctor import Line, Verdict, examine
+from appliance.doctor import parts as checks_parts
+from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.parts import judge_models
 from appliance.settings import MemorySettings, ModelSettings
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.memory.onnx_model import write_model

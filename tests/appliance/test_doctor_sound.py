@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from agent.model.messages import Json
-from appliance import checks_sound
-from appliance.checks_sound import judge_devices, judge_level, judge_speed
 from appliance.config import Config, load
-from appliance.doctor import Line, Verdict, examine
+from appliance.doctor import sound as checks_sound
+from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.sound import judge_devices, judge_level, judge_speed
+from appliance.doctor.sound_devices import SoundDevices
+from appliance.doctor.sound_level import SETTLING, level_of, listen
 from appliance.settings import EarsSettings
-from appliance.sound_devices import SoundDevices
-from appliance.sound_level import SETTLING, level_of, listen
 from audio.capture import InputFormat, LiveMicrophone, Taker
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from tests.appliance.command import ROOT, environment, nakari
@@ -35,7 +35,8 @@ def config(tmp_path: Path) -> Config:
 
 def line_of(check: str, home: Path, **more: str) -> Line:
     """Return the doctor's line of one check, run in a process of its own with these variables."""
-    program = f"from appliance import checks_sound as c, config; print(c.{check}(config.load()).to_json())"
+    imports = "from appliance import config; from appliance.doctor import sound"
+    program = f"{imports}; print(sound.{check}(config.load()).to_json())"
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,

@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
-from appliance.door import MAX_CLIENTS, MAX_LINE
-from appliance.door_requests import Enqueue
+from appliance.door.requests import Enqueue
+from appliance.door.server import MAX_CLIENTS, MAX_LINE
 from tests.appliance.door_fakes import ScriptedHandler, serving, visiting
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.door import Door
-from appliance.door_client import ask_running, find_service, status_of
+from appliance.door.client import ask_running, find_service, status_of
+from appliance.door.server import Door
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from appliance.door import Door
+from appliance.door.server import Door
 from tests.appliance.door_fakes import ScriptedHandler
 Door(Path(sys.argv[1]), ScriptedHandler()).open()
 print("open", flush=True)
@@ -32,7 +32,7 @@ sys.stdin.read()
 CROWDED = """
 import asyncio, os, socket, sys
 from pathlib import Path
-from appliance import logs
+from appliance.logs import configure as logs
 from appliance.config import load
 from tests.appliance.door_fakes import ScriptedHandler, serving
 

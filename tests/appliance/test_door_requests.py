@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.door_requests import Ask, BadRequest, Enqueue, Ping, Status, parse
+from appliance.door.requests import Ask, BadRequest, Enqueue, Ping, Status, parse
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)

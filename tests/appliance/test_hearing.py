@@ -10,9 +10,9 @@ import pytest
 
 from agent.event import Event
 from agent.mailbox import Mailbox
-from appliance import hearing
-from appliance.ears import event_of
-from appliance.hearing import Intake
+from appliance.hearing import ears as hearing
+from appliance.hearing.ears import Intake
+from appliance.hearing.event import event_of
 from audio.speech import Heard, Transcript, Utterance
 from memory.errors import StateUnusable
 

@@ -18,9 +18,9 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance import logs
 from appliance.config import Config, Secret, Supervisor, load
 from appliance.errors import ConfigError
+from appliance.logs import configure as logs
 from appliance.settings import LogSettings
 
 SECRET = "hunter22-very-private"

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import structlog
 
-from appliance import logs
 from appliance.config import Config, Secret, load
 from appliance.exits import Exit
-from appliance.logs_command import in_short, moment
-from appliance.logs_sources import Logged, Wanted, from_file, journal_line
+from appliance.logs import configure as logs
+from appliance.logs.show import in_short, moment
+from appliance.logs.sources import Logged, Wanted, from_file, journal_line
 from appliance.settings import LogSettings
 from tests.appliance.command import nakari, started
 from tests.appliance.journalctl_program import asked, entry, install

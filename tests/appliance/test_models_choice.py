@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from appliance.config import Config, load
-from appliance.recognizer_choice import (
+from appliance.hearing.choice import (
     Measured,
     Pick,
     candidates,
@@ -19,7 +19,7 @@ from appliance.recognizer_choice import (
     pick,
     recall,
 )
-from appliance.recognizers import model_in_use
+from appliance.hearing.recognizers import model_in_use
 from audio.errors import AudioError, ModelNotFound
 from audio.recognizer.models import WEIGHTS, Model
 from audio.recognizer.speed import Measurement

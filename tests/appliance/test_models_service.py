@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
 
 from appliance.config import Config, load
-from appliance.recognizer_choice import models_folder, recall
-from appliance.recognizers import Hearing, choose_recognizer
+from appliance.hearing.choice import models_folder, recall
+from appliance.hearing.recognizers import Hearing, choose_recognizer
 from audio.errors import ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
 from tests.audio.hub_server import OF_TINY, Hub, serving

@@ -3,8 +3,8 @@
 import pytest
 
 from agent.event import TIMER, Event
-from appliance.due_timers import DueTimer
-from appliance.ring_words import is_stop, told
+from appliance.ringing.due import DueTimer
+from appliance.ringing.words import is_stop, told
 
 
 @pytest.mark.shows("V23")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.ringing import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
+from appliance.ringing.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
 from audio.mouth import SpokenSentence
 from memory.errors import StateUnusable

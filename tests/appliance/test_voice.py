@@ -10,7 +10,7 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.loop import SENTENCE_STARTED
 from agent.replies import Delivered, Reply
-from appliance.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
+from appliance.speaking.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
 from audio.mouth import Mouth
 from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice

@@ -4,7 +4,7 @@ import pytest
 
 from agent.event import Event
 from agent.record import step
-from appliance.voice import FIRST_SOUND
+from appliance.speaking.voice import FIRST_SOUND
 from appliance.waterfall import Waterfall
 
 TURN = Event(

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from appliance.config import load
-from appliance.speaking import choose_voice
+from appliance.speaking.mouth import choose_voice
 from audio.mouth import Mouth, SpokenSentence
 from audio.player.wav import WavPlayer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken

@@ -17,7 +17,7 @@ from appliance.config import load
 from appliance.exits import Exit
 from appliance.options import RunOptions
 from appliance.service import conversation_over, serve
-from appliance.voice import FIRST_SOUND
+from appliance.speaking.voice import FIRST_SOUND
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recording import read_recording

@@ -11,7 +11,7 @@ from appliance.build import Box, open_box
 from appliance.config import load
 from appliance.options import RunOptions
 from appliance.service import conversation_over, serve
-from appliance.voice import FIRST_SOUND
+from appliance.speaking.voice import FIRST_SOUND
 from tests.agent.openai_server import Gate, OpenAiServer, reply
 from tests.service.process import Household, speak
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config import Config
-from appliance.doctor import Check, Line, Verdict, told_by_service
-from appliance.sound_devices import SoundDevices
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.doctor.sound_devices import SoundDevices
 
 CHILD_SECONDS: Final = 15.0
 """PortAudio can hang in a frozen sound server, a model in too little memory; their processes are killed then."""
@@ -44,7 +44,7 @@ def sound(config: Config) -> Line:
     """List the sound devices in a process of its own: PortAudio chatters, hangs and aborts (FACTS, "Sound")."""
     try:
         found = SoundDevices(
-            **json.loads(_printed("sound", "appliance.sound_devices", config.ears.device, config.voice.device))
+            **json.loads(_printed("sound", "appliance.doctor.sound_devices", config.ears.device, config.voice.device))
         )
     except _Broken as broken:
         return broken.line
@@ -53,11 +53,11 @@ def sound(config: Config) -> Line:
 
 def level(config: Config) -> Line:
     """Listen for a second, in a process of its own; nothing of it is kept."""
-    from appliance.sound_level import SoundLevel
+    from appliance.doctor.sound_level import SoundLevel
 
     try:
         found = SoundLevel(
-            **json.loads(_printed("level", "appliance.sound_level", config.ears.backend, config.ears.device))
+            **json.loads(_printed("level", "appliance.doctor.sound_level", config.ears.backend, config.ears.device))
         )
     except _Broken as broken:
         return broken.line
@@ -70,7 +70,7 @@ def level(config: Config) -> Line:
 
 def recognizer(config: Config) -> Line:
     """Find out which recognizer would listen, without loading its model."""
-    from appliance.recognizers import choose_recognizer
+    from appliance.hearing.recognizers import choose_recognizer
 
     hearing = choose_recognizer(config)
     name = hearing.recognizer.name
@@ -84,10 +84,10 @@ def recognizer(config: Config) -> Line:
 
 def speed(config: Config) -> Line:
     """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
-    from appliance.recognizer_speed import RecognizerSpeed, arguments
+    from appliance.hearing.speed import RecognizerSpeed, arguments
 
     try:
-        found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.recognizer_speed", *arguments(config))))
+        found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.hearing.speed", *arguments(config))))
     except _Broken as broken:
         return broken.line
     if found.missing:
@@ -152,7 +152,7 @@ def _printed(name: str, module: str, *arguments: str) -> bytes:
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
-            cwd=Path(__file__).resolve().parents[1],
+            cwd=Path(__file__).resolve().parents[2],
             capture_output=True,
             timeout=CHILD_SECONDS,
             check=False,

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from appliance.config import Config
-from appliance.doctor import Check, Line, Verdict
+from appliance.doctor.examine import Check, Line, Verdict
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -158,7 +158,7 @@ def leaves_the_house(config: Config, has_local_model: bool = False) -> Iterator[
 
 
 def _lacks_model(config: Config) -> bool:
-    from appliance.recognizer_choice import pick
+    from appliance.hearing.choice import pick
     from audio.errors import ModelNotFound
 
     try:

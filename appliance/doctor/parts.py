@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.model.interface import ChatModel
 from appliance.config import PROVIDER_KEYS, Config, Secret
-from appliance.doctor import Check, Line, Verdict
+from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import ServiceNotRunning
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def model(config: Config) -> Line:
 
 def service(config: Config) -> Line:
     """Ask the running service how it is."""
-    from appliance.door_client import find_service, status_of
+    from appliance.door.client import find_service, status_of
 
     try:
         path = find_service(config.sockets)

@@ -12,10 +12,10 @@ import structlog
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.config import Config
-from appliance.ears import event_of
+from appliance.hearing.event import event_of
+from appliance.hearing.recognizers import Hearing, choose_recognizer
 from appliance.notify import HeartBeat
 from appliance.options import RunOptions
-from appliance.recognizers import Hearing, choose_recognizer
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable
 from audio.half_duplex import HalfDuplex

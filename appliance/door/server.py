@@ -38,7 +38,7 @@ from typing import Protocol
 import structlog
 
 from agent.model.messages import Json
-from appliance.door_requests import Ask, BadRequest, Enqueue, Ping, Status, parse
+from appliance.door.requests import Ask, BadRequest, Enqueue, Ping, Status, parse
 from appliance.errors import AlreadyRunning, Problem, problem_of
 from appliance.exits import Exit
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config import Config, load
-from appliance.logs import configure
-from appliance.recognizers import choose_recognizer
+from appliance.hearing.recognizers import choose_recognizer
+from appliance.logs.configure import configure
 from appliance.settings import EarsSettings
 from audio.errors import AudioError
 from audio.recognizer.speed import sample_utterance

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.model.messages import Json
 from appliance.config import Config
-from appliance.doctor import Check, Line, Verdict, told_by_service
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from memory.errors import StateUnusable
 
 if TYPE_CHECKING:

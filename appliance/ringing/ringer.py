@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from appliance.due_timers import DueTimer, DueTimers
-from appliance.ring_words import is_stop, told
+from appliance.ringing.due import DueTimer, DueTimers
+from appliance.ringing.words import is_stop, told
 from audio.earcons import bell
 from audio.mouth import Mouth
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.tools.timers import duration, label_of
-from appliance.due_timers import DueTimer
+from appliance.ringing.due import DueTimer
 from audio.language import sentence_language
 from audio.mouth import SpokenSentence
 

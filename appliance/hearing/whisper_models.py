@@ -8,8 +8,7 @@ import click
 
 from appliance.config import Config
 from appliance.exits import Exit
-from appliance.fetch_progress import FetchProgress
-from appliance.recognizer_choice import (
+from appliance.hearing.choice import (
     AUTO,
     USUAL_MODEL,
     Measured,
@@ -20,6 +19,7 @@ from appliance.recognizer_choice import (
     pick,
     recall,
 )
+from appliance.hearing.fetch_progress import FetchProgress
 from audio.errors import AudioError
 from audio.recognizer.hub import fetch_model
 from audio.recognizer.models import MEGABYTES, PART, Model, find_model, models_in

@@ -12,8 +12,8 @@ import click
 from appliance.config import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.logs import Redaction, human_line, redaction_of
-from appliance.logs_sources import UNIT, Logged, Wanted, from_file, from_journal, holds_unit
+from appliance.logs.configure import Redaction, human_line, redaction_of
+from appliance.logs.sources import UNIT, Logged, Wanted, from_file, from_journal, holds_unit
 
 NEWEST: Final = 100
 """Lines shown when nothing else is asked for."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from structlog.types import EventDict
 
-from appliance.logs import FILE_COPIES, PRIORITY
+from appliance.logs.configure import FILE_COPIES, PRIORITY
 
 UNIT: Final = "nakari"
 """The systemd unit; README and systemd/ name it so."""

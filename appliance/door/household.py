@@ -9,9 +9,9 @@ from agent.event import USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
-from appliance.door_requests import Enqueue
-from appliance.ears import PERSON_PRIORITY
-from appliance.text import TextOutlet
+from appliance.door.requests import Enqueue
+from appliance.hearing.event import PERSON_PRIORITY
+from appliance.speaking.text import TextOutlet
 from appliance.version import version
 
 Part = Callable[[], Mapping[str, Json]]
@@ -20,7 +20,7 @@ Part = Callable[[], Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """Handles the requests of the doors (`appliance.door.DoorHandler`)."""
+    """Handles the requests of the doors (`appliance.door.server.DoorHandler`)."""
 
     mailbox: Mailbox
     bus: Bus

@@ -10,7 +10,7 @@ import structlog
 
 from agent.model.offline.grammar import command_grammar
 from appliance.config import Config
-from appliance.recognizer_choice import (
+from appliance.hearing.choice import (
     AUTO,
     USUAL_MODEL,
     Pick,
@@ -33,7 +33,7 @@ TRY_AGAIN_SECONDS: Final = 3600.0
 SETTLE_SECONDS: Final = 20.0
 """After the start, before the box is measured: until then it does much else."""
 
-_CODE: Final = Path(__file__).resolve().parents[1]
+_CODE: Final = Path(__file__).resolve().parents[2]
 """Where `python -m appliance` finds it."""
 
 

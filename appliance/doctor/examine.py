@@ -62,10 +62,10 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     (its thread ends with the process).
     """
     if not checks:
-        from appliance.checks_machine import MACHINE
-        from appliance.checks_memory import LASTING
-        from appliance.checks_parts import PARTS
-        from appliance.checks_sound import SOUND
+        from appliance.doctor.machine import MACHINE
+        from appliance.doctor.memory import LASTING
+        from appliance.doctor.parts import PARTS
+        from appliance.doctor.sound import SOUND
 
         checks = (*MACHINE, *SOUND, *LASTING, *PARTS)
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
@@ -85,7 +85,7 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
 
 def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
     """Return what the running service says of one of its parts; nothing where none is running."""
-    from appliance.door_client import find_service, status_of
+    from appliance.door.client import find_service, status_of
 
     try:
         told = asyncio.run(status_of(find_service(config.sockets))).get(part)

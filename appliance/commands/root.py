@@ -1,0 +1,59 @@
+"""The command `nakari` itself, and what its commands share."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.options import Invocation
+
+if TYPE_CHECKING:
+    from appliance.config import Config
+
+EPILOG = """\b
+Exit codes:
+    0  it went well
+    1  it ran, but the answer is no: doctor found a fault, the demo was misheard
+    2  the command line is wrong
+   66  an input file is missing, or is no sound
+   69  a part that this command cannot do without is not there
+   70  a bug of ours; the message says where it is logged
+   73  the state folder or an output file cannot be written
+   75  another nakari is running here
+   78  the configuration is wrong; the message names file, line and key
+  130  stopped by Ctrl-C
+  141  whoever read the output is gone
+"""
+
+PATH = click.Path(path_type=Path)
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="The configuration file, instead of the usual one."
+)
+@click.pass_obj
+def nakari(invocation: Invocation, file: Path | None) -> None:
+    """Run nakari, a voice assistant that lives in a box at home; talk to it; look after it."""
+    invocation.file = file
+
+
+def configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":
+    """Return the configuration, with privacy and logging (to stderr from level `log` on) set up."""
+    import logging
+
+    config = loaded(invocation)
+    from appliance.logs.configure import configure
+
+    configure(config, sys.stderr, at_least=logging.getLevelNamesMapping()[log])
+    return config
+
+
+def loaded(invocation: Invocation) -> "Config":
+    """Return the configuration, with privacy set up and nothing logged."""
+    from appliance.config import keep_private, load
+
+    keep_private()
+    invocation.config = load(invocation.file)
+    return invocation.config

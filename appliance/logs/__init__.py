@@ -1,0 +1,1 @@
+"""What is written down about what happens, and how it is read again."""

@@ -1,0 +1,1 @@
+"""Due timers ring beside the mind."""

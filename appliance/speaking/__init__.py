@@ -1,0 +1,1 @@
+"""The ways out: replies spoken in the room, or written to who asked in writing."""

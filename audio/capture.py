@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -78,8 +78,15 @@ class LiveMicrophone:
 
     is_live = True
 
-    def __init__(self, card: Input, name: str, dead_seconds: float = DEAD_SECONDS) -> None:
+    def __init__(
+        self,
+        card: Input,
+        name: str,
+        dead_seconds: float = DEAD_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.name = name
+        self._clock = clock
         self._card = card
         self._dead_seconds = dead_seconds
         self._blocks: deque[Block] = deque(maxlen=round(BUFFERED_SECONDS / CHUNK_SECONDS))
@@ -130,7 +137,7 @@ class LiveMicrophone:
     def _take(self, pcm: bytes, age: float, overflowed: bool) -> None:
         if overflowed or len(self._blocks) == self._blocks.maxlen:
             self._dropped += 1
-        self._blocks.append(Block(pcm, time.monotonic() - age))
+        self._blocks.append(Block(pcm, self._clock() - age))
         if self._is_told or self._loop is None:
             return
         self._is_told = True

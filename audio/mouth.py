@@ -42,8 +42,9 @@ class Mouth:
     ends `run`. The player must have been started, and remains its owner's to close.
     """
 
-    def __init__(self, synthesizer: Synthesizer, player: Player) -> None:
+    def __init__(self, synthesizer: Synthesizer, player: Player, clock: Callable[[], float] = time.monotonic) -> None:
         self._synthesizer = synthesizer
+        self._clock = clock
         self._player = player
         self.on_started: Callable[[SpokenSentence], Awaitable[None]] = _started
         """Awaited before the sentence's first sample goes to the player."""
@@ -158,7 +159,7 @@ class Mouth:
             line.give_up(self._player.stop(), str(error))
 
     async def _sound(self, line: Line, piece: SpeechAudio, *, first: bool) -> None:
-        now = time.monotonic()
+        now = self._clock()
         line.played(piece)
         await self._player.play(piece)
         if first and not line.given_up:

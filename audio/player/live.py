@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,6 +54,17 @@ class Filler(Protocol):
         """
 
 
+class Played(Protocol):
+    """Who watches what is played. Called from the sound card's thread; never blocks, and copies what it keeps."""
+
+    def __call__(self, samples: Samples, sample_rate: int, at: float) -> None:
+        """Take a buffer (int16, shape (n,), mono, Hz) whose first sample is heard at `at`, seconds on the clock."""
+
+
+def _unwatched(samples: Samples, sample_rate: int, at: float) -> None:
+    """Nobody watches."""
+
+
 class Output(Protocol):
     """A sound card's output. All methods block and are called from worker threads, one at a time."""
 
@@ -69,8 +81,18 @@ class Output(Protocol):
 class LivePlayer:
     """A `Player` that keeps its output open and gives it silence while there is nothing to say."""
 
-    def __init__(self, output: Output, name: str, *, dead_after: float = DEAD_SECONDS) -> None:
+    def __init__(
+        self,
+        output: Output,
+        name: str,
+        *,
+        dead_after: float = DEAD_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.name = name
+        self.on_played: Played = _unwatched
+        """Told every buffer that goes to the device, silence included; to be set before `start`."""
+        self._clock = clock
         self._output = output
         self._dead_after = dead_after
         self._format = OutputFormat(name, 0, 0.0)
@@ -95,14 +117,14 @@ class LivePlayer:
         waiting = self._ring.waiting + self._unwritten
         if waiting == 0:
             return self._taken_ends_at
-        return max(self._taken_ends_at, time.monotonic() + self.latency) + waiting / self._format.sample_rate
+        return max(self._taken_ends_at, self._clock() + self.latency) + waiting / self._format.sample_rate
 
     async def start(self) -> None:
         """Open the device and keep it open. Raises `DeviceUnavailable`."""
         self._format = await asyncio.to_thread(self._output.open)
         self.name = self._format.name
         self._ring = SampleRing(round(RING_SECONDS * self._format.sample_rate))
-        self._asked_at = time.monotonic()
+        self._asked_at = self._clock()
         await asyncio.to_thread(self._output.begin, self._fill)
 
     async def play(self, audio: SpeechAudio) -> None:
@@ -115,7 +137,7 @@ class LivePlayer:
     async def drain(self) -> None:
         """Return when the last sample has left the loudspeaker. Raises `DeviceUnavailable`."""
         await self._flush()
-        while (left := self.busy_until - time.monotonic()) > 0:
+        while (left := self.busy_until - self._clock()) > 0:
             await self._wait(left)
 
     def stop(self) -> float:
@@ -146,7 +168,7 @@ class LivePlayer:
 
     async def _wait(self, seconds: float) -> None:
         """Wait so long, but return at once after `stop`, and early to look again. Raises `DeviceUnavailable`."""
-        if time.monotonic() - self._asked_at > self._dead_after:
+        if self._clock() - self._asked_at > self._dead_after:
             raise DeviceUnavailable(f"{self.name} takes no more sound: check its cable or the sound server")
         self._stopped.clear()
         with contextlib.suppress(TimeoutError):
@@ -156,10 +178,11 @@ class LivePlayer:
     def _fill(self, out: Samples, delay: float) -> None:
         """Give the callback what waits, then silence; in the sound card's thread."""
         given = self._ring.read(out)
-        now = time.monotonic()
+        now = self._clock()
         if given:
             self._taken_ends_at = now + (delay or self.latency) + given / self._format.sample_rate
         self._asked_at = now
+        self.on_played(out, self._format.sample_rate, now + (delay or self.latency))
 
 
 def fill_channels(fill: Filler, out: NDArray[np.int16], delay: float) -> None:

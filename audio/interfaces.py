@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from audio.pcm import AudioChunk, Samples
-from audio.speech import SpeechAudio, Transcript, Utterance
+from audio.speech import Heard, SpeechAudio, SpeechStarted, Transcript, Utterance
 
 
 class AudioSource(Protocol):
@@ -38,6 +38,39 @@ class VoiceDetector(Protocol):
 
     def reset(self) -> None:
         """Forget the state, as at the start of a new source."""
+
+
+class EchoGuard(Protocol):
+    """What keeps her from hearing herself. All on the event loop, at once; fed with every chunk, in order."""
+
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return the chunk without her own voice: same length, same time. Without a canceller the chunk itself."""
+
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Whether no utterance may begin or go on in the chunk, because her voice is still in it (half duplex)."""
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Return in [0, 1] how likely the sound between two moments of the source's clock is left over of her voice."""
+
+
+class ChunkWatcher(Protocol):
+    """Looks at every chunk beside the endpointer: reflex words, the wake word. On the event loop; never waits."""
+
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take a cleaned chunk, its probability of speech, and whether the echo guard covers it."""
+
+
+class TurnObserver(Protocol):
+    """Follows the turns of whoever speaks. Told on the event loop; has to return at once."""
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        """Speech began: nobody knows yet whether it will be words."""
+
+    def words_so_far(self, heard: Heard) -> None:
+        """The words of a turn that is still open: recognized ahead at its soft end, or because of a peek."""
+
+    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+        """The turn is over: its words, None where there were none; `suppressed` says why nobody gets them, or ""."""
 
 
 class Recognizer(Protocol):

@@ -67,10 +67,10 @@ class TurnObserver(Protocol):
         """Speech began: nobody knows yet whether it will be words."""
 
     def words_so_far(self, heard: Heard) -> None:
-        """The words of a turn that is still open: recognized ahead at its soft end, or because of a peek."""
+        """Take the words of a turn that is still open: recognized ahead at its soft end, or because of a peek."""
 
     def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
-        """The turn is over: its words, None where there were none; `suppressed` says why nobody gets them, or ""."""
+        """Take the end of a turn: its words, None where there were none; `suppressed` says why nobody gets them."""
 
 
 class Recognizer(Protocol):

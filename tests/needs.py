@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tests.service.privacy import unplugged
 
+NEO4J_SCRIPT = Path(__file__).parents[1] / "scripts" / "neo4j"
+
 
 def reason_to_skip(marker: str) -> str | None:
     """Return why tests with this marker cannot run here; None when they can, or when the marker needs nothing."""
@@ -67,8 +69,13 @@ def debian() -> str | None:
 
 @cache
 def neo4j() -> str | None:
-    """A real Neo4j server, named by whoever has one."""
-    return None if os.environ.get("NAKARI_TEST_NEO4J_URI") else "no Neo4j server: NAKARI_TEST_NEO4J_URI names none"
+    """A real Neo4j server: the one NAKARI_TEST_NEO4J_URI names, else Maven's, which is fetched once."""
+    if os.environ.get("NAKARI_TEST_NEO4J_URI"):
+        return None
+    fetched = subprocess.run([NEO4J_SCRIPT, "fetch"], capture_output=True, text=True, check=False)
+    if fetched.returncode == 0:
+        return None
+    return f"no Neo4j server: {fetched.stderr.strip().splitlines()[-1]} (or name one in NAKARI_TEST_NEO4J_URI)"
 
 
 @cache

@@ -4,7 +4,9 @@ A module that uses them names this file in `pytest_plugins` and runs its tests i
 """
 
 import os
-from collections.abc import AsyncIterator
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,6 +17,7 @@ from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store
 from tests.memory.graph_looks import empty
+from tests.needs import NEO4J_SCRIPT
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -31,24 +34,50 @@ async def embedded(embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
         yield graph
 
 
+@pytest.fixture(scope="session")
+def neo4j_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a real Neo4j is: the one somebody names, else one from Maven that runs as long as the tests."""
+    if named := os.environ.get("NAKARI_TEST_NEO4J_URI"):
+        yield named
+        return
+    home, port = tmp_path_factory.mktemp("neo4j"), free_port()
+    command = [str(NEO4J_SCRIPT), "run", str(home), str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        told = []
+        try:
+            for line in server.stdout:
+                told.append(line)
+                if "Started." in line:
+                    break
+            else:
+                pytest.fail(f"Neo4j did not start: {''.join(told[-5:])}")
+            yield f"bolt://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
 @pytest_asyncio.fixture(params=["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)], loop_scope="session")
 async def graph(request: pytest.FixtureRequest, embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
     """An empty graph in either store."""
-    store = neo4j_server() if request.param == "neo4j" else embedded_store
+    is_server = request.param == "neo4j"
+    store: Store = Neo4jServer(request.getfixturevalue("neo4j_uri")) if is_server else embedded_store
     async with emptied(store, Limits(seconds=2.0)) as graph:
         yield graph
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def neo4j() -> AsyncIterator[Graph]:
+async def neo4j(neo4j_uri: str) -> AsyncIterator[Graph]:
     """An empty graph in a real Neo4j; the test that uses it is marked so."""
-    async with emptied(neo4j_server(), Limits()) as graph:
+    async with emptied(Neo4jServer(neo4j_uri), Limits()) as graph:
         yield graph
 
 
-def neo4j_server() -> Store:
-    """Return the server that whoever runs the tests names."""
-    return Neo4jServer(os.environ["NAKARI_TEST_NEO4J_URI"])
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
 
 
 @asynccontextmanager

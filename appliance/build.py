@@ -26,7 +26,8 @@ from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
-from appliance.hearing.ears import Ears, no_reflex, open_ears
+from appliance.hearing.ears import Ears, open_ears
+from appliance.hearing.intake import Intake, Reflex
 from appliance.models import choose_models
 from appliance.options import RunOptions
 from appliance.ringing.due import DueTimers
@@ -35,6 +36,7 @@ from appliance.speaking.mouth import open_player, voice_at_volume
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
+from audio.half_duplex import HalfDuplex
 from audio.mouth import Mouth
 
 
@@ -81,8 +83,9 @@ async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
         parts.push_async_callback(player.aclose)
         mouth = Mouth(voice_at_volume(config), player)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
-        reflex = ringer.take if ringer else no_reflex
-        ears = open_ears(config, options, lambda: player.busy_until, state.mailbox, reflex)
+        reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
+        intake = Intake(state.mailbox, config.mind.max_tool_calls, reflexes=reflexes)
+        ears = open_ears(config, options, HalfDuplex(lambda: player.busy_until), intake)
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from audio.pcm import CHUNK_SECONDS
+from audio.turn import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,10 @@ class Endpointer:
     def is_in_turn(self) -> bool:
         """Whether a turn is open: its chunks are to be kept."""
         return self._state is not _State.SILENCE
+
+    def turn_so_far(self, at: float) -> Span:
+        """Return the turn that is open as it stands at a moment (s)."""
+        return Span(self._started_at, self._ended_at, self._speech_seconds, at)
 
     def process(self, probability: float, started_at: float) -> tuple[Signal, ...]:
         """Take the next chunk: its probability of speech and when its first sample was (s); return what it decides."""

@@ -17,6 +17,14 @@ class HalfDuplex:
         self._margin = margin
         self.covered_chunks = 0
 
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return the chunk itself: nothing is cancelled here."""
+        return chunk
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Suspect nothing: what may hold her voice is covered."""
+        return 0.0
+
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether sound of hers may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()

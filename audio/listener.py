@@ -1,29 +1,26 @@
 """From chunks to transcripts in two loops: one never waits for anything, the other recognizes."""
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Final
 
-import numpy as np
 import structlog
 
-from audio.endpointer import Committed, Dropped, Endpointer, Signal, Started
+from audio.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.errors import RecognitionFailed
-from audio.half_duplex import HalfDuplex
-from audio.interfaces import AudioSource, Recognizer, VoiceDetector
-from audio.pcm import CHUNK_SECONDS, QUIETEST_DBFS, AudioChunk, rms_dbfs
-from audio.speech import Heard, SpeechStarted, Transcript, Utterance
+from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
+from audio.pcm import AudioChunk
+from audio.recognition import WAITING_UTTERANCES, Recognition
+from audio.speech import Heard, SpeechStarted, Utterance
+from audio.turn import PRE_ROLL_SECONDS, Span, Turn
+
+__all__ = ["PRE_ROLL_SECONDS", "REFLEX", "WAITING_UTTERANCES", "Counters", "Listener", "NoEcho", "Surroundings"]
 
 log = structlog.get_logger()
 
-PRE_ROLL_SECONDS: Final = 0.5
-"""Sound kept from before the onset, so that no first syllable is lost."""
-
-WAITING_UTTERANCES: Final = 16
-"""Utterances that may wait for the recognizer; past that the oldest is dropped, and counted."""
+REFLEX = "reflex"
+"""What `Listener.admit` answers when a reflex took the words: they were meant for her, and nobody else gets them."""
 
 
 @dataclass(slots=True)
@@ -32,9 +29,12 @@ class Counters:
 
     chunks: int = 0
     gated: int = 0
-    """Chunks that were not listened to because she was speaking."""
+    """Chunks in which no utterance could begin because she was speaking."""
     utterances: int = 0
     transcripts: int = 0
+    """Turns with words; those that a guard held back are not among them."""
+    reflexes: int = 0
+    """Of the transcripts, those that a reflex took."""
     suppressed: dict[str, int] = field(default_factory=dict)
     """Utterances that reached nobody, by reason."""
 
@@ -43,43 +43,41 @@ class Counters:
         self.suppressed[reason] = self.suppressed.get(reason, 0) + 1
 
 
-@dataclass(slots=True)
-class _Turn:
-    """The chunks of the turn that is open, and those just before it."""
+class NoEcho:
+    """An `EchoGuard` for sound that holds nothing of hers: a recording read faster than it is spoken."""
 
-    before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=round(PRE_ROLL_SECONDS / CHUNK_SECONDS)))
-    chunks: list[AudioChunk] = field(default_factory=list)
-    noise_dbfs: float = QUIETEST_DBFS
-    """Level of the background, dB relative to full scale; slowly follows the chunks without speech."""
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return the chunk itself."""
+        return chunk
 
-    def follow(self, chunk: AudioChunk) -> None:
-        level = rms_dbfs(chunk.samples)
-        self.noise_dbfs = level if self.noise_dbfs <= QUIETEST_DBFS else 0.95 * self.noise_dbfs + 0.05 * level
-        self.before.append(chunk)
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Cover nothing."""
+        return False
 
-    def close(self, signal: Committed, closing_seconds: float) -> Utterance:
-        speech = [c.samples for c in self.chunks if signal.started_at <= c.started_at < signal.ended_at]
-        end = signal.ended_at + closing_seconds
-        utterance = Utterance(
-            samples=np.concatenate([chunk.samples for chunk in self.chunks if chunk.started_at < end]),
-            started_at=signal.started_at,
-            ended_at=signal.ended_at,
-            committed_at=signal.at,
-            speech_seconds=signal.speech_seconds,
-            level_dbfs=rms_dbfs(np.concatenate(speech)),
-            noise_dbfs=self.noise_dbfs,
-        )
-        self.drop(signal.ended_at)
-        return utterance
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Suspect nothing."""
+        return 0.0
 
-    def drop(self, ended_at: float) -> None:
-        """Forget the turn, but for the silence after it: whoever speaks next may begin in it."""
-        self.before.extend(chunk for chunk in self.chunks if chunk.started_at >= ended_at)
-        self.chunks = []
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the ears stand in."""
+
+    echo: EchoGuard = field(default_factory=NoEcho)
+    clock: Callable[[], float] = monotonic
+    """The clock of whoever reads `Heard.recognized_at`."""
+
+
+async def _admit_all(heard: Heard) -> str:
+    return ""
 
 
 class Listener:
-    """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread."""
+    """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread.
+
+    Watchers and observers are told on the event loop, in the order of the lists; they have to return at once. The end
+    of a turn is told when its words are known, so the next one may have started by then.
+    """
 
     def __init__(
         self,
@@ -88,41 +86,48 @@ class Listener:
         endpointer: Endpointer,
         recognizer: Recognizer,
         sink: Callable[[Heard], Awaitable[None]],
-        half_duplex: HalfDuplex | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.source = source
         self.recognizer = recognizer
         self.counters = Counters()
-        self.on_speech_started: Callable[[SpeechStarted], None] = lambda _: None
-        """Called on the event loop for each onset; has to return at once."""
+        self.watchers: list[ChunkWatcher] = []
+        self.observers: list[TurnObserver] = []
+        self.admit: Callable[[Heard], Awaitable[str]] = _admit_all
+        """Asked for each turn with words before the sink gets it: why nobody gets them, or "" (also see `REFLEX`)."""
         self.ended = asyncio.Event()
         """Set when the source has ended and all of it was handed on."""
         self.last_speech_at = 0.0
         """Seconds on the source's clock at which speech was last under way; 0 before."""
         self.on_chunk: Callable[[], None] = lambda: None
         """Called for each chunk that came: the ears' heart beat."""
+        surroundings = surroundings or Surroundings()
+        self.echo = surroundings.echo
+        """Whoever calibrates may put another guard in its place; it holds from the next chunk on."""
         self._detector = detector
         self._endpointer = endpointer
         self._sink = sink
-        self._half_duplex = half_duplex
-        self._turn = _Turn()
-        self._waiting: asyncio.Queue[Utterance | None] = asyncio.Queue(WAITING_UTTERANCES)
+        self._turn = Turn()
+        self._now = 0.0
+        """Seconds on the source's clock just after the newest chunk."""
+        self._was_covered = False
+        self._recognition = Recognition(recognizer, surroundings.clock)
+        self._recognition.on_words_so_far = self._tell_words_so_far
 
     async def listen(self) -> None:
         """Cut the source into utterances until it ends. Raises `DeviceUnavailable` when the source does."""
-        at = 0.0
         self._detector.reset()
         try:
             async for chunk in self.source.chunks():
-                at = chunk.ended_at
+                self._now = chunk.ended_at
                 self.counters.chunks += 1
                 self.on_chunk()
-                self._take(chunk)
-                if self._waiting.full() and not self.source.is_live:
-                    await self._waiting.join()
+                self._take(self.echo.clean(chunk))
+                if not self.source.is_live:
+                    await self._recognition.settled()
         finally:
-            self._handle(self._endpointer.flush(at))
-        await self._waiting.put(None)
+            self._handle(self._endpointer.flush(self._now))
+        self._recognition.finish()
 
     async def recognize(self) -> None:
         """Turn utterances into transcripts, in order, until the source has ended and all are handed on."""
@@ -132,40 +137,32 @@ class Listener:
             log.error("recognizer_unavailable", reason=str(error))  # noqa: TRY400  a sentence, not a bug
         else:
             log.info("recognizer_ready", recognizer=self.recognizer.name)
-        while (utterance := await self._waiting.get()) is not None:
-            try:
-                transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)
-            except RecognitionFailed as error:
-                self.counters.suppress("failed")
-                log.warning("recognition_failed", reason=str(error))
-            else:
-                await self._hand_on(Heard(utterance, transcript, monotonic()))
-            self._waiting.task_done()
+        await self._recognition.run(self._close)
         self.ended.set()
 
-    async def _hand_on(self, heard: Heard) -> None:
-        transcript: Transcript = heard.transcript
-        log.info(
-            "transcript_recognized",
-            words=transcript.text,
-            recognizer=transcript.recognizer,
-            confidence=transcript.confidence,
-            speech_seconds=round(heard.utterance.speech_seconds, 2),
-        )
-        if not transcript.text:
-            self.counters.suppress("no words")
-            return
-        self.counters.transcripts += 1
-        await self._sink(heard)
+    def peek(self) -> None:
+        """Have the words so far recognized and told to the observers; nothing happens while no turn is open."""
+        if self._endpointer.is_in_turn:
+            span = self._endpointer.turn_so_far(self._now)
+            self._recognition.look_ahead(self._so_far(span), at_any_cost=True)
 
     def _take(self, chunk: AudioChunk) -> None:
-        if self._half_duplex is not None and self._half_duplex.covers(chunk):
-            self.counters.gated += 1
+        covered = self.echo.covers(chunk)
+        if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))
-            self._detector.reset()
             self._turn.before.clear()
-            return
+        if covered != self._was_covered:
+            self._detector.reset()
+            self._was_covered = covered
         probability = self._detector.probability(chunk.samples)
+        for watch in self.watchers:
+            watch(chunk, probability, covered)
+        if covered:
+            self.counters.gated += 1
+        else:
+            self._cut(chunk, probability)
+
+    def _cut(self, chunk: AudioChunk, probability: float) -> None:
         signals = self._endpointer.process(probability, chunk.started_at)
         if self._endpointer.is_in_turn or self._turn.chunks:
             self._turn.chunks.append(chunk)
@@ -177,17 +174,27 @@ class Listener:
     def _handle(self, signals: tuple[Signal, ...]) -> None:
         for signal in signals:
             if isinstance(signal, Started):
-                self._turn.chunks[:0] = self._turn.before
-                self._turn.before.clear()
-                self.on_speech_started(SpeechStarted(signal.at))
+                self._turn.begin()
+                for observer in self.observers:
+                    observer.speech_started(SpeechStarted(signal.at))
+            elif isinstance(signal, SoftEnd):
+                self._recognition.look_ahead(self._so_far(self._endpointer.turn_so_far(self._now)))
+            elif isinstance(signal, Resumed):
+                self._recognition.forget()
             elif isinstance(signal, Committed):
-                self.counters.utterances += 1
-                self._offer(self._turn.close(signal, self._endpointer.settings.soft_end_seconds))
+                self._commit(signal)
             elif isinstance(signal, Dropped):
-                self.counters.suppress("too short")
+                self._recognition.forget()
                 self._turn.drop(signal.ended_at)
+                self._end(None, "too short")
 
-    def _offer(self, utterance: Utterance) -> None:
+    def _so_far(self, span: Span) -> Utterance:
+        return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds)
+
+    def _commit(self, signal: Committed) -> None:
+        utterance = self._so_far(Span(signal.started_at, signal.ended_at, signal.speech_seconds, signal.at))
+        self._turn.drop(signal.ended_at)
+        self.counters.utterances += 1
         log.info(
             "utterance_ended",
             seconds=round(utterance.seconds, 2),
@@ -195,9 +202,38 @@ class Listener:
             level_dbfs=round(utterance.level_dbfs, 1),
             noise_dbfs=round(utterance.noise_dbfs, 1),
         )
-        if self._waiting.full():
-            self._waiting.get_nowait()
-            self._waiting.task_done()
-            self.counters.suppress("recognizer too slow")
+        if self._recognition.add(utterance) is not None:
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
-        self._waiting.put_nowait(utterance)
+            self._end(None, "recognizer too slow")
+
+    def _tell_words_so_far(self, heard: Heard) -> None:
+        for observer in self.observers:
+            observer.words_so_far(heard)
+
+    async def _close(self, utterance: Utterance, heard: Heard | None) -> None:
+        """Take a whole turn from the recognizer: the end of its way, or on to the sink."""
+        if heard is None:
+            self._end(None, "failed")
+            return
+        transcript = heard.transcript
+        log.info(
+            "transcript_recognized",
+            words=transcript.text,
+            recognizer=transcript.recognizer,
+            confidence=transcript.confidence,
+            speech_seconds=round(utterance.speech_seconds, 2),
+        )
+        reason = await self.admit(heard) if transcript.text else "no words"
+        self._end(heard, reason)
+        if not reason:
+            await self._sink(heard)
+
+    def _end(self, heard: Heard | None, reason: str) -> None:
+        """Count the end of a turn and tell the observers."""
+        if reason in {"", REFLEX}:
+            self.counters.transcripts += 1
+            self.counters.reflexes += reason == REFLEX
+        else:
+            self.counters.suppress(reason)
+        for observer in self.observers:
+            observer.turn_ended(heard, reason)

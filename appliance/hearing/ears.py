@@ -1,30 +1,25 @@
 """The ears, opened: microphone or recording, and everything from there to the mailbox."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Final, TypeAlias
+from typing import Final
 
 import structlog
 
-from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.config import Config
-from appliance.hearing.event import event_of
+from appliance.hearing.intake import Intake
 from appliance.hearing.recognizers import Hearing, choose_recognizer
 from appliance.notify import HeartBeat
 from appliance.options import RunOptions
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable
-from audio.half_duplex import HalfDuplex
-from audio.interfaces import AudioSource
-from audio.listener import Listener
+from audio.interfaces import AudioSource, EchoGuard
+from audio.listener import Listener, Surroundings
 from audio.recording import RecordingSource
-from audio.speech import Heard
 from audio.vad import load_detector
-from memory.errors import StateUnusable
 
 log = structlog.get_logger()
 
@@ -36,9 +31,6 @@ REOPEN_SECONDS: Final = 3.0
 
 WORDS_COME_WITHIN: Final = 1.5
 """Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
-
-RETRY_SECONDS: Final = 1.0
-"""Between tries to put heard words into a mailbox whose disk is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,52 +80,15 @@ class Ears:
             "gated_chunks": counters.gated,
             "utterances": counters.utterances,
             "transcripts": counters.transcripts,
+            "reflexes": counters.reflexes,
             "suppressed": dict(counters.suppressed),
         }
 
 
-Reflex: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Acts on words beside the loop, at once; returns whether that was all they asked for."""
-
-
-async def no_reflex(words: str) -> bool:
-    """Leave all words to the mind."""
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """Where transcripts become events: once `accept` returns, nothing loses them any more."""
-
-    mailbox: Mailbox
-    max_tool_calls: int
-    reflex: Reflex = no_reflex
-    pause: float = RETRY_SECONDS
-    """Seconds between two tries."""
-
-    async def accept(self, heard: Heard) -> None:
-        """Put one turn into the mailbox, unless a reflex took it; tries again for as long as the disk refuses."""
-        if await self.reflex(heard.transcript.text):
-            return
-        event = event_of(heard, self.max_tool_calls)
-        while True:
-            try:
-                await self.mailbox.enqueue(event)
-            except StateUnusable as error:
-                log.warning("event_refused", reason=str(error))
-                await asyncio.sleep(self.pause)
-            else:
-                log.info("event_accepted", event_id=event.id)
-                return
-
-
-def open_ears(
-    config: Config, options: RunOptions, busy_until: Callable[[], float], mailbox: Mailbox, reflex: Reflex = no_reflex
-) -> Ears | None:
+def open_ears(config: Config, options: RunOptions, echo: EchoGuard, intake: Intake) -> Ears | None:
     """Return the ears, None without a microphone (said in one line).
 
-    `busy_until` tells when the loudspeaker falls silent; `reflex` hears words before the mind. Raises `BadRecording`
-    for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
+    Raises `BadRecording` for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
     """
     if options.deaf:
         return None
@@ -143,9 +98,9 @@ def open_ears(
         return None
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
     # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
-    half_duplex = None if options.fast else HalfDuplex(busy_until)
-    intake = Intake(mailbox, config.mind.max_tool_calls, reflex)
-    listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, half_duplex)
+    surroundings = Surroundings() if options.fast else Surroundings(echo)
+    listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, surroundings)
+    listener.admit = intake.admit
     beat = HeartBeat("ears", FRAMES_SECONDS)
     listener.on_chunk = beat.touch
     return Ears(listener, hearing, beat)

@@ -11,8 +11,11 @@ PERSON_PRIORITY = 10
 """A person comes before her own work; timers (20) before a person."""
 
 
-def event_of(heard: Heard, max_tool_calls: int) -> Event:
-    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002)."""
+def event_of(heard: Heard, max_tool_calls: int, continues: str = "") -> Event:
+    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
+
+    `continues` is the id of the event that the words go on with.
+    """
     utterance, transcript = heard.utterance, heard.transcript
     evidence: dict[str, Json] = {
         "confidence": transcript.confidence,
@@ -28,6 +31,9 @@ def event_of(heard: Heard, max_tool_calls: int) -> Event:
         "committed": utterance.committed_at,
         "text": heard.recognized_at,
     }
+    metadata: dict[str, Json] = {"evidence": evidence, "timing": timing}
+    if continues:
+        metadata["continues"] = continues
     ago = timedelta(seconds=max(0.0, monotonic() - utterance.started_at))
     return Event(
         type=ASR_TRANSCRIPT,
@@ -35,6 +41,6 @@ def event_of(heard: Heard, max_tool_calls: int) -> Event:
         source="mic",
         priority=PERSON_PRIORITY,
         max_tool_calls=max_tool_calls,
-        metadata={"evidence": evidence, "timing": timing},
+        metadata=metadata,
         created_at=datetime.now(UTC) - ago,
     )

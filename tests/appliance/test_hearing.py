@@ -10,9 +10,9 @@ import pytest
 
 from agent.event import Event
 from agent.mailbox import Mailbox
-from appliance.hearing import ears as hearing
-from appliance.hearing.ears import Intake
 from appliance.hearing.event import event_of
+from appliance.hearing.intake import RETRY_SECONDS, Intake
+from audio.listener import REFLEX
 from audio.speech import Heard, Transcript, Utterance
 from memory.errors import StateUnusable
 
@@ -64,18 +64,43 @@ async def test_heard_words_wait_for_a_full_disk_and_are_filed_once(tmp_path: Pat
     async with asyncio.timeout(5):
         await intake.accept(heard())
     assert [event.content for event in mailbox.filed] == ["what time is it"]
-    assert hearing.RETRY_SECONDS > 0
+    assert RETRY_SECONDS > 0
 
 
 async def test_words_that_a_reflex_took_reach_nobody_else() -> None:
     mailbox, asked = FullDisk(0), []
 
-    async def only_stop(words: str) -> bool:
-        asked.append(words)
-        return words == "stop"
+    async def only_stop(words: Heard) -> bool:
+        asked.append(words.transcript.text)
+        return words.transcript.text == "stop"
 
-    intake = Intake(mailbox, 10, only_stop, pause=0.0)
-    for words in ("stop", "what time is it"):
-        await intake.accept(heard(words))
+    intake = Intake(mailbox, 10, reflexes=(only_stop,), pause=0.0)
+    assert [await intake.admit(heard(words)) for words in ("stop", "what time is it")] == [REFLEX, ""]
     assert asked == ["stop", "what time is it"]
-    assert [event.content for event in mailbox.filed] == ["what time is it"]
+    assert mailbox.filed == []
+
+
+async def test_the_first_guard_that_objects_says_why_and_no_reflex_hears_it() -> None:
+    asked: list[str] = []
+
+    async def never(words: Heard) -> bool:
+        asked.append(words.transcript.text)
+        return False
+
+    guards = (lambda h: "too quiet" if h.transcript.text == "hm" else "", lambda h: "echo")
+    intake = Intake(FullDisk(0), 10, guards, (never,))
+    assert [await intake.admit(heard(words)) for words in ("hm", "hello")] == ["too quiet", "echo"]
+    assert asked == []
+
+
+@pytest.mark.shows("V7")
+async def test_words_right_after_a_commit_continue_the_event_before() -> None:
+    mailbox = FullDisk(0)
+    intake = Intake(mailbox, 10)
+    # A turn lasts 1.7 s to its commit: the second begins 0.3 s after that of the first, the third 3.3 s after.
+    for words, ago in (("turn on the", 20.0), ("kitchen light", 18.0), ("thank you", 13.0)):
+        await intake.accept(heard(words, ago))
+    first, second, third = mailbox.filed
+    assert "continues" not in first.metadata
+    assert second.metadata["continues"] == first.id
+    assert "continues" not in third.metadata

@@ -8,10 +8,18 @@ import pytest
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.half_duplex import HalfDuplex
-from audio.listener import PRE_ROLL_SECONDS, WAITING_UTTERANCES, Listener
+from audio.interfaces import EchoGuard
+from audio.listener import PRE_ROLL_SECONDS, WAITING_UTTERANCES, Listener, NoEcho, Surroundings
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import Heard, SpeechStarted
-from tests.audio.ears_fakes import FAILED, ScriptedDetector, ScriptedRecognizer, ScriptedSource, chunk_numbers
+from tests.audio.ears_fakes import (
+    FAILED,
+    RecordingObserver,
+    ScriptedDetector,
+    ScriptedRecognizer,
+    ScriptedSource,
+    chunk_numbers,
+)
 
 PRE_ROLL_CHUNKS = round(PRE_ROLL_SECONDS / CHUNK_SECONDS)
 QUIET = "." * 40
@@ -25,18 +33,18 @@ class Room:
     pattern: str
     source: ScriptedSource = field(init=False)
     recognizer: ScriptedRecognizer = field(default_factory=ScriptedRecognizer)
-    half_duplex: HalfDuplex | None = None
+    echo: EchoGuard = field(default_factory=NoEcho)
     heard: list[Heard] = field(default_factory=list)
-    started: list[SpeechStarted] = field(default_factory=list)
+    turns: RecordingObserver = field(default_factory=RecordingObserver)
     endpointer: Endpointer = field(default_factory=lambda: Endpointer(EndpointerSettings()))
 
     def __post_init__(self) -> None:
         self.source = ScriptedSource(self.pattern)
         self.detector = ScriptedDetector(self.pattern)
         self.listener = Listener(
-            self.source, self.detector, self.endpointer, self.recognizer, self.keep, self.half_duplex
+            self.source, self.detector, self.endpointer, self.recognizer, self.keep, Surroundings(self.echo)
         )
-        self.listener.on_speech_started = self.started.append
+        self.listener.observers.append(self.turns)
 
     async def keep(self, heard: Heard) -> None:
         self.heard.append(heard)
@@ -61,7 +69,7 @@ async def test_two_turns_give_two_transcripts_in_order_at_their_times() -> None:
     assert first.ended_at == pytest.approx(room.source.at(48))
     assert second.started_at == pytest.approx(room.source.at(88))
     assert second.speech_seconds == pytest.approx(16 * CHUNK_SECONDS)
-    assert room.started == [SpeechStarted(first.started_at), SpeechStarted(second.started_at)]
+    assert room.turns.started == [SpeechStarted(first.started_at), SpeechStarted(second.started_at)]
     assert room.listener.ended.is_set()
 
 
@@ -116,7 +124,7 @@ async def test_she_does_not_hear_herself_and_who_spoke_before_her_is_heard() -> 
         busy.append(0.0)
         return speaks_until if len(busy) > 50 else 0.0
 
-    room = Room(QUIET + WORD + "##" + "#" * 60 + QUIET, half_duplex=HalfDuplex(busy_until, margin=0.0))
+    room = Room(QUIET + WORD + "##" + "#" * 60 + QUIET, echo=HalfDuplex(busy_until, margin=0.0))
     await room.listen()
     before, after = (chunk_numbers(heard.utterance) for heard in room.heard)
     assert before.stop == 50

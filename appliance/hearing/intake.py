@@ -1,0 +1,75 @@
+"""Where transcripts become events: past the guards and the reflexes, into the mailbox."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import structlog
+
+from agent.mailbox import Mailbox
+from appliance.hearing.event import event_of
+from audio.listener import REFLEX
+from audio.speech import Heard
+from memory.errors import StateUnusable
+
+log = structlog.get_logger()
+
+RETRY_SECONDS: Final = 1.0
+"""Between tries to put heard words into a mailbox whose disk is full."""
+
+CONTINUES_WITHIN: Final = 2.0
+"""Seconds after the commit of a turn within which speech that begins continues what was said in it."""
+
+Guard: TypeAlias = Callable[[Heard], str]
+"""Looks at the words and their evidence, at once; returns "" to let them pass, else why nobody gets them."""
+
+Reflex: TypeAlias = Callable[[Heard], Awaitable[bool]]
+"""Acts on words beside the loop, at once; returns whether that was all they asked for."""
+
+
+@dataclass(slots=True)
+class Intake:
+    """Once `accept` returns, nothing loses the words any more."""
+
+    mailbox: Mailbox
+    max_tool_calls: int
+    guards: tuple[Guard, ...] = ()
+    """Asked in order; the first reason counts."""
+    reflexes: tuple[Reflex, ...] = ()
+    """Asked in order, of what passed the guards, until one has done with the words."""
+    pause: float = RETRY_SECONDS
+    """Seconds between two tries."""
+    _before: tuple[str, float] | None = field(default=None, init=False)
+    """Id of the last event, and when its turn was committed: seconds on the source's clock."""
+
+    async def admit(self, heard: Heard) -> str:
+        """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
+        for guard in self.guards:
+            if reason := guard(heard):
+                return reason
+        for reflex in self.reflexes:
+            if await reflex(heard):
+                return REFLEX
+        return ""
+
+    async def accept(self, heard: Heard) -> None:
+        """Put one turn into the mailbox; tries again for as long as the disk refuses."""
+        event = event_of(heard, self.max_tool_calls, self._continued(heard))
+        self._before = (event.id, heard.utterance.committed_at)
+        while True:
+            try:
+                await self.mailbox.enqueue(event)
+            except StateUnusable as error:
+                log.warning("event_refused", reason=str(error))
+                await asyncio.sleep(self.pause)
+            else:
+                log.info("event_accepted", event_id=event.id, continues=event.metadata.get("continues"))
+                return
+
+    def _continued(self, heard: Heard) -> str:
+        """Return the id of the event that these words go on with, "" where they begin anew."""
+        if self._before is None:
+            return ""
+        event_id, committed_at = self._before
+        return event_id if heard.utterance.started_at - committed_at <= CONTINUES_WITHIN else ""

@@ -1,0 +1,129 @@
+"""One recognition at a time, beside the listen loop: of whole turns in order, and ahead of their end."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Final, TypeAlias
+
+import structlog
+
+from audio.errors import RecognitionFailed
+from audio.interfaces import Recognizer
+from audio.speech import Heard, Utterance
+
+log = structlog.get_logger()
+
+WAITING_UTTERANCES: Final = 16
+"""Utterances that may wait for the recognizer; past that the oldest is dropped, and counted."""
+
+USELESS_AHEAD: Final = 1.5
+"""A recognizer that took so many seconds last time would still be at the words so far when the turn ends: nothing is
+gained, and the whole turn would wait for it."""
+
+Take: TypeAlias = Callable[[Utterance, Heard | None], Awaitable[None]]
+"""Takes a whole turn, in order; None when the recognizer failed."""
+
+
+class Recognition:
+    """Whole turns wait in a bounded queue, oldest dropped; of the words so far only the newest wish waits.
+
+    A whole turn goes before words so far. What was recognized ahead is not recognized again when the turn ends without
+    more speech. All methods are for the event loop and return at once, but `run` and `settled`.
+    """
+
+    def __init__(self, recognizer: Recognizer, clock: Callable[[], float] = monotonic) -> None:
+        self.recognizer = recognizer
+        self.on_words_so_far: Callable[[Heard], None] = lambda _: None
+        """Told the words of a turn that is still as it was when they were asked for."""
+        self._clock = clock
+        self._whole: deque[Utterance] = deque()
+        self._ahead: Utterance | None = None
+        """What waits to be recognized ahead."""
+        self._wanted: Utterance | None = None
+        """What was last asked for ahead, for as long as its turn did not go on."""
+        self._known: Heard | None = None
+        """The newest result of a recognition ahead."""
+        self._last_took = 0.0
+        self._is_over = False
+        self._has_work = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    def look_ahead(self, utterance: Utterance, *, at_any_cost: bool = False) -> None:
+        """Recognize the words so far, unless the recognizer is too slow for that (`USELESS_AHEAD`)."""
+        if self._last_took >= USELESS_AHEAD and not at_any_cost:
+            return
+        self._ahead = self._wanted = utterance
+        self._wake()
+
+    def forget(self) -> None:
+        """Speech went on, or the turn is over: nobody wants its words so far any more."""
+        self._ahead = self._wanted = None
+
+    def add(self, utterance: Utterance) -> Utterance | None:
+        """Queue a whole turn; return the one that was dropped for it."""
+        self.forget()
+        dropped = self._whole.popleft() if len(self._whole) == WAITING_UTTERANCES else None
+        self._whole.append(utterance)
+        self._wake()
+        return dropped
+
+    def finish(self) -> None:
+        """Let `run` return when all is done: no more will come."""
+        self._is_over = True
+        self._wake()
+
+    async def settled(self) -> None:
+        """Return when nothing waits and nothing is under way: a recording waits for that, a microphone never."""
+        await self._settled.wait()
+
+    async def run(self, take: Take) -> None:
+        """Recognize what comes, until `finish`. Raises what `take` raises."""
+        while True:
+            if self._whole:
+                utterance = self._whole.popleft()
+                await take(utterance, await self._recognize_whole(utterance))
+            elif self._ahead is not None:
+                await self._recognize_ahead(self._ahead)
+            elif self._is_over:
+                return
+            else:
+                self._settled.set()
+                self._has_work.clear()
+                await self._has_work.wait()
+
+    async def _recognize_whole(self, utterance: Utterance) -> Heard | None:
+        if self._known is not None and _is_same(self._known.utterance, utterance):
+            return Heard(utterance, self._known.transcript, self._known.recognized_at)
+        try:
+            return await self._recognize(utterance)
+        except RecognitionFailed as error:
+            log.warning("recognition_failed", reason=str(error))
+            return None
+
+    async def _recognize_ahead(self, utterance: Utterance) -> None:
+        self._ahead = None
+        try:
+            self._known = await self._recognize(utterance)
+        except RecognitionFailed as error:  # the whole turn will fail as well, and is counted then
+            log.debug("recognition_ahead_failed", reason=str(error))
+            return
+        if self._wanted is utterance:
+            self.on_words_so_far(self._known)
+
+    async def _recognize(self, utterance: Utterance) -> Heard:
+        began = self._clock()
+        transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)
+        ended = self._clock()
+        self._last_took = ended - began
+        return Heard(utterance, transcript, ended)
+
+    def _wake(self) -> None:
+        self._settled.clear()
+        self._has_work.set()
+
+
+def _is_same(ahead: Utterance, whole: Utterance) -> bool:
+    """Whether what was recognized ahead is all that the turn came to."""
+    return ahead.started_at == whole.started_at and len(ahead.samples) == len(whole.samples)

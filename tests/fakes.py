@@ -88,13 +88,23 @@ class RecordingOutlet:
     sentence_said: asyncio.Event = field(default_factory=asyncio.Event)
     playing: asyncio.Event = field(default_factory=asyncio.Event)
     """Cleared, no delivery ends: she is still speaking."""
+    hears: str = ""
+    """What is heard of each reply that is hushed while it plays."""
+    deliveries: list["RecordingDelivery"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.playing.set()
 
     def open(self, reply: Reply) -> Delivery:
         self.replies.append(reply)
-        return RecordingDelivery(self, list(reply.already))
+        self.deliveries.append(RecordingDelivery(self, list(reply.already)))
+        return self.deliveries[-1]
+
+    def hush(self) -> None:
+        """Be silent at once, as a mouth is."""
+        for delivery in self.deliveries:
+            if not self.playing.is_set() and delivery.sentences:
+                delivery.hushed.set()
 
 
 @dataclass
@@ -104,6 +114,7 @@ class RecordingDelivery:
     splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     sentences: list[str] = field(default_factory=list)
     closed: bool = False
+    hushed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def handed(self) -> str:
@@ -121,7 +132,13 @@ class RecordingDelivery:
         self.closed = True
 
     async def ended(self) -> Delivered:
-        await self.outlet.playing.wait()
+        async with asyncio.TaskGroup() as either:
+            waits = [either.create_task(event.wait()) for event in (self.outlet.playing, self.hushed)]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+        if self.hushed.is_set():
+            return Delivered(self.handed, self.outlet.hears, interrupted=True)
         return Delivered(self.handed, self.handed)
 
     def _say(self, sentences: list[str]) -> None:

@@ -13,10 +13,10 @@ from agent.context.epochs import ContextLimits, Contexts, Epoch
 from agent.context.tokens import TokenCounter
 from agent.desk import Desk
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
-from agent.loop import Loop, Mind
+from agent.loop import SENTENCE_STARTED, Loop, Mind
 from agent.mailbox import Mailbox
 from agent.model.interface import ChatModel
-from agent.record import Recorder
+from agent.record import Recorder, step
 from agent.situation import place_in_time
 from agent.think import Thinker
 from agent.tools.events import event_tools
@@ -60,6 +60,27 @@ class TestMind:
     async def handle_next(self) -> None:
         async with asyncio.timeout(5):
             await self.loop.handle(await self.mailbox.take())
+
+    @asynccontextmanager
+    async def at_work(self, event: Event) -> AsyncIterator[None]:
+        """Handle an event while the test goes on, and notice what arrives; afterwards both have ended."""
+        await self.mailbox.enqueue(event)
+        hand = await self.mailbox.take()
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            watch = group.create_task(self.loop.watch())
+            life = group.create_task(self.loop.handle(hand))
+            yield
+            await life
+            watch.cancel()
+
+    async def committed(self, event: Event, *sentences: str) -> None:
+        """Do what the mouth does before the first sample of a sentence."""
+        for sentence in sentences:
+            await self.mind.bus.publish(step(SENTENCE_STARTED, event, "", {}, sentence))
+
+    async def noticed(self) -> None:
+        """Return when the loop has looked at everything that arrived."""
+        await self.loop.arrivals.join()
 
     @property
     def loop_epoch(self) -> Epoch:
@@ -120,6 +141,7 @@ async def a_mind(
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:
         loop = Loop(mind, lambda: system, [place_in_time(UTC, lambda: NOON)], lambda: NOON)
+        loop.hush = outlet.hush
         if recover:
             await mailbox.recover()
         yield TestMind(mind, loop, outlet, disk)

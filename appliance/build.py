@@ -1,10 +1,11 @@
 """The one place that chooses real implementations and puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import Final
 
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
@@ -26,7 +27,7 @@ from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
-from appliance.hearing.ears import Ears, open_ears
+from appliance.hearing.ears import Ears, open_ears, open_source
 from appliance.hearing.intake import Intake, Reflex
 from appliance.models import choose_models
 from appliance.options import RunOptions
@@ -37,6 +38,8 @@ from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
 from audio.half_duplex import HalfDuplex
+from audio.interfaces import AudioSource, Player, Synthesizer
+from audio.listener import Surroundings
 from audio.mouth import Mouth
 
 
@@ -58,6 +61,22 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """What lies outside the program: sound card, voices, models, clock. A simulated room puts its own in their place."""
+
+    source: Callable[[Config, RunOptions], AudioSource | None] = open_source
+    """None without a microphone."""
+    player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
+    voice: Callable[[Config], Synthesizer] = voice_at_volume
+    models: Callable[[Config], Awaitable[list[ChatModel]]] = choose_models
+    clock: Callable[[], float] = monotonic
+    """Seconds, the same as the source's and the player's."""
+
+
+REAL: Final = Outside()
+
+
+@dataclass(frozen=True, slots=True)
 class Thinking:
     """What the mind thinks and answers with."""
 
@@ -67,7 +86,7 @@ class Thinking:
 
 
 @asynccontextmanager
-async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
+async def open_box(config: Config, options: RunOptions, outside: Outside = REAL) -> AsyncIterator[Box]:
     """Open every part; what is missing on this machine is told in one line each, and done without.
 
     Raises what the parts raise when a person asked for something that cannot be: a wrong model folder, an unreadable
@@ -76,16 +95,18 @@ async def open_box(config: Config, options: RunOptions) -> AsyncIterator[Box]:
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
         graph = await parts.enter_async_context(graph_side(config))
-        models = await choose_models(config)
+        models = await outside.models(config)
         for model in models:
             parts.push_async_callback(model.aclose)
-        player = await open_player(config, options)
+        player = await outside.player(config, options)
         parts.push_async_callback(player.aclose)
-        mouth = Mouth(voice_at_volume(config), player)
+        mouth = Mouth(outside.voice(config), player, outside.clock)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
         intake = Intake(state.mailbox, config.mind.max_tool_calls, reflexes=reflexes)
-        ears = open_ears(config, options, HalfDuplex(lambda: player.busy_until), intake)
+        source = outside.source(config, options)
+        surroundings = Surroundings(HalfDuplex(lambda: player.busy_until), outside.clock)
+        ears = None if options.deaf else open_ears(config, source, surroundings, intake)
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()

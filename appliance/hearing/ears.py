@@ -1,6 +1,7 @@
 """The ears, opened: microphone or recording, and everything from there to the mailbox."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -16,7 +17,7 @@ from appliance.notify import HeartBeat
 from appliance.options import RunOptions
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable
-from audio.interfaces import AudioSource, EchoGuard
+from audio.interfaces import AudioSource
 from audio.listener import Listener, Surroundings
 from audio.recording import RecordingSource
 from audio.vad import load_detector
@@ -40,6 +41,8 @@ class Ears:
     listener: Listener
     hearing: Hearing
     beat: HeartBeat
+    clock: Callable[[], float] = monotonic
+    """The source's."""
 
     async def listen(self) -> None:
         """Cut the source into utterances: a recording until it ends, a microphone for ever, whatever happens to it."""
@@ -56,9 +59,9 @@ class Ears:
 
     async def until_silent(self, seconds: float) -> None:
         """Return when a recording is used up and handed on, or nobody spoke into the microphone for so long."""
-        began = monotonic()
+        began = self.clock()
         while not self.listener.ended.is_set():
-            silence = monotonic() - max(began, self.listener.last_speech_at)
+            silence = self.clock() - max(began, self.listener.last_speech_at)
             if silence >= seconds:
                 return
             with suppress(TimeoutError):
@@ -67,7 +70,7 @@ class Ears:
 
     def hear_somebody(self) -> bool:
         """Whether somebody speaks, or did so just now that the words may not be known yet."""
-        return monotonic() - self.listener.last_speech_at < WORDS_COME_WITHIN
+        return self.clock() - self.listener.last_speech_at < WORDS_COME_WITHIN
 
     def describe(self) -> dict[str, Json]:
         """Return what the ears did so far, for the status."""
@@ -85,28 +88,31 @@ class Ears:
         }
 
 
-def open_ears(config: Config, options: RunOptions, echo: EchoGuard, intake: Intake) -> Ears | None:
-    """Return the ears, None without a microphone (said in one line).
+def open_ears(config: Config, source: AudioSource | None, surroundings: Surroundings, intake: Intake) -> Ears | None:
+    """Return the ears, None without a microphone.
 
-    Raises `BadRecording` for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
+    Raises `ModelNotFound` for a configured model folder that is none.
     """
-    if options.deaf:
-        return None
-    source = _source(config, options)
     hearing = choose_recognizer(config)
     if source is None:
         return None
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
     # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
-    surroundings = Surroundings() if options.fast else Surroundings(echo)
-    listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, surroundings)
+    around = surroundings if source.is_live else Surroundings()
+    listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, around)
     listener.admit = intake.admit
     beat = HeartBeat("ears", FRAMES_SECONDS)
     listener.on_chunk = beat.touch
-    return Ears(listener, hearing, beat)
+    return Ears(listener, hearing, beat, surroundings.clock)
 
 
-def _source(config: Config, options: RunOptions) -> AudioSource | None:
+def open_source(config: Config, options: RunOptions) -> AudioSource | None:
+    """Return where sound comes from, None where nobody listens or there is no microphone (said in one line).
+
+    Raises `BadRecording` for an input that is no sound.
+    """
+    if options.deaf:
+        return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
     from audio.devices import find_device

@@ -62,7 +62,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What lies outside the program: sound card, voices, models, clock. A simulated room puts its own in their place."""
+    """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
 
     source: Callable[[Config, RunOptions], AudioSource | None] = open_source
     """None without a microphone."""

@@ -12,6 +12,7 @@ from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.player.live import Filler, OutputFormat
 from tests.room.acoustics import SPEAKER_RATE, EchoPath, Loudspeaker, Sound
+from tests.room.virtual_time import until
 
 T = TypeVar("T")
 
@@ -111,13 +112,13 @@ class SimulatedCard:
             self.room.echo.play(samples)
             self._note(samples, began + blocks * period + OUTPUT_LATENCY)
             blocks += 1
-            await asyncio.sleep(began + blocks * period - self._loop.time())
+            await until(began + blocks * period)
 
     async def _record(self) -> None:
         began, chunks = self._loop.time(), 0
         while True:
             chunks += 1
-            await asyncio.sleep(began + chunks * CHUNK_SECONDS + INPUT_LATENCY - self._loop.time())
+            await until(began + chunks * CHUNK_SECONDS + INPUT_LATENCY)
             samples = self.room.hear()
             if self.recording is not None:
                 self.recording.append(samples)

@@ -13,7 +13,7 @@ from audio.player.live import LivePlayer
 from audio.speech import SpeechAudio
 from tests.room.acoustics import Loudspeaker
 from tests.room.card import SimulatedCard, beside
-from tests.room.virtual_time import EPOCH, run_virtually
+from tests.room.virtual_time import EPOCH, passed, run_virtually
 
 TONE = (8000 * np.sin(2 * np.pi * 440 * np.arange(16000) / 16000)).astype(np.int16)
 
@@ -49,7 +49,7 @@ def test_what_she_says_is_heard_when_the_player_says_so() -> None:
 
         async def play() -> float:
             await player.start()
-            await asyncio.sleep(1)
+            await passed(1)
             await player.play(SpeechAudio(TONE, 16000))
             begins = player.busy_until - 1.0
             await player.drain()

@@ -104,6 +104,22 @@ class _VirtualSelector(selectors.DefaultSelector):
         raise NothingHappens("no timer is set, and no job, program or descriptor stirs: something waits for ever")
 
 
+async def until(at: float) -> None:
+    """Return at a moment of the loop's clock, seconds; at once when it has passed."""
+    loop = asyncio.get_running_loop()
+    rung: asyncio.Future[None] = loop.create_future()
+    timer = loop.call_at(at, rung.set_result, None)
+    try:
+        await rung
+    finally:
+        timer.cancel()
+
+
+async def passed(seconds: float) -> None:
+    """Return after so much time of the loop's clock."""
+    await until(asyncio.get_running_loop().time() + seconds)
+
+
 def run_virtually(main: Coroutine[Any, Any, T], job_seconds: Mapping[str, float] | None = None) -> T:
     """Run a coroutine to its end in virtual time, on a loop of its own, and return what it returns."""
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(job_seconds)) as runner:

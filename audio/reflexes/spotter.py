@@ -1,0 +1,257 @@
+"""Reflex words spotted in sound by pocketsphinx, without model or network: English, and only where all was said."""
+
+import asyncio
+import math
+import tempfile
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import structlog
+
+from audio.errors import RecognitionFailed
+from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
+from audio.reflexes.words import REFLEXES, Reflex, asked
+
+if TYPE_CHECKING:
+    from pocketsphinx import Decoder
+
+log = structlog.get_logger()
+
+THRESHOLDS: Final[Mapping[str, float]] = {
+    **{"stop": -10, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -5},
+    **{"wait": -10, "hold on": -20, "pause": -9, "go on": -18, "continue": -20, "resume": -10},
+    **{"quieter": -14, "softer": -22, "volume down": -20, "turn it down": -20},
+    **{"louder": -18, "volume up": -20, "turn it up": -20, "speak up": -20},
+    **{"repeat": -20, "repeat that": -20, "say that again": -20, "say again": -20},
+    **{"mute": -10, "mute yourself": -20},
+}
+"""What is listened for, and the decimal exponent by which it may be less likely than any other string of phones.
+
+Measured (docs/decisions/0016): each stands above the best of 572 pieces of human speech that is none of these, cut at
+every pause, and at -20 where no such piece came near it."""
+
+LAXEST: Final = -40
+"""Exponent at which the decoder itself gives up; the thresholds above are applied to what it still reports."""
+
+COVERS: Final = 0.6
+"""Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
+
+SPEECH_BEGINS: Final = 0.5
+SPEECH_GOES_ON: Final = 0.35
+"""Probabilities of speech; upstream Silero's threshold, and its threshold for the end."""
+
+PRE_ROLL_CHUNKS: Final = 10
+"""0.32 s."""
+
+SOFT_END_CHUNKS: Final = 6
+"""0.19 s of silence: the endpointer's soft end."""
+
+LONGEST_CHUNKS: Final = 70
+"""2.2 s with the pre-roll and the closing silence: a longer utterance is no reflex, and is not kept."""
+
+MOST_WAITING: Final = 2
+"""Stretches of speech that may wait for the decoder; past that the oldest is left to the recognizer."""
+
+_LOG_BASE: Final = math.log(1.0001)
+_KEYWORD_OFFSET: Final = 1500
+_SCORE_SHIFT: Final = 1024
+"""The decoder's logarithm, and what its keyword search takes off each score (upstream `KWS_MAX`, `SENSCR_SHIFT`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Speech between two silences, short enough to be a reflex."""
+
+    samples: Samples
+    """int16, shape (n,), 16 kHz, with pre-roll and closing silence."""
+    started_at: float
+    """Seconds on the source's clock at which the speech began."""
+    ended_at: float
+    """Seconds on the source's clock at which it ended."""
+    first: float
+    """Seconds from the first sample to the speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spotted:
+    """A reflex word that was all somebody said."""
+
+    reflex: Reflex
+    words: str
+    started_at: float
+    """Seconds on the source's clock at which the speech began."""
+    ended_at: float
+    """Seconds on the source's clock at which it ended."""
+    exponent: float
+    """Decimal exponent of how much likelier the word was than any string of phones."""
+
+
+@dataclass(slots=True)
+class Cutter:
+    """Cuts chunks into stretches: pure; what her own voice covers is never part of one."""
+
+    _before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=PRE_ROLL_CHUNKS))
+    _chunks: list[AudioChunk] = field(default_factory=list)
+    _first: int = 0
+    """Index of the chunk in which speech began."""
+    _silent: int = 0
+    _is_too_long: bool = False
+
+    def process(self, chunk: AudioChunk, probability: float, *, covered: bool) -> Stretch | None:
+        """Take a chunk; return the stretch whose closing silence is over with it."""
+        if covered:
+            self.drop()
+            return None
+        if not self._chunks and not self._is_too_long:
+            self._wait(chunk, probability)
+            return None
+        self._silent = 0 if probability >= SPEECH_GOES_ON else self._silent + 1
+        if not self._is_too_long:
+            self._chunks.append(chunk)
+            if len(self._chunks) > LONGEST_CHUNKS:
+                self._is_too_long, self._chunks = True, []
+        return self._close() if self._silent >= SOFT_END_CHUNKS else None
+
+    def drop(self) -> None:
+        """Forget all sound."""
+        self._before.clear()
+        self._chunks, self._silent, self._is_too_long = [], 0, False
+
+    def _wait(self, chunk: AudioChunk, probability: float) -> None:
+        if probability >= SPEECH_BEGINS:
+            self._first, self._silent = len(self._before), 0
+            self._chunks = [*self._before, chunk]
+            self._before.clear()
+        else:
+            self._before.append(chunk)
+
+    def _close(self) -> Stretch | None:
+        chunks = self._chunks
+        self.drop()
+        if not chunks:
+            return None
+        self._before.extend(chunks[-SOFT_END_CHUNKS:])
+        return Stretch(
+            np.concatenate([chunk.samples for chunk in chunks]),
+            chunks[self._first].started_at,
+            chunks[-SOFT_END_CHUNKS].started_at,
+            self._first * CHUNK_SECONDS,
+        )
+
+
+class KeywordSearch:
+    """pocketsphinx' keyword search over the wheel's English model. One thread at a time. Loads in 0.3 s, 60 MB."""
+
+    def __init__(self, active: Collection[str] = REFLEXES) -> None:
+        self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
+        self._decoder: Decoder | None = None
+
+    def warm(self) -> None:
+        """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
+        self._decoder = self._loaded()
+
+    def find(self, stretch: Stretch) -> Spotted | None:
+        """Return the likeliest word that fills the stretch. Blocking (30 ms a second of sound)."""
+        decoder = self._decoder = self._loaded()
+        try:
+            decoder.start_utt()
+            decoder.process_raw(stretch.samples.tobytes(), full_utt=True)
+            decoder.end_utt()
+        except RuntimeError as error:
+            raise RecognitionFailed(f"the keyword search failed: {error}") from error
+        seconds = stretch.ended_at - stretch.started_at
+        span = (stretch.first, stretch.first + seconds)
+        found = [
+            (exponent_of(each.prob) - THRESHOLDS[words], exponent_of(each.prob), words)
+            for each in (decoder.seg() if decoder.hyp() else ())
+            if (words := each.word.strip()) in self._reflexes
+            and overlap((each.start_frame / 100, each.end_frame / 100), span) >= COVERS * seconds
+        ]
+        above, exponent, words = max(found, default=(-1.0, 0.0, ""))
+        if above < 0:
+            return None
+        return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at, exponent)
+
+    def _loaded(self) -> "Decoder":
+        if self._decoder is not None:
+            return self._decoder
+        try:
+            from pocketsphinx import Decoder, get_model_path
+        except ImportError as error:  # Python 3.12 on aarch64 has no wheel of it
+            raise RecognitionFailed("pocketsphinx is not installed here: reflexes wait for the recognizer") from error
+        try:
+            decoder = Decoder(
+                hmm=get_model_path("en-us/en-us"),
+                dict=get_model_path("en-us/cmudict-en-us.dict"),
+                lm=None,
+                loglevel="FATAL",
+            )
+            with tempfile.NamedTemporaryFile("w", suffix=".kws") as words:
+                words.writelines(f"{phrase} /1e{LAXEST}/\n" for phrase in self._reflexes)
+                words.flush()
+                decoder.add_kws("reflexes", words.name)
+            decoder.activate_search("reflexes")
+        except (RuntimeError, ValueError, OSError) as error:
+            raise RecognitionFailed(f"the keyword search cannot be loaded: {error}; install nakari again") from error
+        return decoder
+
+
+def exponent_of(prob: float) -> float:
+    """Return the threshold's decimal exponent that a segment's `prob` would just meet."""
+    return (math.log(prob) / _LOG_BASE + _KEYWORD_OFFSET) * _SCORE_SHIFT * _LOG_BASE / math.log(10)
+
+
+def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Return how many seconds two spans share, never less than 0."""
+    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
+
+
+class Spotter:
+    """A `ChunkWatcher` that looks for reflex words in what is said, and its loop beside it.
+
+    The chunk path only collects; the decoder works in a thread. Waiting: two stretches, then the oldest is dropped,
+    counted in `dropped`: the recognizer will still get it.
+    """
+
+    def __init__(self, search: KeywordSearch, on_spotted: Callable[[Spotted], None]) -> None:
+        self._search = search
+        self._on_spotted = on_spotted
+        self._cutter = Cutter()
+        self._waiting: asyncio.Queue[Stretch] = asyncio.Queue(MOST_WAITING)
+        self.dropped = 0
+        self.ready = asyncio.Event()
+        """Set while the model is loaded; without it nothing is collected."""
+
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take a chunk; never waits."""
+        if not self.ready.is_set():
+            return
+        stretch = self._cutter.process(chunk, probability, covered=covered)
+        if stretch is None:
+            return
+        if self._waiting.full():
+            self._waiting.get_nowait()
+            self.dropped += 1
+        self._waiting.put_nowait(stretch)
+
+    def forget(self) -> None:
+        """Drop all sound that is kept."""
+        self._cutter.drop()
+        while not self._waiting.empty():
+            self._waiting.get_nowait()
+
+    async def run(self) -> None:
+        """Look for words, for ever; returns at once, said in one line, where pocketsphinx does not work."""
+        try:
+            await asyncio.to_thread(self._search.warm)
+            self.ready.set()
+            while True:
+                stretch = await self._waiting.get()
+                if (spotted := await asyncio.to_thread(self._search.find, stretch)) is not None:
+                    self._on_spotted(spotted)
+        except RecognitionFailed as error:
+            self.ready.clear()
+            log.warning("reflex_words_not_spotted", reason=str(error))

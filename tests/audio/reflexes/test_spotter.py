@@ -1,0 +1,188 @@
+"""Reflex words in sound: what is cut out for them, and what the real search finds in real and in made voices."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
+from audio.recording import read_recording
+from audio.reflexes.spotter import (
+    LONGEST_CHUNKS,
+    MOST_WAITING,
+    PRE_ROLL_CHUNKS,
+    SOFT_END_CHUNKS,
+    THRESHOLDS,
+    Cutter,
+    KeywordSearch,
+    Spotted,
+    Spotter,
+    Stretch,
+    exponent_of,
+    overlap,
+)
+from audio.reflexes.words import asked
+from audio.vad import load_detector
+from tests.audio.spoken import SHARED_CLIPS, debian_clips, said, silence
+from tests.figures import figure
+
+FLITE = ("slt", "awb", "rms", "kal")
+
+
+def chunk(number: int, samples: Samples | None = None) -> AudioChunk:
+    sound = np.full(CHUNK_SAMPLES, number, np.int16) if samples is None else samples
+    return AudioChunk(sound, 100.0 + number * CHUNK_SECONDS)
+
+
+def cut(pattern: str) -> list[Stretch]:
+    """Cut a pattern: `#` is speech, `.` is none, `c` is covered by her own voice."""
+    cutter = Cutter()
+    found = (
+        cutter.process(chunk(number), 0.9 if sign == "#" else 0.1, covered=sign == "c")
+        for number, sign in enumerate(pattern)
+    )
+    return [stretch for stretch in found if stretch is not None]
+
+
+def stretches(sound: Samples, soft_end: int = SOFT_END_CHUNKS) -> Iterator[Stretch]:
+    """Yield what the cutter makes of a sound in a quiet room."""
+    detector, cutter = load_detector(), Cutter()
+    noise = np.random.default_rng(0).normal(0, 30, 12_000).astype(np.int16)
+    whole = np.concatenate([noise, sound, noise])
+    for number in range(len(whole) // CHUNK_SAMPLES):
+        samples = whole[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
+        if found := cutter.process(chunk(number, samples), detector.probability(samples), covered=False):
+            yield found
+
+
+@pytest.fixture(scope="module")
+def search() -> KeywordSearch:
+    found = KeywordSearch()
+    found.warm()
+    return found
+
+
+@pytest.mark.shows("V16")
+def test_a_word_between_two_silences_is_cut_with_what_was_before_it() -> None:
+    (stretch,) = cut("." * 20 + "#" * 10 + "." * 20)
+    assert stretch.started_at == pytest.approx(100 + 20 * CHUNK_SECONDS)
+    assert stretch.ended_at == pytest.approx(100 + 30 * CHUNK_SECONDS)
+    assert stretch.first == pytest.approx(PRE_ROLL_CHUNKS * CHUNK_SECONDS)
+    numbers = stretch.samples[::CHUNK_SAMPLES]
+    assert list(numbers) == list(range(20 - PRE_ROLL_CHUNKS, 30 + SOFT_END_CHUNKS))
+
+
+def test_it_is_cut_at_the_soft_end_and_not_later() -> None:
+    assert cut("." * 20 + "#" * 10 + "." * (SOFT_END_CHUNKS - 1)) == []
+    assert len(cut("." * 20 + "#" * 10 + "." * SOFT_END_CHUNKS)) == 1
+
+
+@pytest.mark.shows("V16")
+def test_a_sentence_is_too_long_to_be_a_reflex_and_nothing_of_it_is_kept() -> None:
+    assert cut("." * 20 + "#" * (LONGEST_CHUNKS + 1) + "." * 20) == []
+    (after,) = cut("." * 20 + "#" * 200 + "." * 20 + "#" * 9 + "." * 20)
+    assert after.ended_at - after.started_at == pytest.approx(9 * CHUNK_SECONDS)
+
+
+def test_a_short_pause_does_not_make_two_words_of_one() -> None:
+    (stretch,) = cut("." * 20 + "###..###" + "." * 20)
+    assert stretch.ended_at - stretch.started_at == pytest.approx(8 * CHUNK_SECONDS)
+
+
+@pytest.mark.shows("V16", "V4")
+def test_what_her_own_voice_covers_is_no_word_and_the_pause_after_it_is_listened_to() -> None:
+    assert cut("." * 20 + "c" * 12 + "." * 20) == []
+    assert cut("." * 20 + "#" * 5 + "c" * 5 + "." * 20) == []
+    (stretch,) = cut("c" * 30 + "." * 3 + "#" * 10 + "." * 20)
+    assert stretch.started_at == pytest.approx(100 + 33 * CHUNK_SECONDS)
+    assert stretch.samples[0] == 30, "nothing of hers in front of it"
+
+
+@pytest.mark.shows("V16")
+def test_the_words_are_found_in_four_voices(search: KeywordSearch, tmp_path: Path) -> None:
+    right: Counter[str] = Counter()
+    wrong: Counter[tuple[str, str]] = Counter()
+    for words in THRESHOLDS:
+        for voice in FLITE:
+            reflexes = {
+                found.reflex for each in stretches(said(words, voice, tmp_path)) if (found := search.find(each))
+            }
+            right[words] += reflexes == {asked(words)}
+            wrong.update((words, reflex) for reflex in reflexes if reflex != asked(words))
+    total = len(FLITE) * len(THRESHOLDS)
+    figure("reflex words spotted, flite's four voices", f"{right.total()} of {total}, as another one {wrong.total()}")
+    assert right.total() >= 0.75 * total
+    assert right["stop"] == len(FLITE)
+    assert wrong.total() <= 4, wrong
+
+
+@pytest.mark.shows("V16")
+def test_nothing_is_found_in_people_who_say_something_else(search: KeywordSearch) -> None:
+    sounds = [clip.samples for folder in ("cards", "librivox") for clip in debian_clips(folder)]
+    sounds += [read_recording(file) for file in sorted(SHARED_CLIPS.glob("*/*.[wf][al][va]*"))]
+    pieces = [piece for sound in sounds for piece in stretches(sound)]
+    found = [spotted for piece in pieces if (spotted := search.find(piece))]
+    seconds = sum(len(sound) for sound in sounds) / 16_000
+    figure("reflex words spotted in human speech", f"{len(found)} in {len(pieces)} short pieces of {seconds:.0f} s")
+    assert len(pieces) >= 10
+    assert found == []
+
+
+@pytest.mark.shows("V16")
+@pytest.mark.parametrize(
+    "sentence", ["stop by the shop on your way home", "wait for the bus", "the music is louder now"]
+)
+def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path: Path, sentence: str) -> None:
+    for voice in FLITE:
+        assert not [found for each in stretches(said(sentence, voice, tmp_path)) if (found := search.find(each))]
+
+
+def test_a_reflex_that_is_switched_off_is_not_listened_for(tmp_path: Path) -> None:
+    search = KeywordSearch(("wait",))
+    assert not [found for each in stretches(said("stop", "slt", tmp_path)) if (found := search.find(each))]
+    assert [found for each in stretches(said("wait", "slt", tmp_path)) if (found := search.find(each))]
+
+
+async def test_the_loop_tells_what_was_spotted_and_the_chunk_path_waits_for_nothing(tmp_path: Path) -> None:
+    spotted: asyncio.Queue[Spotted] = asyncio.Queue()
+    spotter = Spotter(KeywordSearch(), spotted.put_nowait)
+    sound = np.concatenate([silence(0.5), said("stop", "slt", tmp_path), silence(0.5)])
+    detector = load_detector()
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(spotter.run())
+        await spotter.ready.wait()
+        for number in range(len(sound) // CHUNK_SAMPLES):
+            samples = sound[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
+            spotter(chunk(number, samples), detector.probability(samples), False)
+        found = await spotted.get()
+        running.cancel()
+    assert found.reflex == "stop"
+    assert found.started_at < found.ended_at < 100 + len(sound) / 16_000
+
+
+async def test_a_slow_decoder_costs_the_oldest_and_forgetting_leaves_nothing() -> None:
+    spotter = Spotter(KeywordSearch(), lambda _: None)
+    spotter.ready.set()
+    for number, sign in enumerate(("." * 12 + "#" * 5 + "." * 8) * (MOST_WAITING + 1)):
+        spotter(chunk(number), 0.9 if sign == "#" else 0.1, False)
+    assert spotter.dropped == 1
+    assert spotter._waiting.qsize() == MOST_WAITING
+    spotter.forget()
+    assert spotter._waiting.empty()
+
+
+async def test_nothing_is_collected_before_the_model_is_loaded() -> None:
+    spotter = Spotter(KeywordSearch(), lambda _: None)
+    for number, sign in enumerate("." * 12 + "#" * 5 + "." * 8):
+        spotter(chunk(number), 0.9 if sign == "#" else 0.1, False)
+    assert spotter._waiting.empty()
+
+
+def test_exponents_and_overlaps() -> None:
+    assert exponent_of(1.0001**-1500) == pytest.approx(0.0)
+    assert exponent_of(0.9) > exponent_of(0.8)
+    assert overlap((0, 2), (1, 5)) == 1
+    assert overlap((0, 1), (2, 5)) == 0

@@ -1,0 +1,116 @@
+"""Values of a graph as JSON that can be turned back without loss: what audit log and snapshots are written in."""
+
+import base64
+import math
+from array import array
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pytz
+from neo4j import spatial, time
+
+from memory.graph.store import Json
+
+LONGEST_PLAIN_LIST: Final = 16
+"""Floats that stay readable; a longer list of nothing but floats is an embedding, and is packed."""
+
+_POINTS: Final = {7203: spatial.CartesianPoint, 9157: spatial.CartesianPoint, 4326: spatial.WGS84Point}
+_POINTS[4979] = spatial.WGS84Point
+
+
+def portable(value: object) -> Json:
+    """Return a value as JSON: what JSON has as it is, anything else as an object with one key that begins with $.
+
+    Takes what a property or a parameter can be: null, booleans, integers, floats (NaN and infinities too), texts,
+    bytes, times, durations, points, lists and maps of these. Raises TypeError for anything else.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"$float": str(value)}
+        case bytes() | bytearray():
+            return {"$bytes": base64.b64encode(value).decode()}
+        case list() | tuple() if not isinstance(value, time.Duration | spatial.Point):
+            return _list([*value])
+        case Mapping():
+            return _map({str(key): portable(item) for key, item in value.items()})
+    return _moment_or_place(value)
+
+
+def from_portable(value: Json) -> object:
+    """Return the value that `portable` was given, with the driver's types for times and points.
+
+    Raises ValueError for what `portable` never writes.
+    """
+    match value:
+        case list():
+            return [from_portable(item) for item in value]
+        case dict():
+            key = next(iter(value), "")
+            if not key.startswith("$"):
+                return {name: from_portable(item) for name, item in value.items()}
+            try:
+                return _datetime(value[key], value.get("zone")) if key == "$datetime" else _READERS[key](value[key])
+            except (KeyError, TypeError, AttributeError) as error:
+                raise ValueError(f"no value is written as {key!r}") from error
+    return value
+
+
+def _list(values: list[object]) -> Json:
+    floats = [value for value in values if type(value) is float]
+    if len(floats) == len(values) > LONGEST_PLAIN_LIST:
+        return {"$floats": base64.b64encode(array("d", floats).tobytes()).decode()}
+    return [portable(item) for item in values]
+
+
+def _map(items: dict[str, Json]) -> Json:
+    return {"$map": items} if next(iter(items), "").startswith("$") else items
+
+
+def _moment_or_place(value: object) -> Json:
+    match value:
+        case time.Duration():
+            return {"$duration": [value.months, value.days, value.seconds, value.nanoseconds]}
+        case spatial.Point():
+            return {"$point": [value.srid, *value]}
+        case time.DateTime():
+            region = getattr(value.tzinfo, "zone", None)  # pytz's name for it; None for a plain offset
+            return {"$datetime": value.iso_format(), **({"zone": region} if region else {})}
+        case time.Date():
+            return {"$date": value.iso_format()}
+        case time.Time():
+            return {"$time": value.iso_format()}
+    raise TypeError(f"a graph holds no {type(value).__name__}")
+
+
+def _datetime(written: Any, zone: Json) -> time.DateTime:
+    moment = time.DateTime.from_iso_format(written)
+    # zoneinfo's zones make the driver crash CPython 3.11; pytz's are what it makes itself.
+    return moment.as_timezone(pytz.timezone(str(zone))) if zone else moment
+
+
+def _point(written: Any) -> spatial.Point:
+    srid, *place = written
+    return _POINTS[srid](place)
+
+
+def _duration(written: Any) -> time.Duration:
+    months, days, seconds, nanoseconds = written
+    return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
+
+
+def _bytes(written: Any) -> bytes:
+    return base64.b64decode(written, validate=True)
+
+
+_READERS: Final[dict[str, Callable[[Any], object]]] = {
+    "$float": float,
+    "$bytes": _bytes,
+    "$floats": lambda written: array("d", _bytes(written)).tolist(),
+    "$map": lambda written: {name: from_portable(item) for name, item in written.items()},
+    "$date": time.Date.from_iso_format,
+    "$time": time.Time.from_iso_format,
+    "$duration": _duration,
+    "$point": _point,
+}

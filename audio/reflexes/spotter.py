@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 THRESHOLDS: Final[Mapping[str, float]] = {
-    **{"stop": -10, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -5},
+    **{"stop": -12, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -5},
     **{"wait": -10, "hold on": -20, "pause": -9, "go on": -18, "continue": -20, "resume": -10},
     **{"quieter": -14, "softer": -22, "volume down": -20, "turn it down": -20},
     **{"louder": -18, "volume up": -20, "turn it up": -20, "speak up": -20},

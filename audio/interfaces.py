@@ -67,10 +67,17 @@ class TurnObserver(Protocol):
         """Speech began: nobody knows yet whether it will be words."""
 
     def words_so_far(self, heard: Heard) -> None:
-        """Take the words of a turn that is still open: recognized ahead at its soft end, or because of a peek."""
+        """Take the words of a turn that is still open: recognized ahead at its soft end, or because of a peek.
+
+        The text may be empty. Nothing is told of words that were asked for before speech went on.
+        """
 
     def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
-        """Take the end of a turn: its words, None where there were none; `suppressed` says why nobody gets them."""
+        """Take the end of a turn: its words, None where it was never recognized.
+
+        `suppressed` says why nobody gets them; `audio.listener.REFLEX` when a reflex has done with them, "" when the
+        mind gets them. Told before the mind does.
+        """
 
 
 class Recognizer(Protocol):
@@ -122,11 +129,29 @@ class Player(Protocol):
         """Return when the last queued sample has left the device, its latency included."""
 
     def stop(self) -> float:
-        """Drop what is queued, at once; return the seconds of sound that were dropped (they count as unheard)."""
+        """Drop what is queued, at once; return the seconds of sound that were dropped (they count as unheard).
+
+        Ends a pause: what is played next is heard.
+        """
+
+    def pause(self) -> None:
+        """Fall silent within one buffer of the device; what is queued stays, and counts as unheard until `resume`.
+
+        `play` and `drain` wait meanwhile as if the sound were still to come. Safe to call twice.
+        """
+
+    def resume(self) -> None:
+        """Go on exactly where `pause` cut in; safe to call when nothing is paused."""
+
+    def set_gain(self, factor: float) -> None:
+        """Scale, within one buffer of the device, all that is heard from now on by a factor in [0, 1]; 1 at first."""
 
     @property
     def busy_until(self) -> float:
-        """Seconds on `time.monotonic` until which sound leaves (or left) the loudspeaker; 0 if nothing ever played."""
+        """Seconds on `time.monotonic` until which sound leaves (or left) the loudspeaker; 0 if nothing ever played.
+
+        While it is paused, when the last sample before the pause left it.
+        """
 
     async def aclose(self) -> None:
         """Close the device; safe to call twice."""

@@ -19,7 +19,7 @@ class SpokenSentence:
     """What the mouth is asked to say."""
 
     key: str
-    """Of the reply it belongs to."""
+    """Of the reply it belongs to; "" for what is none: a reflex's own words."""
     number: int
     """Its place in the reply."""
     text: str

@@ -2,20 +2,32 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
 
 from audio.errors import AudioError
 from audio.interfaces import Player, Synthesizer
 from audio.line import Line, SpokenSentence
 from audio.speech import SpeechAudio
+from audio.volume import Volume
 
 __all__ = ["Mouth", "SpokenSentence"]
 
-MOST_WAITING = 64
+MOST_WAITING: Final = 64
 """Sentences said and not yet begun to be made; past it `say` waits."""
 
-LOOK_AHEAD = 2
+LOOK_AHEAD: Final = 2
 """Sentences made, or being made, while another one plays."""
+
+LONGEST_HOLD: Final = 3.0
+"""Seconds that an announcement waits for a pause to end, before it ends the pause: a timer has to ring."""
+
+LOOK_SECONDS: Final = 1.0
+"""How often an announcement that waits looks for how long she was paused."""
+
+PERSON: Final = "a person"
+"""Who pauses her by asking for it."""
 
 
 async def _started(sentence: SpokenSentence) -> None:
@@ -34,15 +46,28 @@ def _failed(sentence: SpokenSentence, reason: str) -> None:
     """Nobody wants to know."""
 
 
+def _speaking(speaking: bool) -> None:
+    """Nobody wants to know."""
+
+
 class Mouth:
     """Speaks sentences one after the other, in the order of `say`.
 
     Every sentence that was said ends exactly once, in order, with `on_ended`; before that, unless it was hushed before
     its turn, it starts exactly once with `on_started`. The callbacks may be set until `run` begins; what they raise
     ends `run`. The player must have been started, and remains its owner's to close.
+
+    Whoever pauses her holds her: she goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
     """
 
-    def __init__(self, synthesizer: Synthesizer, player: Player, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        synthesizer: Synthesizer,
+        player: Player,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        volume: int = 100,
+    ) -> None:
         self._synthesizer = synthesizer
         self._clock = clock
         self._player = player
@@ -54,6 +79,8 @@ class Mouth:
         """Awaited after the last sample left the loudspeaker, with what was heard and whether that was all."""
         self.on_failed: Callable[[SpokenSentence, str], None] = _failed
         """Told, before `on_ended`, why a sentence could not be said whole."""
+        self.on_speaking: Callable[[bool], None] = _speaking
+        """Told that there is something to say, before its first sound, and that all of it has ended."""
         self._waiting: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
         self._ready: asyncio.Queue[Line] = asyncio.Queue(LOOK_AHEAD)
         self._open: list[Line] = []
@@ -64,12 +91,40 @@ class Mouth:
         """The words of the announcement that has the turn."""
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._held_by: set[str] = set()
+        self._held_since = 0.0
+        """Seconds on the clock at which the pause began."""
+        self._free = asyncio.Event()
+        """Set while nobody holds her."""
+        self._free.set()
+        self._last_reply: dict[int, SpokenSentence] = {}
+        """By number."""
+        self.volume = Volume(player, volume)
+
+    @property
+    def current(self) -> SpokenSentence | None:
+        """The sentence that plays or comes next; None when all that was said has ended."""
+        return self._open[0].sentence if self._open else None
+
+    @property
+    def last_reply(self) -> tuple[SpokenSentence, ...]:
+        """The sentences of the newest reply (of the newest `key` that is not ""), in order, heard or not."""
+        return tuple(self._last_reply[number] for number in sorted(self._last_reply))
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody holds her."""
+        return bool(self._held_by)
 
     async def say(self, sentence: SpokenSentence) -> None:
         """Queue a sentence; waits while `MOST_WAITING` are waiting."""
         line = Line(sentence)
+        if sentence.key:
+            self._keep(sentence)
         self._open.append(line)
-        self._quiet.clear()
+        if self._quiet.is_set():
+            self._quiet.clear()
+            self.on_speaking(True)
         try:
             await self._waiting.put(line)
         except asyncio.CancelledError:
@@ -80,10 +135,12 @@ class Mouth:
         """Play a sound and say a sentence after it, behind what plays now and before all that waits.
 
         Returns when it was heard or hushed; cancelled, it is silent at once. Of the callbacks only `on_failed` is told.
+        A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
         """
         line = Line(sentence)
-        async with self._turn:
+        async with self._interjecting():
             self._announced = line
+            self._player.resume()
             try:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(line.make(self._synthesizer), name="mouth: an announcement's words")
@@ -96,9 +153,30 @@ class Mouth:
         if line.failure:
             self.on_failed(sentence, line.failure)
 
+    def pause(self, by: str = PERSON) -> None:
+        """Be silent within one buffer of the device, until `by` lets go; what is announced sounds all the same."""
+        if not self._held_by:
+            self._held_since = self._clock()
+        self._held_by.add(by)
+        self._free.clear()
+        if self._announced is None:
+            self._player.pause()
+
+    def resume(self, by: str = PERSON) -> None:
+        """Let go; when nobody holds her any more she goes on exactly where she was."""
+        self._held_by.discard(by)
+        if not self._held_by:
+            self._let_go()
+            self._player.resume()
+
     def hush(self) -> None:
-        """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts."""
+        """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts.
+
+        Nobody holds her afterwards, and she is not ducked.
+        """
         dropped = self._player.stop()
+        self._let_go()
+        self.volume.unduck()
         if self._announced is not None:
             self._announced.give_up(dropped)
             dropped = 0.0
@@ -125,6 +203,7 @@ class Mouth:
     async def _play_all(self) -> None:
         while True:
             line = await self._ready.get()
+            await self._free.wait()  # without the turn: what is announced meanwhile has it
             async with self._turn:
                 try:
                     await self._play(line)
@@ -138,6 +217,7 @@ class Mouth:
     async def _play(self, line: Line) -> None:
         """Play a sentence to its end, or until it is given up. Raises what the player raises."""
         piece = await line.next_piece()
+        await self._free.wait()
         if line.given_up:
             return
         await self.on_started(line.sentence)
@@ -170,3 +250,34 @@ class Mouth:
         self._open.remove(line)
         if not self._open:
             self._quiet.set()
+            self.on_speaking(False)
+
+    def _keep(self, sentence: SpokenSentence) -> None:
+        """Remember a reply's sentence, for whoever asks to hear it again; one that is repeated is in its place."""
+        if any(kept.key != sentence.key for kept in self._last_reply.values()):
+            self._last_reply.clear()
+        self._last_reply[sentence.number] = sentence
+
+    def _let_go(self) -> None:
+        self._held_by.clear()
+        self._free.set()
+
+    @asynccontextmanager
+    async def _interjecting(self) -> AsyncIterator[None]:
+        """Have the turn, if need be by ending a pause of the sentence that has it."""
+        while not await self._turn_comes():
+            if self.is_paused and self._clock() - self._held_since >= LONGEST_HOLD:
+                self._let_go()
+                self._player.resume()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    async def _turn_comes(self) -> bool:
+        """Take the turn, unless it does not come for `LOOK_SECONDS`."""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                return await self._turn.acquire()
+        except TimeoutError:
+            return False

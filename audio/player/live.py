@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
+from audio.player.loudness import Ramp
 from audio.player.ring import SampleRing
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
@@ -79,7 +80,10 @@ class Output(Protocol):
 
 
 class LivePlayer:
-    """A `Player` that keeps its output open and gives it silence while there is nothing to say."""
+    """A `Player` that keeps its output open and gives it silence while there is nothing to say.
+
+    Silence goes out whenever no sound does, so that the first sample of a sentence meets a device that is awake.
+    """
 
     def __init__(
         self,
@@ -100,7 +104,14 @@ class LivePlayer:
         self._resampler: StreamResampler | None = None
         self._unwritten = 0
         """Samples that `play` still holds because the ring is full; 0 after `stop`."""
-        self._stopped = asyncio.Event()
+        self._changed = asyncio.Event()
+        """Set by `stop` and `resume`: whoever waits looks again."""
+        self._is_paused = False
+        """Read by the callback."""
+        self._gain = 1.0
+        """Read by the callback."""
+        self._ramp = Ramp(1, 1.0)
+        """The callback's."""
         self._asked_at = 0.0
         """Seconds of `time.monotonic` of the last callback; written by its thread."""
         self._taken_ends_at = 0.0
@@ -113,17 +124,25 @@ class LivePlayer:
 
     @property
     def busy_until(self) -> float:
-        """Seconds on `time.monotonic` at which the last sample leaves, or left, the loudspeaker; 0 before the first."""
-        waiting = self._ring.waiting + self._unwritten
-        if waiting == 0:
+        """Seconds on `time.monotonic` at which the last sample leaves, or left, the loudspeaker; 0 before the first.
+
+        While it is paused, when the last sample before the pause did.
+        """
+        if self._waiting == 0 or self._is_paused:
             return self._taken_ends_at
-        return max(self._taken_ends_at, self._clock() + self.latency) + waiting / self._format.sample_rate
+        return max(self._taken_ends_at, self._clock() + self.latency) + self._waiting / self._format.sample_rate
+
+    @property
+    def _waiting(self) -> int:
+        """Samples that the device has not taken yet."""
+        return self._ring.waiting + self._unwritten
 
     async def start(self) -> None:
         """Open the device and keep it open. Raises `DeviceUnavailable`."""
         self._format = await asyncio.to_thread(self._output.open)
         self.name = self._format.name
         self._ring = SampleRing(round(RING_SECONDS * self._format.sample_rate))
+        self._ramp = Ramp(self._format.sample_rate, self._gain)
         self._asked_at = self._clock()
         await asyncio.to_thread(self._output.begin, self._fill)
 
@@ -137,15 +156,29 @@ class LivePlayer:
     async def drain(self) -> None:
         """Return when the last sample has left the loudspeaker. Raises `DeviceUnavailable`."""
         await self._flush()
-        while (left := self.busy_until - self._clock()) > 0:
-            await self._wait(left)
+        while (left := self.busy_until - self._clock()) > 0 or self._waiting:
+            is_held = self._is_paused and self._waiting > 0
+            await self._wait(LOOK_SECONDS if is_held else max(left, SHORTEST_WAIT_SECONDS))
 
     def stop(self) -> float:
         """Drop what is queued; what the device has already taken (`latency`) is still heard, and counts as heard."""
         dropped = self._ring.drop() + self._unwritten
         self._unwritten, self._resampler = 0, None
-        self._stopped.set()
+        self.resume()
         return dropped / self._format.sample_rate if dropped else 0.0
+
+    def pause(self) -> None:
+        """Have the callback give silence from its next buffer on; what the device has already taken is still heard."""
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Have the callback go on with the sample after the last one it gave."""
+        self._is_paused = False
+        self._changed.set()
+
+    def set_gain(self, factor: float) -> None:
+        """Scale what the callback gives, from its next buffer on, by a factor in [0, 1]."""
+        self._gain = factor
 
     async def aclose(self) -> None:
         """Close the device; safe to call twice."""
@@ -167,22 +200,36 @@ class LivePlayer:
             await self._wait(max(ahead, SHORTEST_WAIT_SECONDS))
 
     async def _wait(self, seconds: float) -> None:
-        """Wait so long, but return at once after `stop`, and early to look again. Raises `DeviceUnavailable`."""
+        """Wait so long, but return at once after a change, and early to look again. Raises `DeviceUnavailable`."""
         if self._clock() - self._asked_at > self._dead_after:
             raise DeviceUnavailable(f"{self.name} takes no more sound: check its cable or the sound server")
-        self._stopped.clear()
+        self._changed.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, LOOK_SECONDS)):
-                await self._stopped.wait()
+                await self._changed.wait()
 
     def _fill(self, out: Samples, delay: float) -> None:
         """Give the callback what waits, then silence; in the sound card's thread."""
-        given = self._ring.read(out)
+        given = self._take(out)
         now = self._clock()
         if given:
             self._taken_ends_at = now + (delay or self.latency) + given / self._format.sample_rate
         self._asked_at = now
         self.on_played(out, self._format.sample_rate, now + (delay or self.latency))
+
+    def _take(self, out: Samples) -> int:
+        """Fill a buffer and return how many of its samples were waiting; in the sound card's thread.
+
+        A pause that cuts in still takes the few samples of its fade, so that each sample is played once.
+        """
+        target = 0.0 if self._is_paused else self._gain
+        wanted = min(len(out), self._ramp.samples_to(0.0)) if self._is_paused else len(out)
+        given = self._ring.read(out[:wanted])
+        out[given:] = 0
+        self._ramp.apply(out[:given], target)
+        if given == 0:
+            self._ramp.level = target  # nothing sounds, nothing can click: the next first syllable is not faded
+        return given
 
 
 def fill_channels(fill: Filler, out: NDArray[np.int16], delay: float) -> None:

@@ -21,6 +21,15 @@ class SilentPlayer:
         """Return 0.0: nothing is ever queued."""
         return 0.0
 
+    def pause(self) -> None:
+        """Nothing sounds."""
+
+    def resume(self) -> None:
+        """Nothing waits."""
+
+    def set_gain(self, factor: float) -> None:
+        """Nothing is quieter than nothing."""
+
     @property
     def busy_until(self) -> float:
         """0.0: nothing ever played."""

@@ -151,6 +151,9 @@ class ScriptedPlayer:
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a sentence was handed over whole."""
     busy_until: float = 0.0
+    gains: list[float] = field(default_factory=list)
+    """Every gain it was set to."""
+    resumed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> None:
         self.happened.append("start")
@@ -179,6 +182,16 @@ class ScriptedPlayer:
         self.go_on.set()
         unheard, self.unheard = self.unheard, 0.0
         return unheard
+
+    def pause(self) -> None:
+        self.happened.append("pause")
+
+    def resume(self) -> None:
+        self.happened.append("resume")
+        self.resumed.set()
+
+    def set_gain(self, factor: float) -> None:
+        self.gains.append(factor)
 
     async def aclose(self) -> None:
         self.happened.append("aclose")

@@ -5,20 +5,38 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from audio.errors import DeviceUnavailable
+from audio.health import DeviceFault, Fault, LagWatch, ZeroRun
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.portaudio import SOUND_THREAD
 
 BUFFERED_SECONDS: Final = 10.0
 """What waits for a reader that is late; past that the oldest is dropped, and counted."""
 
 DEAD_SECONDS: Final = 3.0
 """A sound card that hands over nothing for so long is gone: a frozen server raises no error (FACTS, "Sound")."""
+
+ZERO_SECONDS: Final = 30.0
+"""Nothing but zeros for so long is a dead or muted device: converters are never so quiet, however quiet the room."""
+
+PROOF_SECONDS: Final = 4.0
+"""In which a device that gave only zeros has to give sound once it was opened again."""
+
+RECENT_SECONDS: Final = 1.0
+"""Of sound that are kept to be compared with what was played."""
+
+_MENDS: Final = {
+    Fault.GONE: "went away; plug it in again, or restart the sound server",
+    Fault.STALLED: "hands over no sound; plug it in again, or restart the sound server",
+    Fault.LAGGING: "falls ever further behind; the machine or the sound server is too busy",
+    Fault.ZEROS: "gives nothing but zeros; unmute it (a switch on it, or alsamixer), or choose another one",
+    Fault.MONITOR: "is the loudspeaker's monitor and no microphone; plug the microphone in again, or set [ears] device",
+}
 
 CLOSE_SECONDS: Final = 2.0
 """How long closing is waited for: it blocks for as long as a server is frozen."""
@@ -47,7 +65,10 @@ class Taker(Protocol):
     """Who gets the samples. Called from the sound card's thread; never blocks."""
 
     def __call__(self, pcm: bytes, age: float, overflowed: bool) -> None:
-        """Take interleaved int16 samples, the first recorded `age` seconds ago; or news that some were lost before."""
+        """Take interleaved int16 samples, the first recorded `age` seconds ago; or news that some were lost before.
+
+        No samples at all say that the card ended the stream.
+        """
 
 
 class Input(Protocol):
@@ -84,12 +105,27 @@ class LiveMicrophone:
         name: str,
         dead_seconds: float = DEAD_SECONDS,
         clock: Callable[[], float] = time.monotonic,
+        thread: Executor = SOUND_THREAD,
     ) -> None:
         self.name = name
+        self.zero_limit = ZERO_SECONDS
+        """Seconds of nothing but zeros after which the device counts as dead; `inf` for one that mutes itself."""
+        self.is_proven = False
+        """Whether it is open and hands over sound: after a fault of the sound itself, sound that is none of that."""
         self._clock = clock
         self._card = card
         self._dead_seconds = dead_seconds
+        self._thread = thread
         self._blocks: deque[Block] = deque(maxlen=round(BUFFERED_SECONDS / CHUNK_SECONDS))
+        self._recent: deque[AudioChunk] = deque(maxlen=round(RECENT_SECONDS / CHUNK_SECONDS))
+        self._zeros = ZeroRun()
+        self._lag = LagWatch()
+        self._fault: Fault | None = None
+        """What was found since it was opened, to be raised."""
+        self._suspected: Fault | None = None
+        """Why it was closed the last time, until it is proven."""
+        self._rate = SAMPLE_RATE
+        """Interleaved samples a second."""
         self._dropped = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrived = asyncio.Event()
@@ -101,43 +137,92 @@ class LiveMicrophone:
         """Blocks of a chunk's length that were lost because the reader, or this machine, was late."""
         return self._dropped
 
+    @property
+    def zero_seconds(self) -> float:
+        """Seconds of nothing but zeros, up to now."""
+        return self._zeros.seconds
+
+    def recent(self) -> tuple[Samples, float]:
+        """Return the last `RECENT_SECONDS` of sound, int16 at 16 kHz, and when they began, seconds on the clock."""
+        chunks = list(self._recent)
+        if len(chunks) < (self._recent.maxlen or 0):
+            return np.zeros(0, np.int16), self._clock()
+        return np.concatenate([chunk.samples for chunk in chunks]), chunks[0].started_at
+
+    def give_up(self, fault: Fault) -> None:
+        """Have `chunks` end with a fault that was found outside; on the event loop."""
+        self._fault, self.is_proven = fault, False
+        self._arrived.set()
+
+    def trust(self) -> None:
+        """Say that what comes is a microphone's sound, whatever was found before."""
+        self.is_proven = True
+
     async def chunks(self) -> AsyncGenerator[AudioChunk, None]:
         """Yield what is recorded until closed. Raises `DeviceUnavailable`: at the first step, or when the card dies."""
         self._loop = asyncio.get_running_loop()
-        self._blocks.clear()
-        # One thread, so that closing never overtakes an opening that was cancelled.
-        thread = ThreadPoolExecutor(1, "microphone")
         try:
-            opened = await self._loop.run_in_executor(thread, self._card.open)
-            self.name = opened.name
-            await self._loop.run_in_executor(thread, self._card.begin, self._take)
+            # One thread, so that closing never overtakes an opening that was cancelled.
+            opened = await self._loop.run_in_executor(self._thread, self._card.open)
+            self._begin_anew(opened)
+            await self._loop.run_in_executor(self._thread, self._card.begin, self._take)
             cutter = ChunkCutter(opened)
             while True:
                 await self._wait()
                 while self._blocks:
                     for chunk in cutter.cut(self._blocks.popleft()):
+                        self._judge(chunk)
                         yield chunk
         finally:
+            self._suspected = self._fault or (None if self.is_proven else self._suspected)
+            self.is_proven = False
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
-                    await self._loop.run_in_executor(thread, self._card.close)
-            thread.shutdown(wait=False)
+                    # Not cancelled with us: it has to be closed even if that comes to pass only later.
+                    await asyncio.shield(self._loop.run_in_executor(self._thread, self._card.close))
+
+    def _begin_anew(self, opened: InputFormat) -> None:
+        self.name, self._rate = opened.name, opened.sample_rate * opened.channels
+        self._blocks.clear()
+        self._recent.clear()
+        self._arrived.clear()
+        self._fault, self._is_told, self._zeros, self._lag = None, False, ZeroRun(), LagWatch()
+
+    def _judge(self, chunk: AudioChunk) -> None:
+        """Judge the sound. Raises `DeviceFault`."""
+        self._recent.append(chunk)
+        zeros = self._zeros.hear(chunk.samples)
+        if self._suspected is not Fault.MONITOR and (self._suspected is not Fault.ZEROS or zeros == 0.0):
+            self.is_proven = True
+        if zeros >= (self.zero_limit if self.is_proven else min(self.zero_limit, PROOF_SECONDS)):
+            raise self._failed(Fault.ZEROS)
+        if self._lag.only_grows:
+            raise self._failed(Fault.LAGGING)
 
     async def _wait(self) -> None:
         try:
             async with asyncio.timeout(self._dead_seconds):
                 await self._arrived.wait()
         except TimeoutError as error:
-            raise DeviceUnavailable(
-                f"the microphone {self.name!r} hands over no sound; plug it in again, or restart the sound server"
-            ) from error
+            raise self._failed(Fault.STALLED) from error
         self._arrived.clear()
         self._is_told = False
+        if self._fault is not None:
+            raise self._failed(self._fault)
+
+    def _failed(self, fault: Fault) -> DeviceFault:
+        self._fault = fault
+        return DeviceFault(fault, f"the microphone {self.name!r} {_MENDS[fault]}")
 
     def _take(self, pcm: bytes, age: float, overflowed: bool) -> None:
-        if overflowed or len(self._blocks) == self._blocks.maxlen:
-            self._dropped += 1
-        self._blocks.append(Block(pcm, self._clock() - age))
+        now = self._clock()
+        if pcm:
+            if overflowed or len(self._blocks) == self._blocks.maxlen:
+                self._dropped += 1
+            self._blocks.append(Block(pcm, now - age))
+            self._lag.took(len(pcm) / 2 / self._rate, now)
+        else:
+            self._fault = Fault.GONE
         if self._is_told or self._loop is None:
             return
         self._is_told = True

@@ -1,11 +1,13 @@
 """Microphones and loudspeakers by name, as PortAudio lists them; no PortAudio is the same as no device."""
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Final, Literal, TypeAlias
 
 from audio.errors import DeviceUnavailable
+from audio.portaudio import leave_what_is_stuck
 
 Kind: TypeAlias = Literal["input", "output"]
 
@@ -40,10 +42,14 @@ class SoundDevice:
 
 def sounddevice() -> ModuleType:
     """Return the `sounddevice` module. Raises `DeviceUnavailable` where PortAudio is not installed."""
+    is_new = "sounddevice" not in sys.modules
     try:
-        return import_module("sounddevice")
+        module = import_module("sounddevice")
     except (OSError, ImportError) as error:
         raise DeviceUnavailable(f"there is no PortAudio ({error}); apt-get install libportaudio2") from error
+    if is_new:
+        leave_what_is_stuck(module)
+    return module
 
 
 def list_devices() -> tuple[SoundDevice, ...]:

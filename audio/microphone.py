@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from audio.capture import InputFormat, LiveMicrophone, Taker, age_of, formats_to_try
 from audio.devices import SoundDevice, find_device, sounddevice
 from audio.errors import DeviceUnavailable
+from audio.portaudio import DEVICES
 
 BUSY: Final = "another program may be using it; choose another one in the configuration"
 
@@ -40,11 +41,18 @@ class SounddeviceInput:
         self._device: SoundDevice | None = None
         self._format = InputFormat("", 0, 0)
         self._stream: _Stream | None = None
+        self._take: Taker = _nobody
 
     def open(self) -> InputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
-        device = find_device(self._wanted, "input")
-        self._device, self._format = device, _negotiated(sounddevice(), device)
+        module = sounddevice()
+        DEVICES.refresh(module)
+        try:
+            device = find_device(self._wanted, "input")
+        except DeviceUnavailable:
+            DEVICES.refresh(module, is_missing=True)
+            device = find_device(self._wanted, "input")
+        self._device, self._format = device, _negotiated(module, device)
         return self._format
 
     def begin(self, take: Taker) -> None:
@@ -56,18 +64,36 @@ class SounddeviceInput:
             age = age_of(times.currentTime, times.inputBufferAdcTime, frames / rate)
             take(bytes(pcm), age, status.input_overflow)  # type: ignore[call-overload]  # a cffi buffer
 
+        def finished() -> None:
+            if self._stream is stream:  # it ended by itself: the sound server is gone
+                take(b"", 0.0, False)
+
+        stream: _Stream | None = None
         try:
-            self._stream = module.RawInputStream(
+            stream = module.RawInputStream(
                 device=self._device.index if self._device else None,
                 samplerate=rate,
                 channels=opened.channels,
                 blocksize=opened.block_frames,
                 dtype="int16",
                 callback=callback,
+                finished_callback=finished,
             )
-            self._stream.start()
+            self._stream, self._take = stream, take
+            stream.start()
         except module.PortAudioError as error:
+            self.close()
             raise DeviceUnavailable(f"the microphone {opened.name!r} cannot be opened ({error}): {BUSY}") from error
+        DEVICES.opened(self)
+
+    def is_idle(self) -> bool:
+        """No: whoever speaks now would not be heard."""
+        return False
+
+    def give_up(self) -> None:
+        """End the stream, because the list of devices is read anew; whoever listens is told."""
+        self._take(b"", 0.0, False)
+        self.close()
 
     def close(self) -> None:
         """Stop at once and release the device; safe to call twice."""
@@ -75,6 +101,11 @@ class SounddeviceInput:
         if stream is not None:
             stream.abort()
             stream.close()
+        DEVICES.closed(self)
+
+
+def _nobody(pcm: bytes, age: float, overflowed: bool) -> None:
+    """Nobody listens yet."""
 
 
 def _negotiated(module: ModuleType, device: SoundDevice) -> InputFormat:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.devices import sounddevice
 from audio.errors import DeviceUnavailable
 from audio.player.live import Filler, LivePlayer, OutputFormat, fill_channels
-
-if TYPE_CHECKING:
-    import sounddevice
+from audio.portaudio import DEVICES
 
 RATE = 48_000
 """Hz, tried first; then the device's own."""
@@ -22,6 +22,9 @@ CHANNELS = (1, 2)
 LATENCY_SECONDS = 0.06
 """Asked of the device: enough for a callback in Python on a busy box, and a fifth of what barge-in may take."""
 
+IDLE_BLOCKS = 100
+"""Silent ones in a row (1 s at least) after which nobody would miss it."""
+
 BUSY = "another program may be using it; choose another one in the configuration"
 
 
@@ -30,6 +33,11 @@ class SpeakerPlayer(LivePlayer):
 
     def __init__(self, device: str = "") -> None:
         super().__init__(SounddeviceOutput(device), device or "the default loudspeaker")
+
+
+class _Stream(Protocol):
+    def start(self) -> None: ...
+    def close(self) -> None: ...
 
 
 class _Times(Protocol):
@@ -46,23 +54,21 @@ class SounddeviceOutput:
         self._device = device
         self._settings: dict[str, int | str] = {}
         """What sounddevice opens a stream with."""
-        self._stream: sounddevice.OutputStream | None = None
+        self._stream: _Stream | None = None
+        self._silent_blocks = 0
+        """In a row, up to now."""
 
     def open(self) -> OutputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
+        module = sounddevice()
+        DEVICES.refresh(module)
         try:
-            import sounddevice
-        except OSError as error:
-            raise DeviceUnavailable("PortAudio is missing: install it with `sudo apt install libportaudio2`") from error
-        devices = sounddevice.query_devices()
-        index = choose_device(
-            self._device,
-            [(device["name"], device["max_output_channels"]) for device in devices],
-            sounddevice.default.device["output"],
-        )
-        name = devices[index]["name"]
+            index, name, native_rate = self._chosen(module)
+        except DeviceUnavailable:
+            DEVICES.refresh(module, is_missing=True)
+            index, name, native_rate = self._chosen(module)
         reason = ""
-        for rate, channels in product((RATE, int(devices[index]["default_samplerate"])), CHANNELS):
+        for rate, channels in product((RATE, native_rate), CHANNELS):
             settings: dict[str, int | str] = {
                 "device": index,
                 "samplerate": rate,
@@ -70,8 +76,8 @@ class SounddeviceOutput:
                 "dtype": "int16",
             }
             try:
-                sounddevice.check_output_settings(**settings)
-            except sounddevice.PortAudioError as error:
+                module.check_output_settings(**settings)
+            except module.PortAudioError as error:
                 reason = str(error)
             else:
                 self._settings = settings
@@ -80,22 +86,44 @@ class SounddeviceOutput:
 
     def begin(self, fill: Filler) -> None:
         """Open the stream and start it. Raises `DeviceUnavailable`."""
-        import sounddevice
+        module = sounddevice()
 
         def callback(out: NDArray[np.int16], frames: int, times: _Times, status: object) -> None:
             fill_channels(fill, out, max(0.0, times.outputBufferDacTime - times.currentTime))
+            self._silent_blocks = 0 if out.any() else self._silent_blocks + 1
 
         try:
-            self._stream = sounddevice.OutputStream(**self._settings, latency=LATENCY_SECONDS, callback=callback)
+            self._stream = module.OutputStream(**self._settings, latency=LATENCY_SECONDS, callback=callback)
             self._stream.start()
-        except sounddevice.PortAudioError as error:
+        except module.PortAudioError as error:
+            self.close()
             raise DeviceUnavailable(f"the loudspeaker cannot be opened ({error}): {BUSY}") from error
+        DEVICES.opened(self)
+
+    def is_idle(self) -> bool:
+        """Whether it has been silent for a while."""
+        return self._silent_blocks > IDLE_BLOCKS
+
+    def give_up(self) -> None:
+        """End the stream, because the list of devices is read anew; whoever plays notices that nothing is asked for."""
+        self.close()
 
     def close(self) -> None:
         """Stop at once and release the device; safe to call twice."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+        DEVICES.closed(self)
+
+    def _chosen(self, module: ModuleType) -> tuple[int, str, int]:
+        """Return index, name and native rate (Hz) of the device. Raises `DeviceUnavailable`."""
+        devices = module.query_devices()
+        index = choose_device(
+            self._device,
+            [(device["name"], device["max_output_channels"]) for device in devices],
+            module.default.device["output"],
+        )
+        return index, devices[index]["name"], int(devices[index]["default_samplerate"])
 
 
 def choose_device(wanted: str, devices: Sequence[tuple[str, int]], default: int) -> int:

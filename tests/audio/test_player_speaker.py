@@ -115,7 +115,7 @@ def test_without_portaudio_the_mend_is_told(tmp_path: Path) -> None:
     with program({**os.environ, "PYTHONPATH": str(tmp_path)}, "sounddevice", "tones") as player:
         told = facts(player.stdout)
 
-    assert told == {"error": "PortAudio is missing: install it with `sudo apt install libportaudio2`"}
+    assert told == {"error": "there is no PortAudio (PortAudio library not found); apt-get install libportaudio2"}
 
 
 DEVICES = [("Built-in Mic", 0), ("HDMI 0", 8), ("USB Speaker", 2), ("USB Headset", 2)]

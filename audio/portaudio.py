@@ -1,0 +1,196 @@
+"""PortAudio, of which a process has one: one thread for what may block, and one list of devices, read anew in time."""
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Full, Queue
+from types import ModuleType
+from typing import Any, Final, Protocol, TypeVar
+
+from audio.errors import DeviceUnavailable
+
+T = TypeVar("T")
+
+WAITING_JOBS: Final = 16
+"""Jobs that may wait behind one that is stuck; both directions together never have more than four."""
+
+SOONEST_FORCED: Final = 4.0
+"""Seconds between two times that idle streams are given up to look for a missing device; doubled each time."""
+
+LATEST_FORCED: Final = 300.0
+
+CARDS: Final = Path("/proc/asound/cards")
+"""Changes when hardware comes or goes."""
+
+
+class PortAudioModule(Protocol):
+    """What of `sounddevice` is used here."""
+
+    def _initialize(self) -> None: ...
+    def _terminate(self) -> None: ...
+
+
+class SoundThread(Executor):
+    """One thread, reused for ever, for calls into a sound system that may hang in them; in the order of `submit`.
+
+    A frozen sound server costs this thread for as long as it is frozen, and nothing else: no second thread is started,
+    the event loop does not wait, and the end of the process neither (unlike that of a `ThreadPoolExecutor`).
+    Bounded: past `WAITING_JOBS` a job is refused with `DeviceUnavailable`.
+    """
+
+    def __init__(self, name: str = "sound") -> None:
+        self._name = name
+        self._jobs: Queue[tuple[Future[Any], Callable[[], Any]]] = Queue(WAITING_JOBS)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_at_work = False
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a call has not come back yet."""
+        return self._is_at_work or not self._jobs.empty()
+
+    def submit(self, job: Callable[..., T], /, *arguments: Any, **options: Any) -> Future[T]:
+        """Queue a job. Raises `DeviceUnavailable` when too many wait for one that is stuck."""
+        future: Future[T] = Future()
+        try:
+            self._jobs.put_nowait((future, lambda: job(*arguments, **options)))
+        except Full as error:
+            raise DeviceUnavailable("the sound system does not answer; restart the sound server") from error
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+        return future
+
+    def call(self, job: Callable[[], T], patience: float) -> T:
+        """Run a job and wait for it, at most `patience` seconds; after them it is done later, or never.
+
+        For threads that may wait, never on the event loop. Raises what the job raises, and `DeviceUnavailable`.
+        """
+        future = self.submit(job)
+        try:
+            return future.result(patience)
+        except TimeoutError as error:
+            future.cancel()
+            raise DeviceUnavailable("the sound system does not answer; restart the sound server") from error
+
+    def _work(self) -> None:
+        while True:
+            future, job = self._jobs.get()
+            if not future.set_running_or_notify_cancel():
+                continue
+            self._is_at_work = True
+            try:
+                future.set_result(job())
+            except BaseException as error:  # noqa: BLE001  as every executor does: whoever waits is told
+                future.set_exception(error)
+            finally:
+                self._is_at_work = False
+                # A thread that waits for work must not keep the last one's parts alive.
+                del future, job
+
+
+class Stream(Protocol):
+    """Somebody's open stream. Called on the sound thread."""
+
+    def is_idle(self) -> bool:
+        """Whether nobody would miss it for a moment."""
+
+    def give_up(self) -> None:
+        """Close it; its owner notices, and opens it again."""
+
+
+class DeviceList:
+    """When the list of devices may be read anew: PortAudio reads it once, and reading it again ends every stream.
+
+    All methods are called on the sound thread.
+    """
+
+    def __init__(self, cards: Path = CARDS, clock: Callable[[], float] = time.monotonic) -> None:
+        self._cards = cards
+        self._clock = clock
+        self._seen = self._hardware()
+        self._open: list[Stream] = []
+        self._patience = SOONEST_FORCED
+        self._forced_at = -LATEST_FORCED
+
+    def opened(self, stream: Stream) -> None:
+        """Take note of a stream that lives from now on."""
+        self._open.append(stream)
+
+    def closed(self, stream: Stream) -> None:
+        """Take note that it lives no more; safe to call for one that is not known."""
+        if stream in self._open:
+            self._open.remove(stream)
+
+    def refresh(self, module: PortAudioModule, *, is_missing: bool = False) -> None:
+        """Read the list anew if that costs nobody a stream, or if hardware came or went since it was last read.
+
+        Where a wanted device `is_missing` (a sound server's devices come and go without a change of hardware), idle
+        streams are given up for it too, ever less often. Whoever loses a stream opens it again.
+        """
+        hardware = self._hardware()
+        if self._open and hardware == self._seen and not (is_missing and self._may_force()):
+            return
+        for stream in tuple(self._open):
+            stream.give_up()
+            self.closed(stream)
+        if hardware != self._seen:
+            self._patience = SOONEST_FORCED
+        self._seen = hardware
+        with _quiet():
+            module._terminate()
+            module._initialize()
+
+    def _may_force(self) -> bool:
+        now = self._clock()
+        if now - self._forced_at < self._patience or not all(stream.is_idle() for stream in self._open):
+            return False
+        self._forced_at, self._patience = now, min(2 * self._patience, LATEST_FORCED)
+        return True
+
+    def _hardware(self) -> str:
+        try:
+            return self._cards.read_text()
+        except OSError:
+            return ""
+
+
+SOUND_THREAD: Final = SoundThread()
+"""PortAudio has one state a process, so there is one thread for it."""
+
+DEVICES: Final = DeviceList()
+
+
+def leave_what_is_stuck(module: ModuleType) -> None:
+    """At the exit of the process, end PortAudio only if that cannot hang (sounddevice would in a frozen server)."""
+
+    def forget() -> None:
+        if SOUND_THREAD.is_at_work:
+            atexit.unregister(module._exit_handler)
+
+    atexit.register(forget)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep ALSA from writing a line a missing plug-in to stderr each time the devices are listed."""
+    import ctypes
+
+    try:
+        library = ctypes.CDLL("libasound.so.2")
+    except OSError:
+        yield
+        return
+    shape = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)
+    handler = shape(lambda *_: None)
+    library.snd_lib_error_set_handler(handler)
+    try:
+        yield
+    finally:
+        library.snd_lib_error_set_handler(None)

@@ -21,7 +21,7 @@ class EndpointerSettings:
     soft_end_seconds: float = 0.2
     """Silence after which recognition may begin; speech may still go on."""
     commit_seconds: float = 0.7
-    """Silence after which the turn is over."""
+    """Silence after which the turn is over, unless the words so far say otherwise (`Endpointer.commit_after`)."""
     least_speech_seconds: float = 0.16
     """An utterance with less speech is dropped: a cough, a door."""
     longest_seconds: float = 30.0
@@ -86,6 +86,7 @@ class Endpointer:
 
     def __init__(self, settings: EndpointerSettings | None = None) -> None:
         self.settings = settings or EndpointerSettings()
+        self._commit_seconds = self.settings.commit_seconds
         self._onset_at: float | None = None
         self._reset()
 
@@ -93,6 +94,11 @@ class Endpointer:
     def is_in_turn(self) -> bool:
         """Whether a turn is open: its chunks are to be kept."""
         return self._state is not _State.SILENCE
+
+    def commit_after(self, silence: float) -> None:
+        """End this pause after so much silence (s), counted from the end of speech; speech that goes on voids it."""
+        if self._state is _State.PAUSE:
+            self._commit_seconds = silence
 
     def turn_so_far(self, at: float) -> Span:
         """Return the turn that is open as it stands at a moment (s)."""
@@ -138,11 +144,12 @@ class Endpointer:
     def _go_on(self, started_at: float) -> tuple[Signal, ...]:
         was_paused = self._state is _State.PAUSE
         self._state = _State.SPEECH
+        self._commit_seconds = self.settings.commit_seconds
         return (Resumed(started_at),) if was_paused else ()
 
     def _fall_silent(self, now: float) -> tuple[Signal, ...]:
         silence = now - self._ended_at + 1e-9
-        if silence >= self.settings.commit_seconds:
+        if silence >= self._commit_seconds:
             return self._end(now)
         if self._state is _State.SPEECH and silence >= self.settings.soft_end_seconds:
             self._state = _State.PAUSE
@@ -158,6 +165,7 @@ class Endpointer:
 
     def _reset(self) -> None:
         self._state = _State.SILENCE
+        self._commit_seconds = self.settings.commit_seconds
         self._onset_at = None
         self._speech_seconds = 0.0
         self._started_at = self._ended_at = 0.0

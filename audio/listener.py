@@ -7,6 +7,7 @@ from time import monotonic
 
 import structlog
 
+from audio.completeness import commit_silence, completeness_of
 from audio.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.errors import RecognitionFailed
 from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
@@ -207,6 +208,10 @@ class Listener:
             self._end(None, "recognizer too slow")
 
     def _tell_words_so_far(self, heard: Heard) -> None:
+        if self._endpointer.turn_so_far(self._now).ended_at == heard.utterance.ended_at:
+            completeness = completeness_of(heard.transcript.text, heard.transcript.language)
+            neutral = self._endpointer.settings.commit_seconds
+            self._endpointer.commit_after(commit_silence(completeness, neutral))
         for observer in self.observers:
             observer.words_so_far(heard)
 

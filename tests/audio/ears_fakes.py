@@ -66,6 +66,8 @@ class ScriptedRecognizer:
     is_warm: bool = False
     may_answer: threading.Event = field(default_factory=threading.Event)
     """Cleared, a worker thread waits in `transcribe`."""
+    has_begun: threading.Event = field(default_factory=threading.Event)
+    """Set once a worker thread is in `transcribe`."""
 
     def __post_init__(self) -> None:
         self.may_answer.set()
@@ -75,6 +77,7 @@ class ScriptedRecognizer:
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         assert self.is_warm
+        self.has_begun.set()
         assert self.may_answer.wait(30)
         number = len(self.heard)
         self.heard.append(utterance)

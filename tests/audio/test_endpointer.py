@@ -116,6 +116,41 @@ def test_the_silence_to_commit_is_a_setting() -> None:
     assert names(tell(after("######", 12), EndpointerSettings(commit_seconds=1.2)))[-1] == "SoftEnd"
 
 
+def told_after(silences: dict[int, float], pattern: str) -> list[tuple[int, str]]:
+    """Like `tell`, but at some chunks the endpointer is told another silence to commit after."""
+    endpointer = Endpointer(SETTINGS)
+    told = []
+    for number, letter in enumerate(pattern):
+        told += [(number, type(s).__name__) for s in endpointer.process(PROBABILITIES[letter], number * CHUNK_SECONDS)]
+        if number in silences:
+            endpointer.commit_after(silences[number])
+    return told
+
+
+@pytest.mark.shows("V7")
+def test_finished_words_end_the_turn_sooner_and_unfinished_ones_later() -> None:
+    pattern = after("#" * 10, 45)
+    assert told_after({}, pattern)[-1] == (9 + COMMIT_CHUNKS, "Committed")
+    assert told_after({18: 0.35}, pattern)[-1] == (9 + 11, "Committed")
+    assert told_after({18: 1.2}, pattern)[-1] == (9 + 38, "Committed")
+
+
+@pytest.mark.shows("V7")
+def test_words_that_come_late_end_the_turn_at_once() -> None:
+    assert told_after({26: 0.35}, after("#" * 10, 45))[-1] == (27, "Committed")
+
+
+@pytest.mark.shows("V7")
+def test_speech_that_goes_on_and_the_next_turn_are_judged_anew() -> None:
+    told = told_after({18: 1.2, 60: 0.1}, after(after("#" * 10, 10) + "#" * 10, 25) + after("#" * 10, 25))
+    assert told[3:5] == [(29 + SOFT_END_CHUNKS, "SoftEnd"), (29 + COMMIT_CHUNKS, "Committed")]
+    assert told[-1] == (64 + COMMIT_CHUNKS, "Committed")
+
+
+def test_while_speech_is_under_way_no_silence_is_told() -> None:
+    assert told_after({5: 0.1}, after("#" * 10, 45))[-1] == (9 + COMMIT_CHUNKS, "Committed")
+
+
 def test_a_flush_ends_the_turn_that_is_open() -> None:
     endpointer = Endpointer(SETTINGS)
     for number in range(10):

@@ -3,14 +3,15 @@
 import asyncio
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.half_duplex import HalfDuplex
 from audio.interfaces import EchoGuard
-from audio.listener import PRE_ROLL_SECONDS, WAITING_UTTERANCES, Listener, NoEcho, Surroundings
-from audio.pcm import CHUNK_SECONDS
+from audio.listener import PRE_ROLL_SECONDS, REFLEX, WAITING_UTTERANCES, Listener, NoEcho, Surroundings
+from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.speech import Heard, SpeechStarted
 from tests.audio.ears_fakes import (
     FAILED,
@@ -215,3 +216,127 @@ async def test_level_and_background_are_measured() -> None:
     utterance = room.heard[0].utterance
     # The chunks carry their numbers as levels: 41 to 48 in the turn, less before it.
     assert utterance.noise_dbfs < utterance.level_dbfs == pytest.approx(-57.3, abs=0.3)
+
+
+def recording(pattern: str, *script: str) -> Room:
+    """Return a room whose source waits for its reader, so that the words so far are always there in time."""
+    room = Room(pattern, recognizer=ScriptedRecognizer(script))
+    room.source.is_live = False
+    return room
+
+
+def committed_after(heard: Heard) -> float:
+    """Seconds of silence that ended a turn."""
+    return heard.utterance.committed_at - heard.utterance.ended_at
+
+
+@pytest.mark.shows("V7")
+async def test_words_are_recognized_at_the_first_silence_and_not_again_when_the_turn_ends_there() -> None:
+    room = recording(QUIET + WORD + QUIET, "my sister lives in paris")
+    await room.listen()
+    assert len(room.recognizer.heard) == 1
+    assert [heard.transcript.text for heard in room.turns.so_far] == room.words == ["my sister lives in paris"]
+    assert committed_after(room.heard[0]) == pytest.approx(0.7, abs=CHUNK_SECONDS)
+    (ahead,) = room.recognizer.heard
+    assert len(ahead.samples) == len(room.heard[0].utterance.samples)
+    assert ahead.committed_at - ahead.ended_at == pytest.approx(0.2, abs=CHUNK_SECONDS)
+
+
+@pytest.mark.shows("V7")
+async def test_finished_words_end_the_turn_sooner() -> None:
+    room = recording(QUIET + WORD + QUIET, "what time is it")
+    await room.listen()
+    assert committed_after(room.heard[0]) == pytest.approx(0.35, abs=CHUNK_SECONDS)
+
+
+@pytest.mark.shows("V7")
+async def test_who_hesitates_after_unfinished_words_is_not_cut_off_and_the_whole_is_recognized_again() -> None:
+    room = recording(QUIET + WORD + "." * 30 + WORD + QUIET, "remind me to", "remind me to buy milk")
+    await room.listen()
+    assert room.words == ["remind me to buy milk"]
+    assert [heard.transcript.text for heard in room.turns.so_far] == ["remind me to", "remind me to buy milk"]
+    assert chunk_numbers(room.heard[0].utterance).stop >= 40 + 8 + 30 + 8
+    assert len(room.turns.started) == 1
+
+
+@pytest.mark.shows("V7")
+async def test_after_a_statement_the_same_pause_ends_the_turn() -> None:
+    room = recording(QUIET + WORD + "." * 30 + WORD + QUIET, "it rained all day", "my sister lives in paris")
+    await room.listen()
+    assert room.words == ["it rained all day", "my sister lives in paris"]
+
+
+@pytest.mark.shows("V7", "V8")
+async def test_a_peek_tells_the_words_while_somebody_still_speaks() -> None:
+    room = recording(QUIET + WORD * 4 + QUIET, "stop", "stop talking please")
+
+    def peek() -> None:
+        if room.listener.counters.chunks in {20, 60}:
+            room.listener.peek()
+
+    room.listener.on_chunk = peek
+    await room.listen()
+    assert [heard.transcript.text for heard in room.turns.so_far] == ["stop", "stop talking please"]
+    assert room.words == ["stop talking please"]
+    peeked, whole = room.recognizer.heard
+    assert chunk_numbers(peeked).stop == 59
+    assert chunk_numbers(whole).stop > 72
+
+
+@dataclass
+class Watch:
+    """A `ChunkWatcher` that keeps what it sees."""
+
+    seen: list[tuple[float, float, bool]] = field(default_factory=list)
+
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        self.seen.append((chunk.started_at, probability, covered))
+
+
+@pytest.mark.shows("V9")
+async def test_watchers_see_every_chunk_also_while_she_speaks() -> None:
+    room = Room(QUIET + WORD + QUIET, echo=HalfDuplex(lambda: 1000.0 + 45 * CHUNK_SECONDS, margin=0.0))
+    watch = Watch()
+    room.listener.watchers.append(watch)
+    await room.listen()
+    assert len(watch.seen) == len(room.pattern)
+    assert [covered for *_, covered in watch.seen] == [True] * 45 + [False] * (len(room.pattern) - 45)
+    assert [probability for _, probability, _ in watch.seen[38:44]] == [0.05] * 2 + [0.9] * 4
+
+
+class Halves(NoEcho):
+    """Takes half of every sample away."""
+
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        return AudioChunk((chunk.samples // 2).astype(np.int16), chunk.started_at)
+
+
+@pytest.mark.shows("V4")
+async def test_what_is_heard_is_what_the_echo_guard_leaves() -> None:
+    room = Room("." * 80 + "####" * 20 + QUIET * 2, echo=Halves())
+    room.detector.pattern = "." * 40 + "####" * 20 + QUIET * 2
+    await room.listen()
+    assert int(room.heard[0].utterance.samples.max()) <= (len(room.pattern) + 1) // 2
+
+
+@pytest.mark.shows("V12")
+async def test_what_is_not_admitted_reaches_nobody_and_the_observers_hear_why() -> None:
+    room = Room((QUIET + WORD) * 4 + QUIET, recognizer=ScriptedRecognizer(["one", "two", "", "four"]))
+    answers = {"one": "echo", "two": REFLEX, "four": ""}
+
+    async def admit(heard: Heard) -> str:
+        return answers[heard.transcript.text]
+
+    room.listener.admit = admit
+    await room.listen()
+    assert room.words == ["four"]
+    assert room.turns.ended == [("one", "echo"), ("two", REFLEX), ("", "no words"), ("four", "")]
+    counters = room.listener.counters
+    assert counters.suppressed == {"echo": 1, "no words": 1}
+    assert (counters.utterances, counters.transcripts, counters.reflexes) == (4, 2, 1)
+
+
+async def test_a_cough_ends_a_turn_without_words() -> None:
+    room = Room(QUIET + "###" + QUIET)
+    await room.listen()
+    assert room.turns.ended == [(None, "too short")]

@@ -6,6 +6,8 @@ MemoryFailure               each sentence names the cause and the mend
 ├── GraphRefused            the store refused the statement: its text says what to write instead
 │   ├── WriteNotAllowed     a write through the reading door: use memory_write
 │   └── TooLarge            statement, rows, bytes or time over the limit
+├── AuditBroken             the audit log is not as it was written
+├── SnapshotBroken          a snapshot cannot be read, or is not what was written
 └── EmbeddingUnavailable    no embedding model is configured or reachable
 """
 
@@ -32,6 +34,14 @@ class WriteNotAllowed(GraphRefused):
 
 class TooLarge(GraphRefused):
     """A statement or its result passes a limit of size or time. Mend: ask for less at a time."""
+
+
+class AuditBroken(MemoryFailure):
+    """A record of the audit log is missing or was changed. Mend: the folder out of a backup."""
+
+
+class SnapshotBroken(MemoryFailure):
+    """A snapshot is torn, changed or of another program. Mend: an older one; the audit log has the rest."""
 
 
 class EmbeddingUnavailable(MemoryFailure):

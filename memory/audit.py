@@ -1,0 +1,296 @@
+"""The audit log: every attempt to change her graph and what became of it, in files that betray a change."""
+
+import asyncio
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal, Self, TypeAlias, TypeVar
+
+import structlog
+
+from memory.errors import AuditBroken, StateUnusable
+from memory.graph.store import Json
+
+T = TypeVar("T")
+
+Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased"]
+
+SEGMENT_BYTES: Final = 8_000_000
+"""A file that has grown so long is closed, and the next one begun."""
+
+BEGINNING: Final = "0" * 64
+"""What the first record names as the one before."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the log."""
+
+    seq: int
+    """1, 2, 3 …"""
+    at: datetime
+    """Aware UTC; when it was written, by the writer's clock."""
+    kind: Kind
+    facts: Mapping[str, Json]
+    """What is not hers: ids, counters, names of files."""
+    digest: str
+    """SHA-256 of the content's JSON; "" where there never was one."""
+    previous: str
+    """`hash` of the record before."""
+    content: Mapping[str, Json] | None = None
+    """What is hers: statement and parameters. None where there is none, and after an erasure."""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over everything but the content, whose digest stands for it: so an erased one still verifies."""
+        return _sha256(_line({key: value for key, value in self._as_json().items() if key != "content"}))
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its content was taken out on a person's wish."""
+        return bool(self.digest) and self.content is None
+
+    def to_line(self) -> bytes:
+        """Return it as a line of the file."""
+        return _line(self._as_json()).encode() + b"\n"
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Self:
+        """Return the record of a line. Raises ValueError when it is none."""
+        try:
+            read = json.loads(line)
+            at = datetime.fromisoformat(read.pop("at"))
+            return cls(at=at, previous=read.pop("prev"), **read)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError("no record of the audit log") from error
+
+    def _as_json(self) -> dict[str, Json]:
+        chained: dict[str, Json] = {
+            "seq": self.seq,
+            "at": self.at.isoformat(),
+            "kind": self.kind,
+            "facts": dict(self.facts),
+        }
+        chained |= {"digest": self.digest, "prev": self.previous}
+        return chained if self.content is None else {**chained, "content": dict(self.content)}
+
+
+@dataclass(slots=True)
+class _Tail:
+    """Where the log ends."""
+
+    seq: int = 0
+    hash: str = BEGINNING
+    pending: dict[int, Record] = field(default_factory=dict)
+    """Attempts without an outcome, by number."""
+
+    def follow(self, record: Record) -> None:
+        self.seq, self.hash = record.seq, record.hash
+        if record.kind == "attempt":
+            self.pending[record.seq] = record
+        elif record.kind == "outcome":
+            self.pending.pop(int(str(record.facts.get("of", 0))), None)
+
+
+class AuditLog:
+    """Appends records; one process at a time (the state folder's lock sees to that).
+
+    Guarantees: a returned `append` is on the disk; order of lines is order of calls; each line holds the hash of the
+    one before, so that whoever changes or takes out a line breaks the chain, which `verify` finds. A line that was torn
+    by a power cut was never acknowledged and is cut off at the next start.
+    """
+
+    def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.folder = folder
+        self._now = now
+        self._tail: _Tail | None = None
+        self._thread = ThreadPoolExecutor(1, "audit")
+        """One, so that records keep their order."""
+
+    async def open(self) -> list[Record]:
+        """Read the log's end, once; return the attempts of which nobody knows what became.
+
+        Raises `StateUnusable` when the folder cannot be used, `AuditBroken` when a line but the last is none.
+        """
+        return await self._run(self._open)
+
+    async def append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None = None) -> Record:
+        """Write a record and return it; it is on the disk then. Raises what `open` raises."""
+        return await self._run(lambda: self._append(kind, facts, content))
+
+    async def erase(self, numbers: Collection[int]) -> int:
+        """Take the contents out of these records, for ever; return how many had one. Digests stay, the chain verifies.
+
+        Each file is replaced in one step; that it happened is a record too.
+        """
+        return await self._run(lambda: self._erase(set(numbers)))
+
+    async def verify(self) -> int:
+        """Return how many records there are, after reading all. Raises `AuditBroken` naming the first that is wrong."""
+        return await self._run(lambda: sum(1 for _ in self.verified()))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def records(self, after: int = 0) -> Iterator[Record]:
+        """Yield the records after a number, in order, without checking the chain. Blocking: for a worker thread.
+
+        Raises `AuditBroken` for a line that is no record; a torn last line is left out.
+        """
+        files = self._files()
+        first = max((index for index, file in enumerate(files) if int(file.stem) <= after + 1), default=0)
+        for file in files[first:]:
+            for line in _whole_lines(file):
+                record = _record(line, file)
+                if record.seq > after:
+                    yield record
+
+    def verified(self) -> Iterator[Record]:
+        """Yield all records, checking each. Blocking. Raises `AuditBroken` naming the first that is wrong."""
+        hash_before, seq = BEGINNING, 0
+        for record in self.records():
+            if record.seq != seq + 1 or record.previous != hash_before:
+                raise AuditBroken(f"the audit log is not as it was written: record {seq + 1} is missing or was changed")
+            if record.content is not None and _sha256(_line(record.content)) != record.digest:
+                raise AuditBroken(f"the audit log is not as it was written: the content of record {record.seq} is not")
+            hash_before, seq = record.hash, record.seq
+            yield record
+
+    async def _run(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("[0-9]*.jsonl"))
+
+    def _open(self) -> list[Record]:
+        if self._tail is None:
+            tail = _Tail()
+            try:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                last = self._files()[-2:]
+                for file in last:
+                    _cut_torn_line(file)
+                # Writes come one after another: an attempt without an outcome is never far from the end.
+                for record in self.records(after=int(last[0].stem) - 1 if last else 0):
+                    tail.follow(record)
+            except OSError as error:
+                raise _unusable(self.folder, error) from error
+            self._tail = tail
+        return list(self._tail.pending.values())
+
+    def _append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
+        self._open()
+        assert self._tail is not None
+        digest = "" if content is None else _sha256(_line(content))
+        record = Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
+        try:
+            self._write(record)
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+        self._tail.follow(record)
+        return record
+
+    def _write(self, record: Record) -> None:
+        files = self._files()
+        is_full = not files or files[-1].stat().st_size >= SEGMENT_BYTES
+        path = self.folder / f"{record.seq:012}.jsonl" if is_full else files[-1]
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            before = os.fstat(descriptor).st_size
+            try:
+                _write_whole(descriptor, record.to_line())
+                os.fdatasync(descriptor)
+            except OSError:
+                # Half a line would make the next one unreadable.
+                os.ftruncate(descriptor, before)
+                raise
+        finally:
+            os.close(descriptor)
+        if is_full:
+            _sync_folder(self.folder)
+
+    def _erase(self, numbers: set[int]) -> int:
+        self._open()
+        erased = 0
+        for file in self._files():
+            read = [_record(line, file) for line in _whole_lines(file)]
+            found = [record for record in read if record.seq in numbers and record.content is not None]
+            if found:
+                _replace(file, [_without_content(record) if record in found else record for record in read])
+                erased += len(found)
+        if erased:
+            self._append("erased", {"records": [*sorted(numbers)]}, None)
+        return erased
+
+
+def _write_whole(descriptor: int, line: bytes) -> None:
+    if os.write(descriptor, line) != len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _without_content(record: Record) -> Record:
+    return Record(record.seq, record.at, record.kind, record.facts, record.digest, record.previous)
+
+
+def _replace(file: Path, records: list[Record]) -> None:
+    """Put a file of these records in the place of one, in one step that survives a power cut."""
+    new = file.with_suffix(".new")
+    with new.open("wb") as written:
+        new.chmod(0o600)
+        written.writelines(record.to_line() for record in records)
+        written.flush()
+        os.fsync(written.fileno())
+    new.replace(file)
+    _sync_folder(file.parent)
+
+
+def _whole_lines(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _record(line: bytes, file: Path) -> Record:
+    try:
+        return Record.from_line(line)
+    except ValueError as error:
+        raise AuditBroken(f"{file} holds a line that is no record: put the file back from a backup") from error
+
+
+def _cut_torn_line(file: Path) -> None:
+    content = file.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole != len(content):
+        log.warning("audit_line_torn", bytes=len(content) - whole)
+        os.truncate(file, whole)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unusable(folder: Path, error: OSError) -> StateUnusable:
+    return StateUnusable(f"the audit log in {folder} cannot be written ({error.strerror}): make room, or let me write")
+
+
+def _line(value: Mapping[str, Json]) -> str:
+    # In ASCII, because what a model sends may hold characters that UTF-8 has no bytes for.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,110 @@
+"""Echo cancellation, opened: loads the canceller, calibrates at start and when asked to, and tells the status."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import structlog
+
+from audio.echo.calibration import Calibration, chime
+from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
+from audio.echo.duplex import Duplex, Mode
+from audio.echo.guard import CancellingGuard
+from audio.echo.reference import PlayedReference
+from audio.half_duplex import HalfDuplex
+from audio.interfaces import EchoGuard, Player
+from audio.player.live import LivePlayer
+from audio.speech import SpeechAudio
+
+log = structlog.get_logger()
+
+SETTLE_SECONDS: Final = 3.0
+"""After the sound: the microphone has delivered its echo by then, or delivers nothing at all."""
+
+MISSING: Final = "no echo cancellation: install nakari with its extra `echo`"
+
+Play: TypeAlias = Callable[[SpeechAudio], Awaitable[None]]
+"""Plays a sound in its turn and returns when it was heard, or hushed."""
+
+
+@dataclass(slots=True)
+class EchoControl:
+    """One box's guard and whoever looks after it. `run` is a loop for the one task group."""
+
+    guard: EchoGuard
+    """For the ears."""
+    fixed: Duplex = field(default_factory=lambda: Duplex(Mode.HALF, reason=MISSING))
+    """What is told while nothing is cancelled."""
+    load: Callable[[], Canceller] = WebRtcCanceller
+    """Blocking; raises ImportError."""
+    calibrates_at_start: bool = True
+    _asked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    @property
+    def duplex(self) -> Duplex:
+        """The choice as it stands."""
+        return self.guard.duplex if isinstance(self.guard, CancellingGuard) else self.fixed
+
+    def describe(self) -> str:
+        """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
+        return self.duplex.describe()
+
+    def calibrate(self) -> None:
+        """Ask for a calibration; it is made as soon as the mouth is free."""
+        self._asked.set()
+
+    async def run(self, play: Play) -> None:
+        """Load the canceller, then calibrate whenever that is wanted, for ever."""
+        guard = self.guard
+        if not isinstance(guard, CancellingGuard):
+            log.info("duplex_chosen", mode=str(self.duplex.mode), told=self.describe())
+            return
+        try:
+            guard.use(await asyncio.to_thread(self.load))
+        except ImportError as error:
+            guard.stay_half_duplex(f"echo cancellation cannot be loaded: {error}")
+            log.warning("echo_cancellation_unavailable", reason=str(error))
+            return
+        if self.calibrates_at_start:
+            self._asked.set()
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            await calibrate(guard, play)
+
+
+async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
+    """Play the sound once the microphone delivers, and measure it; None when its echo never came in."""
+    tape = guard.record()
+    try:
+        await tape.begun.wait()
+        await play(chime())
+        async with asyncio.timeout(SETTLE_SECONDS):
+            await tape.settled.wait()
+    except TimeoutError:
+        log.warning("echo_not_measured", reason="the loudspeaker or the microphone stood still")
+        return None
+    finally:
+        guard.discard()
+    found = guard.calibrate_by(tape)
+    log.info("echo_measured", heard=found.is_heard, told=guard.duplex.describe())
+    return found
+
+
+def open_echo(player: Player, *, calibrates_at_start: bool = True, is_wanted: bool = True) -> EchoControl:
+    """Return the guard for a microphone in the room of this player, and its control; to be called before the ears open.
+
+    Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or when
+    cancellation is not wanted, she is half duplex. `player.busy_until` and the chunks' times are on one clock.
+    """
+    half_duplex = HalfDuplex(lambda: player.busy_until)
+    if not is_wanted:
+        return EchoControl(half_duplex, Duplex(Mode.HALF, reason="as it is set"))
+    if not isinstance(player, LivePlayer):
+        return EchoControl(half_duplex, Duplex(Mode.HALF, reason=f"{player.name} does not tell what it plays"))
+    if not has_canceller():
+        return EchoControl(half_duplex)
+    reference = PlayedReference()
+    player.on_played = reference.take
+    return EchoControl(CancellingGuard(reference, half_duplex), calibrates_at_start=calibrates_at_start)

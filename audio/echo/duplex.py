@@ -1,0 +1,99 @@
+"""Full duplex, ducked or half duplex: chosen by what is left of her voice in the microphone, and told in a sentence."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Mode(StrEnum):
+    """How she listens while she speaks."""
+
+    FULL = "full duplex"
+    DUCKED = "ducked"
+    """As full duplex, but she gets quieter as soon as somebody seems to speak."""
+    HALF = "half duplex"
+    """No utterance begins while she speaks; reflexes listen on."""
+
+
+FULL_BELOW_DB: Final = -30.0
+DUCKED_BELOW_DB: Final = -20.0
+"""Left of her voice after the canceller, dB against what is played. Measured in simulated rooms (docs/decisions/0011):
+up to -30 dB Silero takes less than 1 % of her chunks for speech, above -20 dB 6 to 13 %."""
+
+DROWNS_ABOVE_DB: Final = -6.0
+"""Of her voice in the microphone before the canceller: above it she is louder there than most who speak to her."""
+
+HYSTERESIS_DB: Final = 3.0
+"""By which a measured level has to pass a bound before a mode is left for the one next to it."""
+
+DUCK_DB: Final = 12.0
+"""By which she is quieter while somebody seems to speak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """What was measured of her voice at the microphone, dB against what was played."""
+
+    left_db: float
+    """After the canceller."""
+    raw_db: float
+    """Before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplex:
+    """The choice, and what it rests on."""
+
+    mode: Mode
+    leak: Leak | None = None
+    """None: not measured, or nothing of her is heard."""
+    delay: float | None = None
+    """Seconds from the moment at which the devices say a sound is heard to its echo's in the microphone."""
+    reason: str = ""
+    """Why it is not what it could be."""
+
+    @property
+    def duck_db(self) -> float:
+        """By how much she is to be quieter while somebody seems to speak; 0 in the other modes."""
+        return DUCK_DB if self.mode is Mode.DUCKED else 0.0
+
+    def describe(self) -> str:
+        """Return one sentence: the mode, what was measured, and what cannot be interrupted."""
+        return "; ".join(
+            filter(
+                None, [f"{self.mode}{f' ({self.reason})' if self.reason else ''}", self._measured(), _CANNOT[self.mode]]
+            )
+        )
+
+    def _measured(self) -> str:
+        echo = f"echo after {self.delay * 1000:.0f} ms" if self.delay is not None else ""
+        left = (
+            f"her voice reaches the microphone at {self.leak.raw_db:.0f} dB, {self.leak.left_db:.0f} dB is left of it"
+            if self.leak
+            else ""
+        )
+        return ", ".join(filter(None, [echo, left]))
+
+
+_CANNOT: Final = {
+    Mode.FULL: "everything she says can be interrupted",
+    Mode.DUCKED: "she can be interrupted by a raised voice, and gets quieter when somebody speaks",
+    Mode.HALF: "sentences cannot be interrupted but by reflex words; speak after she has ended",
+}
+
+
+def choose(leak: Leak | None, current: Mode) -> Mode:
+    """Return the mode for what the canceller leaves; None stands for nothing that could be heard."""
+    if leak is None:
+        return Mode.FULL
+    if _above(leak.left_db, DUCKED_BELOW_DB, is_left=current is not Mode.HALF):
+        return Mode.HALF
+    was_full = current is Mode.FULL
+    if _above(leak.left_db, FULL_BELOW_DB, is_left=was_full) or _above(leak.raw_db, DROWNS_ABOVE_DB, is_left=was_full):
+        return Mode.DUCKED
+    return Mode.FULL
+
+
+def _above(level: float, bound: float, *, is_left: bool) -> bool:
+    """Whether a level is above a bound: clearly, where that leaves the current mode; else clearly below ends it."""
+    return level > bound + (HYSTERESIS_DB if is_left else -HYSTERESIS_DB)

@@ -1,0 +1,122 @@
+"""What of her voice is left in the microphone: a running estimate, and how much of a sound is explained by it."""
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from audio.pcm import CHUNK_SECONDS
+
+HISTORY_SECONDS: Final = 60.0
+"""For which `suspicion` can be asked: the longest turn and its recognition."""
+
+ESTIMATE_SECONDS: Final = 8.0
+"""Of her voice, over which the leak is estimated."""
+
+ENOUGH_SECONDS: Final = 1.5
+"""Of her voice, before there is an estimate: the canceller needs so long to settle (FACTS, "Sound")."""
+
+QUANTILE: Final = 0.3
+"""Of the chunks: somebody may speak in seven of ten while she does, and the estimate stays that of her alone."""
+
+FADING_DB_PER_CHUNK: Final = 4.8
+"""By which the echo of what was played fades: a room with a reverberation of 0.4 s."""
+
+AUDIBLE_DBFS: Final = -50.0
+"""Played more quietly than that, nothing is learned of the leak."""
+
+MARGIN_DB: Final = 10.0
+"""By which single chunks of what is left over exceed the estimate."""
+
+UNKNOWN_LEAK_DB: Final = -15.0
+"""Taken for `suspicion` until there is an estimate: a loud loudspeaker near the microphone."""
+
+_QUIETEST: Final = 1e-12
+"""A power, relative to full scale: -120 dBFS."""
+
+
+class _Chunk(NamedTuple):
+    at: float
+    far: float
+    cleaned: float
+
+
+@dataclass(slots=True)
+class _Floor:
+    """The room's own noise in one signal: follows it down at once, up slowly; only asked to while she is silent."""
+
+    power: float | None = None
+
+    def follow(self, power: float) -> None:
+        if self.power is None:
+            self.power = power
+        self.power += (0.3 if power < self.power else 0.02) * (power - self.power)
+
+
+@dataclass(slots=True)
+class EchoMeter:
+    """Takes the powers of each chunk, in order; powers are mean squares relative to full scale."""
+
+    _history: deque[_Chunk] = field(default_factory=lambda: deque(maxlen=round(HISTORY_SECONDS / CHUNK_SECONDS)))
+    _leaks: deque[tuple[float, float]] = field(
+        default_factory=lambda: deque(maxlen=round(ESTIMATE_SECONDS / CHUNK_SECONDS))
+    )
+    """Of each chunk with her voice: dB of what is left, and of what was there, against what was played."""
+    _floors: tuple[_Floor, _Floor] = field(default_factory=lambda: (_Floor(), _Floor()))
+    """Of the cleaned and of the raw sound."""
+    _fading: float = 0.0
+    """Power of what was played, fading as its echo does."""
+
+    def note(self, at: float, far: float, near: float, cleaned: float) -> None:
+        """Take one chunk: when it begins, what was played, what the microphone had, and what is left of that."""
+        self._fading = max(far, self._fading * 10 ** (-FADING_DB_PER_CHUNK / 10))
+        self._history.append(_Chunk(at, self._fading, cleaned))
+        played = _db(self._fading)
+        if played > AUDIBLE_DBFS:
+            powers = zip((cleaned, near), self._floors, strict=True)
+            left, there = (_db(power - (floor.power or 0.0)) - played for power, floor in powers)
+            self._leaks.append((left, there))
+        elif self._fading <= _QUIETEST:
+            self._floors[0].follow(cleaned)
+            self._floors[1].follow(near)
+
+    def forget(self) -> None:
+        """Begin the estimate anew: the loudspeaker, the microphone or the room is another one."""
+        self._leaks.clear()
+
+    @property
+    def leak_db(self) -> float | None:
+        """What is left of her voice after the canceller, dB against what was played; None until it is known."""
+        return self._estimate(0)
+
+    @property
+    def raw_leak_db(self) -> float | None:
+        """What the microphone has of her voice, dB against what was played; None until it is known."""
+        return self._estimate(1)
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Return in [0, 1] the share of the sound between two moments that her own voice explains.
+
+        0 where nothing was played, and where what is there is far louder than what is usually left of her.
+        """
+        leak = self.leak_db if self.leak_db is not None else UNKNOWN_LEAK_DB
+        gain = 10 ** ((leak + MARGIN_DB) / 10)
+        floor = self._floors[0].power or 0.0
+        sound = explained = 0.0
+        for chunk in self._history:
+            if chunk.at + CHUNK_SECONDS > started_at and chunk.at < ended_at:
+                above = max(0.0, chunk.cleaned - floor)
+                sound += above
+                explained += min(above, chunk.far * gain)
+        return explained / sound if sound > 0 else 0.0
+
+    def _estimate(self, which: int) -> float | None:
+        if len(self._leaks) < ENOUGH_SECONDS / CHUNK_SECONDS:
+            return None
+        return float(np.quantile([leaks[which] for leaks in self._leaks], QUANTILE))
+
+
+def _db(power: float) -> float:
+    return 10 * math.log10(max(power, _QUIETEST))

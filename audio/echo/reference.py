@@ -1,0 +1,128 @@
+"""What leaves the loudspeaker, sample by sample at 16 kHz, to be asked for by the time at which it does."""
+
+from collections import deque
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.pcm import SAMPLE_RATE, Samples
+from audio.resampler import StreamResampler
+
+KEPT_SECONDS: Final = 4.0
+"""Of the past: the microphone's chunks come at most so much later than what was played with them."""
+
+MOST_BUFFERS: Final = 512
+"""Waiting for the event loop; past that the oldest is dropped, and the hole is filled with silence."""
+
+JUMP_SECONDS: Final = 0.06
+"""Two times that differ by more are no jitter of threads but a stream that was begun anew."""
+
+SETTLING_SECONDS: Final = 10.0
+"""In which the pairing follows the clocks: slow, so that the jitter of callbacks is not heard as a wobble."""
+
+MOST_DRIFT: Final = 1e-3
+"""Of one clock against the other; sound cards differ by some 100 ppm at most, the rest is for catching up."""
+
+
+class _Buffer(NamedTuple):
+    samples: Samples
+    sample_rate: int
+    at: float
+
+
+class PlayedReference:
+    """Every sample that is played, for the last seconds. `take` is for the sound card's thread, the rest for the loop.
+
+    Order is kept. Nobody ever waits: `take` copies and appends, bounded by `MOST_BUFFERS`. What was never given to the
+    device (dropped by `stop`) never comes here. Unknown times read as silence.
+    """
+
+    def __init__(self) -> None:
+        self._arrived: deque[_Buffer] = deque(maxlen=MOST_BUFFERS)
+        self._kept: Samples = np.zeros(round(KEPT_SECONDS * SAMPLE_RATE), np.int16)
+        """A ring; the sample with number n is at n modulo its length."""
+        self._written = 0
+        """Samples ever kept."""
+        self._fed = 0.0
+        """Samples ever taken, at 16 kHz: ahead of `_written` by what the resampler holds back."""
+        self._ends_at = 0.0
+        """Seconds on the player's clock at which sample `_fed` leaves the loudspeaker; 0 before the first."""
+        self._resampler: StreamResampler | None = None
+        self._next: float | None = None
+        """The number, with a fraction, of the sample that `read` gives next if the clocks agree."""
+        self._last_sound = -1
+        """The number of the newest sample kept that is not silence."""
+        self.late_samples = 0
+        """Asked for before they were played; they read as silence."""
+
+    def take(self, samples: Samples, sample_rate: int, at: float) -> None:
+        """Keep a copy of a buffer (int16, shape (n,), Hz) whose first sample is heard at `at`; for `Played`."""
+        self._arrived.append(_Buffer(samples.copy(), sample_rate, at))
+
+    def read(self, at: float, count: int) -> Samples:
+        """Return the samples (int16, shape (count,)) that leave the loudspeaker from `at` on, to be asked for in order.
+
+        They follow those of the call before without a seam as long as the two clocks differ by jitter and drift: the
+        positions are stretched by at most `MOST_DRIFT`. After a jump of either clock they begin anew.
+        """
+        while self._arrived:
+            self._keep(self._arrived.popleft())
+        if not self._ends_at:
+            return np.zeros(count, np.int16)
+        wanted = self._fed - (self._ends_at - at) * SAMPLE_RATE
+        if self._next is None or abs(wanted - self._next) > JUMP_SECONDS * SAMPLE_RATE:
+            self._next = wanted
+        pull = (wanted - self._next) / (SETTLING_SECONDS * SAMPLE_RATE)
+        stride = 1.0 + min(MOST_DRIFT, max(-MOST_DRIFT, pull))
+        positions = self._next + stride * np.arange(count, dtype=np.float64)
+        self._next += stride * count
+        self.late_samples += int(np.count_nonzero(positions >= self._written))
+        if positions[0] > self._last_sound + 2:
+            return np.zeros(count, np.int16)  # she is silent nearly always, and that shall cost nearly nothing
+        return self._between(positions)
+
+    def pair_anew(self) -> None:
+        """Follow the clocks at once at the next `read`: what is asked for is another moment than before."""
+        self._next = None
+
+    def _keep(self, buffer: _Buffer) -> None:
+        gap = buffer.at - self._ends_at
+        is_new = self._resampler is None or self._resampler.source_rate != buffer.sample_rate
+        if is_new or abs(gap) > JUMP_SECONDS:
+            self._begin(buffer.sample_rate, gap if self._ends_at else 0.0)
+        assert self._resampler is not None
+        self._write(self._resampler.feed(buffer.samples))
+        seconds = len(buffer.samples) / buffer.sample_rate
+        self._fed += seconds * SAMPLE_RATE
+        self._ends_at = buffer.at + seconds
+
+    def _begin(self, sample_rate: int, gap: float) -> None:
+        """Begin a stream anew, after `gap` seconds in which nothing was played."""
+        if self._resampler is not None:
+            self._write(self._resampler.flush())
+        self._resampler = StreamResampler(sample_rate, SAMPLE_RATE)
+        self._write(np.zeros(min(max(0, round(gap * SAMPLE_RATE)), len(self._kept)), np.int16))
+        self._fed = float(self._written)
+
+    def _write(self, samples: Samples) -> None:
+        sounding = np.flatnonzero(samples)
+        if len(sounding):
+            self._last_sound = self._written + int(sounding[-1])
+        self._kept[(self._written + np.arange(len(samples))) % len(self._kept)] = samples
+        self._written += len(samples)
+
+    def _between(self, positions: NDArray[np.float64]) -> Samples:
+        """Return the sound at these positions: a cubic through the four samples around each."""
+        whole = np.floor(positions).astype(np.int64)
+        part = positions - whole
+        before, here, after, later = (self._at(whole + offset) for offset in (-1, 0, 1, 2))
+        slope, next_slope = (after - before) / 2, (later - here) / 2
+        bend = 3 * (after - here) - 2 * slope - next_slope
+        twist = 2 * (here - after) + slope + next_slope
+        sound = here + part * (slope + part * (bend + part * twist))
+        return np.clip(np.rint(sound), -32768, 32767).astype(np.int16)
+
+    def _at(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        known = (numbers < self._written) & (numbers >= self._written - len(self._kept))
+        return np.where(known, self._kept[numbers % len(self._kept)], 0).astype(np.float64)

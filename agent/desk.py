@@ -1,9 +1,11 @@
 """The desk: the event in hand, and what she decided about it; tools write here, the run carries it out."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from agent.mailbox import InHand, Wake
 from agent.replies import Delivery
+from agent.states import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,22 @@ class Suspension:
     wake: Wake
     for_budget: bool = False
     """The runtime did, because the budget was used up: it comes back with a fresh grant, twice at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """The person went on speaking before anything came of it: another event has the words too."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """It goes to the dead letter."""
+
+    reason: str
+    status: Status = "FAILED"
+
+
+Ending: TypeAlias = Completion | Suspension | Superseded | GivenUp
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ AgentError
 │   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
 │   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
+├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 └── ToolFailed              a tool's own words for the model; never ends the loop
 """
@@ -39,6 +40,10 @@ class StreamBroken(ModelError):
         super().__init__(reason)
         self.partial = partial
         """What had arrived; its tool calls may have unfinished arguments."""
+
+
+class Stopped(AgentError):
+    """Somebody ended the run; its text is the reason, one of `agent.stopping.Why`. Never reaches a person."""
 
 
 class IllegalMessages(AgentError):

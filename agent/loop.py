@@ -4,37 +4,44 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import structlog
 
 from agent.act import Actor
-from agent.budget import MAX_GRANTS, Budget
+from agent.budget import Budget
 from agent.bus import Bus
-from agent.context import block
+from agent.closing import Closing
 from agent.context.epochs import Contexts
-from agent.desk import Completion, Desk, Suspension
-from agent.errors import ModelError
-from agent.event import MODEL_AVAILABLE
-from agent.mailbox import PERSON, InHand, Mailbox, Wake
-from agent.model.messages import Json, Message
-from agent.phrases import phrase
-from agent.record import step
-from agent.replies import Outlet, Reply
-from agent.run import Run, Status
+from agent.desk import Completion, Desk, Ending, Suspension
+from agent.errors import ModelError, Stopped
+from agent.event import MODEL_AVAILABLE, Event
+from agent.mailbox import InHand, Mailbox, Wake
+from agent.model.messages import Message
+from agent.opening import Opening, predecessor
+from agent.own_words import FILLER, OwnWords
+from agent.replies import SENTENCE_STARTED, Outlet
+from agent.run import Run
 from agent.situation import SituationProvider
+from agent.stopping import Stop
 from agent.think import Thinker, keep_interrupted
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
 from memory.journal import Journal
 
+__all__ = ["SENTENCE_STARTED", "Loop", "Mind"]
+
 log = structlog.get_logger()
 
-SENTENCE_STARTED = "speech.sentence_started"
-"""Topic of the commit that precedes a sentence's first sample (DESIGN 15)."""
-
-UNUSABLE_STATE_PAUSE = 5.0
+UNUSABLE_STATE_PAUSE: Final = 5.0
 """Seconds between tries while the state database cannot be used."""
+
+RUN_SECONDS: Final = 300.0
+"""The longest a run may think and act; what it says may take longer to be heard."""
+
+MOST_ARRIVALS: Final = 64
+"""Events that arrived and were not looked at yet; one more is only handled in its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +59,47 @@ class Mind:
 
 
 class Loop:
-    """Handles events one at a time. No error of a model, a tool, a database or the network ends it."""
+    """Handles events one at a time. No error of a model, a tool, a database or the network ends it.
+
+    `run` and `watch` are its two loops. What happens beside it reaches it in two ways only: `interrupt`, and what
+    `watch` sees arrive in the mailbox while an event is in hand.
+    """
 
     def __init__(
-        self, mind: Mind, system: Callable[[], str], situation: Sequence[SituationProvider], now: Callable[[], datetime]
+        self,
+        mind: Mind,
+        system: Callable[[], str],
+        situation: Sequence[SituationProvider],
+        now: Callable[[], datetime],
+        run_seconds: float = RUN_SECONDS,
     ) -> None:
         self._mind = mind
         self._system = system
-        self._situation = situation
-        self._now = now
-        self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk)
+        self._run_seconds = run_seconds
+        self._words = OwnWords(mind.outlet, mind.desk)
+        self._opening = Opening(
+            mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.registry, mind.desk, situation, now
+        )
+        self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now)
+        self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written; it is still in hand."""
+        self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
+        """A person's events that arrived while one was in hand, for `watch`."""
         self.run_in_hand: Run | None = None
         self.on_step: Callable[[], None] = lambda: None
         """Called at each step of a run: the mind's heart beat."""
         self.on_rest: Callable[[], None] = lambda: None
         """Called when the mind may wait for mail as long as it likes."""
+        self.hush: Callable[[], None] = lambda: None
+        """Silences the mouth at once: what was handed to it and is not heard yet must not be heard."""
+        mind.mailbox.on_arrival = self._arrived
 
     async def run(self) -> None:
         """Take and handle events until cancelled."""
         for hand in await self._mind.mailbox.recover():
             if hand.is_given_up:
-                await self._deliver(Run(hand, Budget(0)), "given-up", phrase("failed", hand.event.content))
+                await self._words.say(Run(hand, Budget(0)), "failed")
         while True:
             try:
                 self.on_rest()
@@ -85,16 +110,41 @@ class Loop:
                 log.warning("state_unusable", reason=str(error))
                 await asyncio.sleep(UNUSABLE_STATE_PAUSE)
 
+    async def watch(self) -> None:
+        """Look at what a person says while an event is in hand, until cancelled."""
+        while True:
+            event = await self.arrivals.get()
+            try:
+                await self._notice(event)
+            finally:
+                self.arrivals.task_done()
+
+    def interrupt(self, event_id: str = "") -> bool:
+        """End the run in hand now, or only if it is this event's, because somebody wants silence or the floor.
+
+        To be called on the event loop, once an interruption is sure. The mouth is hushed; the model's stream and the
+        tools that can be broken off end at once, each call with a result; the others keep their time limit. A
+        person's event and a timer's are completed as interrupted, her own work comes back. The session's next block
+        says what was heard and what was not. False when there is no such run.
+        """
+        run = self.run_in_hand
+        if run is None or (event_id and run.event.id != event_id):
+            return False
+        run.stop.give("interrupted")
+        self.hush()
+        return True
+
     async def handle(self, hand: InHand) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
-        run = Run(hand, Budget(event.max_tool_calls, hand.tool_calls, hand.model_calls))
+        stop = Stop(asyncio.get_running_loop().time() + self._run_seconds)
+        run = Run(hand, Budget(event.max_tool_calls, hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
         self.run_in_hand = run
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
-                await self._begin(run)
-                await self._finish(run, await self._live(run))
+                await self._opening.build(run, self._system())
+                await self._closing.finish(run, await self._live(run))
             except MemoryFailure:
                 await self._break_off(run)
                 raise
@@ -102,11 +152,13 @@ class Loop:
                 raise
             except Exception:  # the one place that catches everything: a bug must cost one event, not the loop
                 log.exception("run_failed")
-                await self._say(run, "failed")
+                await self._words.say(run, "failed")
                 await self._mind.mailbox.fail(event.id, "an error inside; the log has it")
-                await self._set(run, "FAILED")
+                if not run.is_over:
+                    await self._closing.end(run, "FAILED")
             finally:
                 self.run_in_hand = None
+                self.on_step()
 
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""
@@ -115,75 +167,31 @@ class Loop:
             await delivery.cut()
             await delivery.ended()
 
-    async def _begin(self, run: Run) -> None:
-        """Build the context: the open epoch, with the event's block at its end."""
-        mind, event = self._mind, run.event
-        # Only what a person said or wrote is found again by its words; her own tasks would drown it.
-        words, content = (event.content, "") if event.is_from_person else ("", event.content)
-        body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
-        opened = step("runs.new", event, run.id, body, words)
-        run.status = "BUILDING_CONTEXT"
-        await mind.bus.publish(opened, step("context.build.request", event, run.id))
-        mind.desk.lay(run.hand, await self._already_spoken(run))
-        run.epoch = await mind.contexts.current(event, run.id, self._system(), mind.registry.specs)
-        answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
-        if self._is_handed_over(run):
-            await mind.bus.publish(answer)
-            return
-        message = Message("user", block.render(self._block(run)))
-        await mind.bus.publish(answer, mind.contexts.envelope(run.epoch, event, run.id, message))
-        mind.contexts.append(run.epoch, message)
+    async def _live(self, run: Run) -> Ending:
+        """Think and act until the event ends, or is ended."""
+        try:
+            return await self._rounds(run)
+        except Stopped as stopped:
+            log.info("run_stopped", reason=str(stopped))
+            return await self._closing.for_stop(run)
 
-    async def _already_spoken(self, run: Run) -> tuple[str, ...]:
-        if not run.is_resumed:
-            return ()
-        spoken = await self._mind.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
-        return tuple(str(entry.body["words"]) for entry in spoken)
-
-    def _is_handed_over(self, run: Run) -> bool:
-        """Whether the newest block in the context is this event's, with this note: so it is after a crash."""
-        if not run.is_resumed:
-            return False
-        newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
-        seen = block.parse(newest.content) if newest else None
-        return seen is not None and seen.event_id == run.event.id and seen.situation.get("Note", "") == run.hand.note
-
-    def _block(self, run: Run) -> block.Block:
-        event = run.event
-        evidence = event.metadata.get("evidence")
-        situation: dict[str, str] = {}
-        for provider in self._situation:
-            situation.update(provider(run.hand))
-        if run.hand.note:
-            situation["Note"] = run.hand.note
-        return block.Block(
-            event_id=event.id,
-            event_type=event.type,
-            source=event.source,
-            words=event.content,
-            is_human=event.is_from_person,
-            budget=run.budget.left,
-            time=event.created_at if event.is_from_person else self._now(),
-            situation=situation,
-            evidence={k: str(v) for k, v in evidence.items()} if isinstance(evidence, dict) else {},
-        )
-
-    async def _live(self, run: Run) -> Completion | Suspension:
-        """Think and act until the event ends."""
+    async def _rounds(self, run: Run) -> Ending:
         message = await self._resume(run)
         was_last_turn = False
         while True:
             ending = self._ending(run, message) if message else None
             if ending is not None:
                 return ending
+            run.stop.check()
             if was_last_turn or not run.budget.may_think:
-                return await self._suspend_for_budget(run)
+                return await self._closing.for_budget(run)
             was_last_turn = run.refused
-            await self._set(run, "AWAITING_LLM_DECISION")
+            self.on_step()
+            run.move("AWAITING_LLM_DECISION")
             try:
                 message = await self._mind.thinker.answer(run)
             except ModelError as error:
-                await self._say(run, "no_model")
+                await self._words.say(run, "no_model")
                 return _without_model(run, error)
             await self._act(run)
 
@@ -191,9 +199,10 @@ class Loop:
         """After a crash: finish the round that was under way, and return its message; None when she is to think."""
         await self._actor.repeat(run)
         if run.unanswered:
+            run.move("AWAITING_TOOL_RESULT")
             await self._actor.act(run, run.unanswered, after_crash=True)
         if run.last.role == "assistant":
-            await self._deliver(run, "resumed", run.last.content)
+            await self._words.deliver(run, "resumed", run.last.content)
         if run.last.role == "user" and self._mind.desk.already:
             handed = " ".join(self._mind.desk.already)
             await keep_interrupted(self._mind.bus, self._mind.contexts, run, handed, "the machine stopped here")
@@ -203,11 +212,9 @@ class Loop:
     async def _act(self, run: Run) -> None:
         if not run.unanswered:
             return
-        await self._set(run, "AWAITING_TOOL_RESULT")
-        before = run.budget.tool_calls
+        self.on_step()
+        run.move("AWAITING_TOOL_RESULT")
         await self._actor.act(run, run.unanswered)
-        used = run.budget.tool_calls - before
-        await self._mind.mailbox.charge(run.event.id, tool_calls=used, model_calls=1)
         desk = self._mind.desk
         if desk.compression is not None:
             run.epoch = await self._mind.contexts.compress(run.epoch, run.event, run.id, desk.compression)
@@ -227,53 +234,35 @@ class Loop:
         only_replied = all(call.name == REPLY and results.get(call.id) == DELIVERED for call in message.tool_calls)
         return Completion("replied") if only_replied else None
 
-    async def _suspend_for_budget(self, run: Run) -> Suspension:
-        if run.event.is_from_person and not self._mind.desk.deliveries:
-            await self._say(run, "out_of_budget")
-        done = [f"{call.name} {call.arguments}"[:120] for m in run.epoch.messages[-8:] for call in m.tool_calls]
-        return Suspension(
-            "The budget was used up. Last calls: " + "; ".join(done), Wake("event", name=PERSON), for_budget=True
-        )
+    def _arrived(self, event: Event) -> None:
+        if self.run_in_hand is not None and event.is_from_person and not self.arrivals.full():
+            self.arrivals.put_nowait(event)
 
-    async def _finish(self, run: Run, ending: Completion | Suspension) -> None:
-        """Wait until everything said was heard, then put the event away."""
-        mind, event = self._mind, run.event
-        for delivery in mind.desk.deliveries.values():
-            await delivery.ended()
-        if isinstance(ending, Suspension):
-            if ending.for_budget and run.hand.grants >= MAX_GRANTS:
-                await mind.mailbox.fail(event.id, f"the budget was used up {MAX_GRANTS + 1} times")
-                await self._set(run, "FAILED")
-                return
-            await mind.mailbox.suspend(event.id, ending.note, ending.wake, fresh_grant=ending.for_budget)
-            await self._set(run, "SUSPENDED")
+    async def _notice(self, event: Event) -> None:
+        """Decide what a person's words mean for the run in hand: nothing, that they go on, or that they go first."""
+        run = self.run_in_hand
+        if run is None:
             return
-        figures: dict[str, Json] = {"model_calls": run.budget.model_calls, "tool_calls": run.budget.tool_calls}
-        await mind.mailbox.complete(event.id, ending.summary, figures)
-        await self._set(run, "COMPLETED")
+        if predecessor(event) == run.event.id:
+            is_mute = await self._is_mute(run)
+            if is_mute and run is self.run_in_hand and not run.has_effect:
+                run.superseded_by = event.id
+                if run.stop.give("superseded"):
+                    self.hush()
+        elif not run.event.is_from_person and run.event.priority < event.priority:
+            run.stop.give("preempted")
+        if run.stop.reason is not None and run.kept_on:
+            await self._words.fill(event)
 
-    async def _say(self, run: Run, name: str) -> None:
-        """Say one of the runtime's own sentences, where a person waits for words."""
-        if run.event.is_from_person:
-            await self._deliver(run, name, phrase(name, run.event.content))
-
-    async def _deliver(self, run: Run, name: str, text: str) -> None:
-        if not run.event.is_from_person:
-            return
-        desk, call_id = self._mind.desk, f"{name}-{run.id}"
-        delivery = desk.deliveries[call_id] = self._mind.outlet.open(Reply(run.event, call_id, desk.already))
-        await delivery.feed(text)
-        await delivery.close()
-        await delivery.ended()
-
-    async def _set(self, run: Run, status: Status) -> None:
-        self.on_step()
-        run.status = status
-        finished = status in {"COMPLETED", "FAILED", "TIMED_OUT", "SUSPENDED"}
-        if finished:
-            log.info("run_finished", status=status, model_calls=run.budget.model_calls)
-        body: dict[str, Json] = {"event": "run_finished" if finished else "run_state", "status": status}
-        await self._mind.bus.publish(step("ui.events", run.event, run.id, body))
+    async def _is_mute(self, run: Run) -> bool:
+        """Whether nothing was heard of this event yet; a filler is a sound too, but no answer to go on after."""
+        if run.is_resumed or run.hand.note:
+            return False
+        try:
+            started = await self._mind.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
+        except MemoryFailure:
+            return False
+        return all(str(entry.body.get("call_id", "")).startswith(FILLER) for entry in started)
 
 
 def _without_model(run: Run, error: ModelError) -> Completion | Suspension:

@@ -81,6 +81,11 @@ class Filed:
     closed_at: datetime | None = None
     """Aware UTC; when it was completed, given up or withdrawn."""
 
+    @property
+    def is_superseded(self) -> bool:
+        """Whether it was closed because another event goes on with its words."""
+        return self.state == "withdrawn" and self.reason.startswith("superseded")
+
 
 def back_at(wake: Wake, now: datetime) -> datetime | None:
     """Return the moment at which an event suspended now comes back; None when only its name brings it."""

@@ -40,6 +40,8 @@ class Mailbox:
         self._wait = wait or waiting_by(now)
         self.on_change: Callable[[], None] = lambda: None
         """Called after each change but a delivery, on the event loop; has to return at once."""
+        self.on_arrival: Callable[[Event], None] = lambda event: None
+        """Called with each new event once it is filed, on the event loop; has to return at once."""
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._changes = 0
@@ -47,10 +49,14 @@ class Mailbox:
     async def enqueue(self, event: Event) -> bool:
         """File an event; False when its id is known already, whatever became of that one.
 
+        What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
         Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
         """
         with self._changing():
-            return await self._database.write(lambda c: table.put(c, event))
+            added = await self._database.write(lambda c: table.put(c, event, self._now()))
+        if added:
+            self.on_arrival(event)
+        return added
 
     async def take(self) -> InHand:
         """Return the event in hand; without one, wait until an event is due and take it in hand.
@@ -101,6 +107,10 @@ class Mailbox:
     async def withdraw(self, event_id: str, reason: str) -> bool:
         """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
         return await self._step(lambda c, now: table.withdraw(c, event_id, reason, now))
+
+    async def supersede(self, event_id: str, by: str) -> bool:
+        """Close the event in hand because the event `by` goes on with its words; False when it is not in hand."""
+        return await self._step(lambda c, now: table.supersede(c, event_id, by, now))
 
     async def wake(self, name: str) -> int:
         """Make the events due that were suspended for this name; return how many."""

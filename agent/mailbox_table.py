@@ -48,8 +48,8 @@ CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state, waits_for);
 _OPEN: Final = "state IN ('pending', 'suspended')"
 
 
-def put(connection: sqlite3.Connection, event: Event) -> bool:
-    """File a new event; False when its id is known."""
+def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
+    """File a new event and withdraw a pending one that it goes on with; False when its id is known."""
     added = connection.execute(
         "INSERT INTO mailbox (id, envelope, type, owner_key, priority, idle, due_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -63,7 +63,27 @@ def put(connection: sqlite3.Connection, event: Event) -> bool:
             None if event.not_before is None else utc_text(event.not_before),
         ),
     )
+    if added.rowcount and isinstance(before := event.metadata.get("continues"), str):
+        connection.execute(
+            "UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? "
+            "WHERE id = ? AND state = 'pending' AND NOT redelivered",
+            (superseded(event.id), utc_text(now), _utf8(before)),
+        )
     return added.rowcount > 0
+
+
+def superseded(by: str) -> str:
+    """Return the reason of an event that was closed because another one goes on with its words."""
+    return f"superseded by {by}: the person went on speaking"
+
+
+def supersede(connection: sqlite3.Connection, event_id: str, by: str, now: datetime) -> bool:
+    """Close the event in hand for one that goes on with its words; False when it is not in hand."""
+    return _in_hand_changed(
+        connection,
+        "state = 'withdrawn', reason = :reason, closed_at = :now",
+        {"id": event_id, "reason": superseded(by), "now": utc_text(now)},
+    )
 
 
 def held(connection: sqlite3.Connection) -> InHand | None:

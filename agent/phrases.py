@@ -15,9 +15,17 @@ _PHRASES: Final = {
         "en": "Something went wrong inside me while I was working on that. It is in my log.",
         "zh": "处理这件事的时候，我内部出了问题，日志里有记录。",
     },
-    "speechless": {
-        "en": "I could not find an answer to that.",
-        "zh": "这个我没有找到答案。",
+    "moment": {
+        "en": "One moment.",
+        "zh": "请稍等。",
+    },
+    "timed_out": {
+        "en": "This takes me too long. I have stopped working on it.",
+        "zh": "这件事花的时间太长了，我先停下来了。",
+    },
+    "gave_up": {
+        "en": "I have tried this as often as I may, and I am giving it up.",
+        "zh": "这件事我试了好几次都没有做完，只好放弃了。",
     },
 }
 

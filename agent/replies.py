@@ -1,9 +1,16 @@
 """How words leave the mind: the loop feeds a `Delivery`, whoever owns the source turns it into sound or text."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import takewhile
+from typing import Final, Protocol
 
 from agent.event import Event
+
+SENTENCE_STARTED: Final = "speech.sentence_started"
+"""Topic of the commit that precedes a sentence's first sample (DESIGN 15)."""
+
+INTERRUPTED: Final = "speech.interrupted"
+"""Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +64,12 @@ class Outlet(Protocol):
 
     def open(self, reply: Reply) -> Delivery:
         """Return the delivery of one reply; nothing is heard before its first whole sentence was fed."""
+
+
+def unsaid(delivered: Delivered, already: tuple[str, ...] = ()) -> str:
+    """Return what of a reply's text was not heard; sentences of it that were heard before a crash count as heard."""
+    text = delivered.text
+    for sentence in already:
+        text = text.replace(sentence, "", 1).strip()
+    heard = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, delivered.heard, strict=False)))
+    return text[heard:].strip()

@@ -1,24 +1,15 @@
 """A run: the life of one event in the loop, from its hand-over to its completion or suspension."""
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
 
 from agent.budget import Budget
 from agent.context.epochs import Epoch
 from agent.event import Event, new_id
 from agent.mailbox import InHand
 from agent.model.messages import Json, Message, ToolCall
-
-Status = Literal[
-    "PENDING",
-    "BUILDING_CONTEXT",
-    "AWAITING_LLM_DECISION",
-    "AWAITING_TOOL_RESULT",
-    "COMPLETED",
-    "FAILED",
-    "TIMED_OUT",
-    "SUSPENDED",
-]
+from agent.states import ENDS, Status, checked
+from agent.stopping import Stop
 
 
 @dataclass(slots=True)
@@ -28,6 +19,12 @@ class Run:
     hand: InHand
     budget: Budget
     id: str = field(default_factory=new_id)
+    stop: Stop = field(default_factory=Stop)
+    """Ends its waits from outside."""
+    superseded_by: str = ""
+    """Id of the event that goes on with its words, once there is one."""
+    cycle: str = ""
+    """Id of the round of thought, call and result that is under way."""
     status: Status = "PENDING"
     _epoch: Epoch | None = None
     is_resumed: bool = False
@@ -36,6 +33,21 @@ class Run:
     """A call was refused for budget: the next answer is the last one."""
     fruitless: int = 0
     """Answers so far that broke off or were empty."""
+    made: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each call, by name and arguments, was asked for in this run."""
+    has_effect: bool = False
+    """A tool that is more than a look at things was begun."""
+    kept_on: int = 0
+    """Irreversible tools that are under way: a stop waits for them."""
+
+    def move(self, status: Status) -> None:
+        """Go on to a state. Raises `IllegalTransition`, which is a bug, when it may not follow the present one."""
+        self.status = checked(self.status, status)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has reached one of its ends."""
+        return self.status in ENDS
 
     @property
     def event(self) -> Event:

@@ -11,7 +11,7 @@ import structlog
 from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.desk import Desk
-from agent.errors import ModelError, StreamBroken
+from agent.errors import ModelError, Stopped, StreamBroken
 from agent.event import MODEL_AVAILABLE, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
@@ -37,6 +37,7 @@ class Speaking:
         self._outlet = outlet
         self._text_id = ""
         self._replies: dict[int, tuple[Delivery, PartialString]] = {}
+        self._opened: list[Delivery] = []
 
     async def take(self, item: StreamItem) -> None:
         """Pass on the words of one item; waits only when the mouth is many sentences behind."""
@@ -56,11 +57,24 @@ class Speaking:
 
     async def break_off(self) -> str:
         """Drop unfinished sentences and return the whole ones that were handed on."""
-        opened = [self._desk.deliveries[self._text_id]] if self._text_id else []
-        opened += [delivery for delivery, _ in self._replies.values()]
-        for delivery in opened:
+        for delivery in self._opened:
             await delivery.cut()
-        return " ".join(delivery.handed for delivery in opened if delivery.handed)
+        return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
+
+    async def stopped(self, run: Run) -> str:
+        """Drop unfinished sentences, and return the words that stay: those that were handed on.
+
+        Of an event that was superseded only what was heard stays, and there should be nothing.
+        """
+        handed = await self.break_off()
+        if run.stop.reason != "superseded":
+            return handed
+        opened = [name for name, delivery in self._desk.deliveries.items() if delivery in self._opened]
+        heard = [(await self._desk.deliveries[name].ended()).heard for name in opened]
+        if not any(heard):
+            for name in opened:
+                del self._desk.deliveries[name]
+        return " ".join(words for words in heard if words)
 
     async def _say_bare(self, text: str) -> None:
         if not self._run.event.is_from_person or not (self._text_id or text.strip()):
@@ -73,6 +87,7 @@ class Speaking:
     def _open(self, call_id: str) -> Delivery:
         delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
         self._desk.deliveries[call_id] = delivery
+        self._opened.append(delivery)
         return delivery
 
 
@@ -94,15 +109,24 @@ class Thinker:
     async def answer(self, run: Run) -> Message | None:
         """Append the model's answer to the epoch and return it; None when it broke off or was empty: think again.
 
-        A stream that breaks off becomes a reply with exactly the words that were handed on. A model that does so twice
-        in one run is passed over. Raises `ModelError` when no model can be reached.
+        A stream that breaks off, or is stopped, becomes a reply with exactly the words that were handed on. A model
+        that breaks off twice in one run is passed over. Raises `ModelError` when no model can be reached, `Stopped`
+        when the run was stopped.
         """
+        run.cycle = new_id()
+        await self._charge(run, 1)
         passed_over = min(run.fruitless // FRUITLESS_PER_MODEL, len(self.models) - 1)
         failure = ModelError("no model is configured")
         for model in self.models[passed_over:]:
             speaking = Speaking(run, self.desk, self.outlet)
             try:
                 message = await self._ask(model, run, speaking)
+            except Stopped:
+                if handed := await speaking.stopped(run):
+                    await keep_interrupted(self.bus, self.contexts, run, handed, "you were stopped here")
+                if run.stop.reason == "preempted":
+                    await self._charge(run, -1)
+                raise
             except StreamBroken as error:
                 log.warning("stream_broken", model=model.name, reason=str(error))
                 run.fruitless += 1
@@ -118,6 +142,11 @@ class Thinker:
                 return message
         raise failure
 
+    async def _charge(self, run: Run, model_calls: int) -> None:
+        """Count a thought before it is had; one that a person's words cut off is given back."""
+        run.budget.model_calls += model_calls
+        await self.mailbox.charge(run.event.id, model_calls=model_calls)
+
     async def _welcome(self) -> None:
         """Wake what waits for a model, if there was none before."""
         if self.is_away:
@@ -131,20 +160,24 @@ class Thinker:
             "epoch": epoch.id,
             "messages": len(epoch.messages),
             "digest": epoch.digest,
+            "cycle": run.cycle,
         }
         await self.bus.publish(step("llm.requests", run.event, run.id, body))
-        run.budget.model_calls += 1
         log.info("model_asked", model=model.name, messages=len(epoch.messages))
         first_at = 0.0
-        async with aclosing(model.stream(epoch.messages, epoch.tools)) as stream:
+        answer: Answer | None = None
+        async with run.stop.waits(), aclosing(model.stream(epoch.messages, epoch.tools)) as stream:
             async for item in stream:
                 first_at = first_at or self.clock()
                 if isinstance(item, Answer):
                     await speaking.finish()
-                    marks = {"asked": asked_at, "first_token": first_at, "whole": self.clock()}
-                    return await self._keep(run, model, item, marks)
+                    answer = item
+                    break
                 await speaking.take(item)
-        raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
+        if answer is None:
+            raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
+        marks = {"asked": asked_at, "first_token": first_at, "whole": self.clock()}
+        return await self._keep(run, model, answer, marks)
 
     async def _keep(self, run: Run, model: ChatModel, answer: Answer, marks: dict[str, float]) -> Message | None:
         usage = answer.usage
@@ -159,12 +192,13 @@ class Thinker:
             "seconds": round(marks["whole"] - marks["asked"], 4),
         }
         log.info("model_answered", **body)
+        body |= {"cycle": run.cycle, "tool_calls": [call.name for call in answer.message.tool_calls]}
         result = step("llm.results", run.event, run.id, body)
         if not answer.message.tool_calls and not answer.message.content.strip():
             run.fruitless += 1
             await self.bus.publish(result)
             return None
-        message = self.contexts.envelope(run.epoch, run.event, run.id, answer.message)
+        message = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
         await self.bus.publish(result, message)
         self.contexts.append(run.epoch, answer.message)
         return answer.message
@@ -176,6 +210,7 @@ async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, 
     call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
     told = Message("assistant", tool_calls=(call,))
     result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
-    await bus.publish(*(contexts.envelope(run.epoch, run.event, run.id, message) for message in (told, result)))
+    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (told, result)]
+    await bus.publish(*kept)
     for message in (told, result):
         contexts.append(run.epoch, message)

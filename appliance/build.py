@@ -113,6 +113,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
         situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]
         mind = _mind(config, state, graph, Thinking(models, outlet, tokens), situation)
+        mind.hush = mouth.hush
         household = Household(
             state.mailbox, state.bus, text, mind, _parts(ears, models, graph), config.mind.max_tool_calls, monotonic()
         )

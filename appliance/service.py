@@ -70,6 +70,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
                 start(box.ears.listener.recognize(), name="ears: utterances to events")
                 start(box.ears.hearing.improve(), name="ears: a better model, once it has come")
             start(box.mind.run(), name="mind: one event after the other")
+            start(box.mind.watch(), name="mind: what a person says while an event is in hand")
             start(box.mouth.run(), name="mouth: sentences to sound")
             if box.ringer is not None:
                 start(box.ringer.run(), name="ringer: due timers, beside the mind")

@@ -119,9 +119,10 @@ class Contexts:
         """Append a message that is in the journal already (see `envelope`)."""
         epoch.grow(message, self._tokens.of_message(message))
 
-    def envelope(self, epoch: Epoch, event: Event, run_id: str, message: Message) -> Event:
-        """Return the envelope to publish before `append`."""
-        return step(MESSAGE, event, run_id, {"epoch": epoch.id, "message": message.to_json()})
+    def envelope(self, epoch: Epoch, event: Event, run_id: str, message: Message, cycle: str = "") -> Event:
+        """Return the envelope to publish before `append`; `cycle` names the round of thought and action it is of."""
+        body: dict[str, Json] = {"epoch": epoch.id, "message": message.to_json()}
+        return step(MESSAGE, event, run_id, body | ({"cycle": cycle} if cycle else {}))
 
     async def _load(self, event: Event) -> Epoch | None:
         owner, session = event.owner_key, event.session_id

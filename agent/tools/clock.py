@@ -27,4 +27,4 @@ def clock_tool(now: Callable[[], datetime], zone: str = "UTC") -> Tool:
             "weekday": f"{local:%A}",
         }
 
-    return tool(current_time)
+    return tool(current_time, effect="pure")

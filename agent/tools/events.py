@@ -25,7 +25,11 @@ def event_tools(mailbox: Mailbox, desk: Desk) -> list[Tool]:
     """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
     own = EventTools(mailbox, desk)
     free = (own.check_mailbox, own.suspend_event, own.complete_event)
-    return [*(tool(function, counted=False) for function in free), tool(own.create_event), tool(own.compress_context)]
+    return [
+        *(tool(function, counted=False, effect="pure") for function in free),
+        tool(own.create_event),
+        tool(own.compress_context, effect="reversible"),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

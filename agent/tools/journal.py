@@ -28,7 +28,7 @@ def journal_tool(journal: Journal) -> Tool:
         found = said(await journal.search(words, event.owner_key, 3 * limit))[:limit]
         return list(found) or "nothing with these words was said; try other words, or one alone"
 
-    return tool(journal_search)
+    return tool(journal_search, effect="pure")
 
 
 def said(entries: Iterable[Stored]) -> list[Json]:

@@ -113,7 +113,14 @@ def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
     ]
     for function, description in described:
         function.__doc__ = description
-    return [tool(function, timeout=graph.limits.seconds + SLACK) for function, _ in described]
+    return [
+        tool(
+            function,
+            timeout=graph.limits.seconds + SLACK,
+            effect="irreversible" if function is memory_write else "pure",
+        )
+        for function, _ in described
+    ]
 
 
 @contextmanager

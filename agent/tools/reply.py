@@ -28,4 +28,4 @@ def reply_tool(desk: Desk, outlet: Outlet) -> Tool:
         await delivery.close()
         return DELIVERED
 
-    return tool(reply, counted=False)
+    return tool(reply, counted=False, effect="reversible")

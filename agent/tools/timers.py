@@ -35,9 +35,8 @@ def timer_tools(mailbox: Mailbox, now: Callable[[], datetime], zone: str = "UTC"
     Raises `zoneinfo.ZoneInfoNotFoundError` for a name that is none.
     """
     timers = Timers(mailbox, now, ZoneInfo(zone))
-    return [
-        tool(function) for function in (timers.set_timer, timers.set_alarm, timers.list_timers, timers.cancel_timer)
-    ]
+    changing = (timers.set_timer, timers.set_alarm, timers.cancel_timer)
+    return [tool(timers.list_timers, effect="pure"), *(tool(function) for function in changing)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -15,6 +15,9 @@ from agent.model.messages import Json, ToolSpec
 
 DEFAULT_TIMEOUT = 20.0
 """Seconds a tool may take before its observation is a time-out."""
+
+Effect: TypeAlias = Literal["pure", "reversible", "irreversible"]
+"""What breaking a call off leaves behind: nothing; nothing that lasts; or nobody knows, so that it keeps its time."""
 
 MAX_OBSERVATION = 16_000
 """Characters of one observation; what is over is cut, and the cut is told."""
@@ -43,6 +46,10 @@ class Tool:
     """Seconds."""
     counted: bool = True
     """Whether a call counts against the event's budget."""
+    effect: Effect = "irreversible"
+    """Pure and reversible ones are broken off when a person wants to be heard."""
+    is_slow: bool = False
+    """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
 
     @property
     def name(self) -> str:
@@ -50,8 +57,15 @@ class Tool:
         return self.spec.name
 
 
-def tool(function: Callable[..., Awaitable[Json]], *, timeout: float = DEFAULT_TIMEOUT, counted: bool = True) -> Tool:
-    """Make a tool of an async function.
+def tool(
+    function: Callable[..., Awaitable[Json]],
+    *,
+    timeout: float = DEFAULT_TIMEOUT,
+    counted: bool = True,
+    effect: Effect = "irreversible",
+    is_slow: bool = False,
+) -> Tool:
+    """Make a tool of an async function; its effect is the worst one where nothing is said.
 
     Its name is the tool's name, its docstring the description, its annotated parameters the schema
     (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand,
@@ -71,7 +85,7 @@ def tool(function: Callable[..., Awaitable[Json]], *, timeout: float = DEFAULT_T
         fields[name] = (parameter.annotation, default)
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
-    return Tool(spec, model, function, tuple(hidden), timeout, counted)
+    return Tool(spec, model, function, tuple(hidden), timeout, counted, effect, is_slow)
 
 
 async def run_tool(tool: Tool, arguments: str, call: Call) -> str:

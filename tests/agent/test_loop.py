@@ -271,8 +271,8 @@ async def test_the_steps_are_in_the_journal_in_causal_order(tmp_path: Path) -> N
         topics = [topic for topic in await mind.topics(event) if not topic.startswith(("context.m", "context.e"))]
     assert topics == [
         "runs.new", "context.build.request", "context.build.response",
-        "ui.events", "llm.requests", "llm.results", "ui.events", "tools.requests", "tools.results",
-        "ui.events", "llm.requests", "llm.results", "ui.events", "tools.requests", "tools.results",
+        "llm.requests", "llm.results", "tools.requests", "ui.events", "tools.results", "ui.events",
+        "llm.requests", "llm.results", "tools.requests", "ui.events", "tools.results", "ui.events",
         "ui.events",
     ]  # fmt: skip
 

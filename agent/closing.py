@@ -1,0 +1,143 @@
+"""How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from agent.budget import MAX_GRANTS
+from agent.bus import Bus
+from agent.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspension
+from agent.event import TIMER
+from agent.mailbox import PERSON, Mailbox, Wake
+from agent.model.messages import Json
+from agent.own_words import OwnWords
+from agent.record import step
+from agent.replies import INTERRUPTED, unsaid
+from agent.run import Run
+from agent.states import Status
+
+log = structlog.get_logger()
+
+PUT_ASIDE: Final = timedelta(seconds=10)
+"""How long work that a person's words put aside stays away: a conversation has more than one sentence."""
+
+BUDGET_PAUSE: Final = timedelta(hours=1)
+"""When her own work that used up its budget comes back, if nobody speaks before."""
+
+LAST_CALLS: Final = 4
+"""Calls that the runtime's own note tells of."""
+
+_EXCERPT: Final = 120
+"""Characters of a call and of a result in such a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Puts the event in hand away, once everything said was heard."""
+
+    mailbox: Mailbox
+    bus: Bus
+    desk: Desk
+    words: OwnWords
+    now: Callable[[], datetime]
+
+    async def for_stop(self, run: Run) -> Ending:
+        """Return how an event ends whose run was stopped; a decision of hers that was made stands."""
+        if self.desk.ending is not None:
+            return self.desk.ending
+        if run.stop.reason == "superseded":
+            return Superseded()
+        if run.stop.reason == "timed_out":
+            await self._cut()
+            await self.words.say(run, "timed_out")
+            return GivenUp("it took longer than an event may", "TIMED_OUT")
+        if run.stop.reason == "interrupted" and (run.event.is_from_person or run.event.type == TIMER):
+            return Completion("in the middle of her answer")
+        note = "Put aside: a person spoke. " + last_calls(run)
+        if run.event.priority < 0:
+            return Suspension(note, Wake("idle"))
+        return Suspension(note, Wake("time", at=self.now() + PUT_ASIDE))
+
+    async def for_budget(self, run: Run) -> Ending:
+        """Return how an event ends that may do no more: it comes back with a fresh grant, or is given up, in words."""
+        given_up = run.hand.grants >= MAX_GRANTS
+        if given_up:
+            await self.words.say(run, "gave_up")
+            return GivenUp(f"the budget was used up {MAX_GRANTS + 1} times")
+        if not _has_words(run):
+            await self.words.say(run, "out_of_budget")
+        at = None if run.event.is_from_person else self.now() + BUDGET_PAUSE
+        note = "The budget was used up. " + last_calls(run)
+        return Suspension(note, Wake("event", at=at, name=PERSON), for_budget=True)
+
+    async def finish(self, run: Run, ending: Ending) -> None:
+        """Wait until everything said was heard, then put the event away, and tell that the run is over."""
+        heard = await self._heard(run)
+        if run.stop.reason == "superseded" and not heard:
+            ending = Superseded()
+        elif isinstance(ending, Superseded):
+            ending = Completion("superseded too late: some of the answer was heard")
+        if run.stop.reason == "interrupted" and isinstance(ending, Completion):
+            ending = Completion(f"interrupted: {ending.summary}")
+        await self.end(run, await self._put_away(run, ending))
+
+    async def end(self, run: Run, status: Status) -> None:
+        """Tell that the run is over."""
+        run.move(status)
+        log.info("run_finished", status=status, model_calls=run.budget.model_calls)
+        body: dict[str, Json] = {"event": "run_finished", "status": status}
+        if run.stop.reason is not None:
+            body["stopped"] = run.stop.reason
+        await self.bus.publish(step("ui.events", run.event, run.id, body))
+
+    async def _put_away(self, run: Run, ending: Ending) -> Status:
+        event = run.event
+        if isinstance(ending, Suspension):
+            await self.mailbox.suspend(event.id, ending.note, ending.wake, fresh_grant=ending.for_budget)
+            return "SUSPENDED"
+        if isinstance(ending, GivenUp):
+            await self.mailbox.fail(event.id, ending.reason)
+            return ending.status
+        if isinstance(ending, Superseded):
+            await self.mailbox.supersede(event.id, run.superseded_by)
+            return "COMPLETED"
+        figures: dict[str, Json] = {"model_calls": run.budget.model_calls, "tool_calls": run.budget.tool_calls}
+        await self.mailbox.complete(event.id, ending.summary, figures)
+        return "COMPLETED"
+
+    async def _heard(self, run: Run) -> bool:
+        """Wait until all was heard or dropped; write down what was not; return whether anything was heard."""
+        accounts = [await delivery.ended() for delivery in self.desk.deliveries.values()]
+        broken = [account for account in accounts if account.interrupted]
+        if broken:
+            body: dict[str, Json] = {
+                "heard": " ".join(account.heard for account in broken if account.heard),
+                "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
+            }
+            await self.bus.publish(step(INTERRUPTED, run.event, run.id, body))
+        return bool(self.desk.already) or any(account.heard for account in accounts)
+
+    async def _cut(self) -> None:
+        for delivery in self.desk.deliveries.values():
+            await delivery.cut()
+
+
+def last_calls(run: Run) -> str:
+    """Return the last calls of a run and the beginnings of their results, as a note to her."""
+    messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
+    results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+    made = [call for message in messages for call in message.tool_calls]
+    told = [
+        f"{call.name} {call.arguments[:_EXCERPT]} -> {results.get(call.id, '')[:_EXCERPT]}"
+        for call in made[-LAST_CALLS:]
+    ]
+    return "Last calls: " + "; ".join(told) if told else "No call was made yet."
+
+
+def _has_words(run: Run) -> bool:
+    """Whether her last answer said anything."""
+    answer = run.answer
+    return answer is not None and bool(answer.content or any(call.name == "reply" for call in answer.tool_calls))

@@ -1,0 +1,134 @@
+"""How a run begins: the open epoch of its session, with the event as one block at its end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from agent.bus import Bus
+from agent.context import block
+from agent.context.epochs import MESSAGE, Contexts
+from agent.desk import Desk
+from agent.event import Event
+from agent.mailbox import InHand, Mailbox
+from agent.model.messages import Json, Message
+from agent.record import step
+from agent.replies import INTERRUPTED, SENTENCE_STARTED
+from agent.run import Run
+from agent.situation import SituationProvider
+from agent.tools.registry import ToolRegistry
+from memory.journal import Journal
+
+MOST_PREDECESSORS: Final = 8
+"""Superseded events whose words are brought along: so often nobody goes on after a pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Builds the context of a run. What it says of the past comes from journal and mailbox, so that it outlives us."""
+
+    mailbox: Mailbox
+    journal: Journal
+    bus: Bus
+    contexts: Contexts
+    registry: ToolRegistry
+    desk: Desk
+    situation: Sequence[SituationProvider]
+    now: Callable[[], datetime]
+
+    async def build(self, run: Run, system: str) -> None:
+        """Lay the event on the desk and hand it over to the model's context, once."""
+        event = run.event
+        # Only what a person said or wrote is found again by its words; her own tasks would drown it.
+        words, content = (event.content, "") if event.is_from_person else ("", event.content)
+        body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
+        opened = step("runs.new", event, run.id, body, words)
+        run.move("BUILDING_CONTEXT")
+        await self.bus.publish(opened, step("context.build.request", event, run.id))
+        self.desk.lay(run.hand, await self._already_spoken(run))
+        run.epoch = await self.contexts.current(event, run.id, system, self.registry.specs)
+        answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
+        if is_handed_over(run):
+            await self.bus.publish(answer)
+            return
+        messages = [*await self._brought_along(run), Message("user", block.render(await self._block(run)))]
+        await self.bus.publish(
+            answer, *(self.contexts.envelope(run.epoch, event, run.id, message) for message in messages)
+        )
+        for message in messages:
+            self.contexts.append(run.epoch, message)
+
+    async def _already_spoken(self, run: Run) -> tuple[str, ...]:
+        if not run.is_resumed:
+            return ()
+        spoken = await self.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
+        return tuple(str(entry.body["words"]) for entry in spoken)
+
+    async def _block(self, run: Run) -> block.Block:
+        situation: dict[str, str] = {}
+        for provider in self.situation:
+            situation.update(provider(run.hand))
+        if before := predecessor(run.event):
+            situation["Continues"] = before
+        situation |= await self._left_unsaid(run.event)
+        if run.hand.note:
+            situation["Note"] = run.hand.note
+        time = run.event.created_at if run.event.is_from_person else self.now()
+        return block_of(run.hand, run.budget.left, time, situation)
+
+    async def _left_unsaid(self, event: Event) -> dict[str, str]:
+        """Return what was heard of the session's last reply, and what was not, unless a block has told it since."""
+        newest = await self.journal.entries(
+            topic=(INTERRUPTED, MESSAGE), session_id=event.session_id, owner_key=event.owner_key, newest=True, limit=1
+        )
+        if not newest or newest[0].topic != INTERRUPTED:
+            return {}
+        return {"Interrupted_After": str(newest[0].body["heard"]), "Unsaid": str(newest[0].body["unsaid"])}
+
+    async def _brought_along(self, run: Run) -> list[Message]:
+        """Return the blocks of the superseded events this one goes on with, where they are not in the epoch."""
+        blocks: list[Message] = []
+        event = run.event
+        while len(blocks) < MOST_PREDECESSORS and (before := predecessor(event)):
+            filed = await self.mailbox.find(before)
+            if filed is None or not filed.is_superseded or run.epoch.position_of(before) is not None:
+                break
+            event = filed.event
+            same_context = (event.owner_key, event.session_id) == (run.event.owner_key, run.event.session_id)
+            if not same_context:
+                break
+            seen = block_of(filed.progress, event.max_tool_calls, event.created_at, {})
+            blocks.insert(0, Message("user", block.render(seen)))
+        return blocks
+
+
+def predecessor(event: Event) -> str:
+    """Return the id of the event whose words this one goes on with, "" when it stands alone."""
+    before = event.metadata.get("continues", "")
+    return before if isinstance(before, str) else ""
+
+
+def block_of(hand: InHand, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
+    """Return what an event looks like to the model."""
+    event = hand.event
+    evidence = event.metadata.get("evidence")
+    return block.Block(
+        event_id=event.id,
+        event_type=event.type,
+        source=event.source,
+        words=event.content,
+        is_human=event.is_from_person,
+        budget=budget,
+        time=time,
+        situation=situation,
+        evidence={k: str(v) for k, v in evidence.items()} if isinstance(evidence, dict) else {},
+    )
+
+
+def is_handed_over(run: Run) -> bool:
+    """Whether the newest block in the context is this event's, with this note: so it is after a crash."""
+    if not run.is_resumed:
+        return False
+    newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
+    seen = block.parse(newest.content) if newest else None
+    return seen is not None and seen.event_id == run.event.id and seen.situation.get("Note", "") == run.hand.note

@@ -1,0 +1,113 @@
+"""Statements made repeatable: the clock is bound as a parameter, and what chance decides is named."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from memory.graph.cypher import Token, tokens
+
+PREFIX: Final = "at_that_time_"
+"""Of the parameters that hold the clock."""
+
+_CLOCKS: Final = {
+    "DATETIME": lambda now: now.isoformat().replace("+00:00", "Z"),
+    "LOCALDATETIME": lambda now: now.replace(tzinfo=None).isoformat(),
+    "DATE": lambda now: now.date().isoformat(),
+    "TIME": lambda now: now.timetz().isoformat().replace("+00:00", "Z"),
+    "LOCALTIME": lambda now: now.time().isoformat(),
+}
+"""Functions that give the clock when they are called with nothing; both stores' zone is UTC unless somebody set it."""
+
+_OF_A_STATEMENT: Final = ("TRANSACTION", "STATEMENT", "REALTIME")
+_CHANCE: Final = {"RAND": "rand()", "RANDOMUUID": "randomUUID()", "UUID": "a random UUID"}
+_IDS: Final = {"ELEMENTID": "elementId()", "ID": "id()"}
+_CLAUSES: Final = frozenset({"MATCH", "WITH", "RETURN", "CREATE", "MERGE", "SET", "UNWIND", "DELETE", "REMOVE", "CALL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A statement as it is run and kept."""
+
+    cypher: str
+    params: dict[str, object]
+    """The clock's, to be added to its own."""
+    inexact: tuple[str, ...] = ()
+    """What in it may come out otherwise when it is run again on the same graph, each once; empty: nothing does."""
+
+
+def pinned(cypher: str, now: datetime) -> Pinned:
+    """Return the statement with `datetime()` and its like bound to `now` (aware UTC), and what is still inexact.
+
+    Within a transaction the clock stands still in Cypher too, so that the meaning stays. The statement must have passed
+    `memory.graph.cypher.check`.
+    """
+    found = [token for token in tokens(cypher) if token.kind != "comment"]
+    pieces: list[str] = []
+    params: dict[str, object] = {}
+    end = 0
+    for start, stop, name in _clock_calls(found):
+        pieces.append(cypher[end:start])
+        if name == "TIMESTAMP":
+            pieces.append(f"${PREFIX}timestamp")
+            params[f"{PREFIX}timestamp"] = int(now.timestamp() * 1000)
+        else:
+            pieces.append(f"{cypher[start : start + len(name)]}(${PREFIX}{name.lower()})")
+            params[f"{PREFIX}{name.lower()}"] = _CLOCKS[name](now)
+        end = stop
+    statement = "".join([*pieces, cypher[end:]])
+    return Pinned(statement, params, tuple(dict.fromkeys(_inexact(statement))))
+
+
+def _clock_calls(found: list[Token]) -> Iterator[tuple[int, int, str]]:
+    """Yield where each call of the clock begins and ends, and the function's name in capitals."""
+    for index, token in enumerate(found):
+        name = token.text.upper()
+        if token.kind != "word" or (name not in _CLOCKS and name != "TIMESTAMP") or _follows_dot(found, index):
+            continue
+        rest = [later.text.upper() for later in found[index + 1 : index + 5]]
+        if rest[:1] == ["."] and len(rest) > 1 and rest[1] in _OF_A_STATEMENT:
+            index, rest = index + 2, rest[2:]
+        if rest[:2] == ["(", ")"]:
+            yield token.start, found[index + 2].start + 1, name
+
+
+def _inexact(statement: str) -> Iterator[str]:
+    found = [token for token in tokens(statement) if token.kind != "comment"]
+    words = [token.text.upper() if token.kind in ("word", "mark") else "" for token in found]
+    end = _last_return(words)
+    clause, ordered = "", False
+    for index, word in enumerate(words[:end]):
+        called = words[index + 1 : index + 2] == ["("]
+        if word in _CLAUSES:
+            clause, ordered = word, False
+        elif word == "ORDER":
+            ordered = True
+        elif word in ("LIMIT", "SKIP") and clause in ("WITH", "RETURN") and not ordered:
+            yield f"{word} without ORDER BY"
+        elif called and (what := _CHANCE.get(word) or (None if _follows_dot(found, index) else _IDS.get(word))):
+            yield what
+        elif called and word in ("TRUNCATE", *_CLOCKS) and _reads_the_clock(words, index):
+            yield "the clock in another zone or unit"
+
+
+def _last_return(words: list[str]) -> int:
+    """Return the index of the RETURN that only reports, past which nothing changes the graph."""
+    depth = 0
+    for index, word in enumerate(words):
+        depth += (word == "{") - (word == "}")
+        if word == "RETURN" and depth == 0 and "UNION" not in words[index:]:
+            return index
+    return len(words)
+
+
+def _reads_the_clock(words: list[str], index: int) -> bool:
+    """Whether a call of a time function with arguments leaves the moment itself to the clock."""
+    inside = words[index + 2 : words.index(")", index)] if ")" in words[index:] else []
+    if words[index] == "TRUNCATE":
+        return "," not in inside
+    return inside[:2] == ["{", "TIMEZONE"] and "," not in inside
+
+
+def _follows_dot(found: list[Token], index: int) -> bool:
+    return index > 0 and found[index - 1].text == "."

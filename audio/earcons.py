@@ -1,8 +1,10 @@
-"""Short sounds with a meaning of their own, made on the spot: a bell that rings."""
+"""Short sounds with a meaning of their own, made on the spot: a bell that rings, and five signs smaller than words."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audio.pcm import from_float
 from audio.speech import SpeechAudio
@@ -23,14 +25,54 @@ ATTACK_SECONDS: Final = 0.004
 PEAK: Final = 0.5
 """Of full scale: -6 dBFS."""
 
+Sign: TypeAlias = Literal["listening", "acknowledged", "error", "muted", "unmuted"]
+
+SIGNS: Final[dict[Sign, tuple[tuple[float, float], ...]]] = {
+    "listening": ((0.0, 659.26), (0.09, 987.77)),
+    "acknowledged": ((0.0, 783.99),),
+    "error": ((0.0, 311.13), (0.16, 293.66)),
+    "muted": ((0.0, 783.99), (0.1, 523.25), (0.2, 392.0)),
+    "unmuted": ((0.0, 392.0), (0.1, 523.25), (0.2, 783.99)),
+}
+"""Each sign's notes, seconds and Hz: up is open (E5 B5; G4 C5 G5), down is closed, one note is yes, two low ones no."""
+
+NOTE_SECONDS: Final = 0.16
+NOTE_DECAY_SECONDS: Final = 0.05
+SIGN_PARTIALS: Final = ((1.0, 1.0), (2.0, 0.15))
+SIGN_PEAK: Final = 0.2
+"""Of full scale: -14 dBFS; a sign must not startle."""
+
 
 def bell() -> SpeechAudio:
     """Return four strikes of a bell in 1.2 s: int16, 24 kHz, from silence to silence."""
-    sound = np.zeros(round((STRIKES[-1][0] + STRIKE_SECONDS + 0.04) * SAMPLE_RATE), np.float32)
-    time = np.arange(round(STRIKE_SECONDS * SAMPLE_RATE), dtype=np.float32) / SAMPLE_RATE
-    shape = np.minimum(1.0, time / ATTACK_SECONDS) * np.exp(-time / DECAY_SECONDS) * np.minimum(1.0, time[::-1] / 0.05)
-    for start, hertz in STRIKES:
-        strike = sum(share * np.sin(2 * np.pi * hertz * multiple * time) for multiple, share in PARTIALS)
+    shape = (STRIKE_SECONDS, DECAY_SECONDS)
+    return _struck(STRIKES, PARTIALS, shape, PEAK)
+
+
+def sign(meaning: Sign) -> SpeechAudio:
+    """Return a sign of 0.2 to 0.4 s: int16, 24 kHz, from silence to silence."""
+    return _struck(SIGNS[meaning], SIGN_PARTIALS, (NOTE_SECONDS, NOTE_DECAY_SECONDS), SIGN_PEAK)
+
+
+def _struck(
+    notes: Sequence[tuple[float, float]],
+    partials: Sequence[tuple[float, float]],
+    shape: tuple[float, float],
+    peak: float,
+) -> SpeechAudio:
+    """Return notes (seconds, Hz) struck one after the other; `shape` is one's length and decay, in seconds."""
+    seconds, decay = shape
+    sound = np.zeros(round((notes[-1][0] + seconds + 0.04) * SAMPLE_RATE))
+    time = np.arange(round(seconds * SAMPLE_RATE), dtype=np.float64) / SAMPLE_RATE
+    envelope = np.minimum(1.0, time / ATTACK_SECONDS) * np.exp(-time / decay) * np.minimum(1.0, time[::-1] / 0.05)
+    for start, hertz in notes:
         first = round(start * SAMPLE_RATE)
-        sound[first : first + len(time)] += shape * strike
-    return SpeechAudio(from_float(PEAK * sound / np.max(np.abs(sound))), SAMPLE_RATE)
+        sound[first : first + len(time)] += envelope * _note(time, hertz, partials)
+    return SpeechAudio(from_float((peak * sound / np.max(np.abs(sound))).astype(np.float32)), SAMPLE_RATE)
+
+
+def _note(time: NDArray[np.float64], hertz: float, partials: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    note = np.zeros_like(time)
+    for multiple, share in partials:
+        note += share * np.sin(2 * np.pi * hertz * multiple * time)
+    return note

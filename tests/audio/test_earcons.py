@@ -1,9 +1,11 @@
-"""The bell: its shape, its notes, and that it clicks nowhere."""
+"""The bell and the signs: their shape, their notes, and that they click nowhere."""
+
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from audio.earcons import PEAK, SAMPLE_RATE, STRIKES, bell
+from audio.earcons import PEAK, SAMPLE_RATE, SIGN_PEAK, SIGNS, STRIKES, Sign, bell, sign
 from audio.pcm import rms_dbfs
 from tests.audio.mouth_fakes import is_tone
 
@@ -35,3 +37,21 @@ def test_each_strike_is_its_note() -> None:
 
 def test_it_is_the_same_every_time() -> None:
     assert np.array_equal(bell().samples, bell().samples)
+
+
+@pytest.mark.shows("V16")
+@pytest.mark.parametrize("meaning", get_args(Sign))
+def test_a_sign_is_short_soft_and_clicks_nowhere(meaning: Sign) -> None:
+    sound = sign(meaning)
+    assert 0.15 <= len(sound.samples) / sound.sample_rate <= 0.45
+    assert int(np.max(np.abs(sound.samples))) == int(SIGN_PEAK * 32767)
+    assert sound.samples[0] == 0
+    assert not sound.samples[-SAMPLE_RATE // 50 :].any()
+    steepest = 2 * np.pi * 987.77 * 2 / SAMPLE_RATE * SIGN_PEAK * 32767
+    assert int(np.max(np.abs(np.diff(sound.samples.astype(int))))) < steepest
+
+
+def test_open_goes_up_closed_goes_down_and_no_two_are_alike() -> None:
+    assert [hertz for _, hertz in SIGNS["unmuted"]] == sorted(hertz for _, hertz in SIGNS["muted"])
+    assert SIGNS["listening"][0][1] < SIGNS["listening"][1][1]
+    assert len({sign(meaning).samples.tobytes() for meaning in SIGNS}) == len(SIGNS)

@@ -11,9 +11,6 @@ STEP: Final = 15
 QUIETEST: Final = 10
 """Percent below which no "quieter" goes: whoever wants silence says mute."""
 
-DUCK_DB: Final = 15.0
-"""How much quieter she goes on while she finds out whether somebody speaks: still understood, no longer in the way."""
-
 
 class Volume:
     """The gain of one player, in two factors. Applied to all that sounds from now on, bells and announcements too."""
@@ -44,7 +41,7 @@ class Volume:
         self.percent = max(self.percent - STEP, min(QUIETEST, self.percent))
         return self.percent
 
-    def duck(self, db: float = DUCK_DB) -> None:
+    def duck(self, db: float) -> None:
         """Sound so many dB quieter than the percentage says, until `unduck`."""
         self._ducked_db = db
         self._apply()

@@ -44,7 +44,7 @@ async def test_hushed_while_paused_the_words_before_the_pause_were_heard_and_the
         await say(mouth, "One two three four five.", "Six.")
         await player.draining.wait()
         mouth.pause()
-        mouth.volume.duck()
+        mouth.volume.duck(12.0)
         mouth.hush()
         assert not mouth.is_paused
         assert player.gains[-1] == 1.0

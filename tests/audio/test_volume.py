@@ -3,7 +3,7 @@
 import pytest
 
 from audio.player.loudness import gain
-from audio.volume import DUCK_DB, QUIETEST, STEP, Volume
+from audio.volume import QUIETEST, STEP, Volume
 from tests.audio.mouth_fakes import ScriptedPlayer
 
 
@@ -44,10 +44,10 @@ def test_one_that_was_set_below_the_quietest_is_not_made_louder_by_quieter() -> 
 @pytest.mark.shows("V17")
 def test_ducking_comes_on_top_of_the_volume_and_goes_without_a_trace() -> None:
     volume, gains = a_volume(50)
-    volume.duck()
-    assert gains[-1] == pytest.approx(gain(50) * 10 ** (-DUCK_DB / 20))
+    volume.duck(12.0)
+    assert gains[-1] == pytest.approx(gain(50) * 10 ** (-12 / 20))
     volume.louder()
-    assert gains[-1] == pytest.approx(gain(50 + STEP) * 10 ** (-DUCK_DB / 20))
+    assert gains[-1] == pytest.approx(gain(50 + STEP) * 10 ** (-12 / 20))
     volume.unduck()
     assert gains[-1] == gain(50 + STEP)
     assert volume.percent == 50 + STEP

@@ -1,0 +1,171 @@
+"""Somebody speaks while she does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from audio.backchannels import is_backchannel
+from audio.echo.duplex import Mode
+from audio.pcm import CHUNK_SECONDS
+from audio.speech import Heard
+
+PATIENCE_SECONDS: Final = 2.0
+"""Since she fell quiet: without a word until then she goes on. A word that comes later still ends the reply."""
+
+PEEK_AFTER_SECONDS: Final = 0.7
+"""From the moment she fell quiet: who still speaks then has said a word or two, and may not pause for a long time."""
+
+PEEK_EVERY_SECONDS: Final = 0.5
+
+DUCKED_SPEECH_SECONDS: Final = 0.2
+"""Speech that goes on although she is ducked: then it is not what the canceller left of her."""
+
+SPEECH_PROBABILITY: Final = 0.5
+"""At least this is speech, as at an onset (`EndpointerSettings`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Be silent, and keep what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duck:
+    """Be quieter, and go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on exactly where it was, as loud as before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """Ask the listener for the words so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """End the reply: somebody says something."""
+
+    words: str
+
+
+Action: TypeAlias = Pause | Duck | Resume | Peek | Commit
+Actions: TypeAlias = tuple[Action, ...]
+
+
+def _is_aside(words: str, language: str) -> bool:
+    return is_backchannel(words, language)
+
+
+class BargeIn:
+    """Told what happens, in order; answers with what is to be done now. `now` is in seconds, on the ears' clock.
+
+    In half duplex nobody is listened to while she sounds, so that she is never paused; but words that came in a gap, or
+    while somebody else had paused her, end the reply as they do in every mode.
+    """
+
+    def __init__(self, mode: Mode, is_aside: Callable[[str, str], bool] = _is_aside) -> None:
+        self.mode = mode
+        """May change at any time; holds from the next speech on."""
+        self._is_aside = is_aside
+        """Whether words (in a language) leave a reply be: backchannels, and what a reflex will act on."""
+        self._reply_began: float | None = None
+        """None while she has nothing to say."""
+        self._speech_at: float | None = None
+        """When the speech that is under way began; None while nobody speaks."""
+        self._quiet: Action | None = None
+        """What she was told, as long as it holds: `Pause`, `Duck`, None."""
+        self._quiet_since = 0.0
+        self._peek_at = 0.0
+        self._ducked_speech = 0.0
+        """Seconds of speech since she was ducked."""
+        self._ended_by = float("-inf")
+        """When the turn began that ended a reply: the rest of it ends nothing more."""
+
+    @property
+    def is_over_reply(self) -> bool:
+        """Whether what is said now is said over a reply."""
+        return self._reply_began is not None
+
+    @property
+    def due(self) -> float | None:
+        """When `time_passed` has something to do next; None when it has not."""
+        return None if self._quiet is None else min(self._peek_at, self._quiet_since + PATIENCE_SECONDS)
+
+    def reply_began(self, now: float) -> Actions:
+        """She has something to say; nobody may have heard any of it yet."""
+        self._reply_began = now
+        return self._fall_quiet(now) if self._speech_at is not None else ()
+
+    def reply_ended(self) -> Actions:
+        """All of it was heard, or dropped."""
+        self._reply_began = None
+        return self._go_on()
+
+    def speech_started(self, at: float, now: float) -> Actions:
+        """Somebody speaks, or something sounds as if; since `at`."""
+        self._speech_at = at
+        return self._fall_quiet(now) if self.is_over_reply else ()
+
+    def chunk_came(self, probability: float) -> Actions:
+        """Take the probability of speech in the next 32 ms of sound."""
+        if not isinstance(self._quiet, Duck):
+            return ()
+        self._ducked_speech += CHUNK_SECONDS * (probability >= SPEECH_PROBABILITY)
+        if self._ducked_speech < DUCKED_SPEECH_SECONDS:
+            return ()
+        self._quiet = Pause()
+        return (self._quiet,)
+
+    def words_so_far(self, heard: Heard) -> Actions:
+        """Take words of a turn that is still open, if they pass for a person's."""
+        return self._end_reply(heard) if self._ends_reply(heard) else ()
+
+    def turn_ended(self, heard: Heard | None) -> Actions:
+        """Take the end of a turn: its words, None when they were none, or nobody gets them."""
+        is_newest = heard is None or self._speech_at is None or heard.utterance.started_at >= self._speech_at
+        if is_newest:
+            self._speech_at = None
+        if heard is not None and self._ends_reply(heard):
+            return self._end_reply(heard)
+        return self._go_on() if is_newest else ()
+
+    def time_passed(self, now: float) -> Actions:
+        """Take the time; to be told at `due`."""
+        if self._quiet is None:
+            return ()
+        if now >= self._quiet_since + PATIENCE_SECONDS:
+            return self._go_on()
+        if now < self._peek_at:
+            return ()
+        self._peek_at = now + PEEK_EVERY_SECONDS
+        return (Peek(),)
+
+    def _fall_quiet(self, now: float) -> Actions:
+        if self.mode is Mode.HALF:
+            return ()
+        self._quiet_since, self._peek_at = now, now + PEEK_AFTER_SECONDS
+        if self._quiet is None:
+            self._quiet = Duck() if self.mode is Mode.DUCKED else Pause()
+            self._ducked_speech = 0.0
+            return (self._quiet,)
+        return ()
+
+    def _go_on(self) -> Actions:
+        was_quiet, self._quiet = self._quiet is not None, None
+        return (Resume(),) if was_quiet else ()
+
+    def _ends_reply(self, heard: Heard) -> bool:
+        """Whether these are words, said over the reply, and meant to be more than company."""
+        if self._reply_began is None or heard.utterance.ended_at <= self._reply_began:
+            return False
+        text = heard.transcript.text
+        is_new = heard.utterance.started_at > self._ended_by
+        return is_new and bool(text.strip()) and not self._is_aside(text, heard.transcript.language)
+
+    def _end_reply(self, heard: Heard) -> Actions:
+        self._quiet = None
+        self._ended_by = heard.utterance.started_at
+        return (Commit(heard.transcript.text),)

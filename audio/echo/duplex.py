@@ -16,14 +16,14 @@ class Mode(StrEnum):
 
 
 FULL_BELOW_DB: Final = -30.0
-DUCKED_BELOW_DB: Final = -20.0
+DUCKED_BELOW_DB: Final = -23.0
 """Left of her voice after the canceller, dB against what is played. Measured in simulated rooms (docs/decisions/0011):
-up to -30 dB Silero takes less than 1 % of her chunks for speech, above -20 dB 6 to 13 %."""
+up to -30 dB Silero takes at most 1 % of her chunks for speech, up to -23 dB 4 %, above that up to 27 %."""
 
 DROWNS_ABOVE_DB: Final = -6.0
 """Of her voice in the microphone before the canceller: above it she is louder there than most who speak to her."""
 
-HYSTERESIS_DB: Final = 3.0
+HYSTERESIS_DB: Final = 2.0
 """By which a measured level has to pass a bound before a mode is left for the one next to it."""
 
 DUCK_DB: Final = 12.0

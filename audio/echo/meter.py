@@ -6,20 +6,30 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SECONDS
 
 HISTORY_SECONDS: Final = 60.0
 """For which `suspicion` can be asked: the longest turn and its recognition."""
 
-ESTIMATE_SECONDS: Final = 8.0
+ESTIMATE_SECONDS: Final = 15.0
 """Of her voice, over which the leak is estimated."""
 
 ENOUGH_SECONDS: Final = 1.5
 """Of her voice, before there is an estimate: the canceller needs so long to settle (FACTS, "Sound")."""
 
-QUANTILE: Final = 0.3
-"""Of the chunks: somebody may speak in seven of ten while she does, and the estimate stays that of her alone."""
+QUANTILE: Final = 0.5
+"""Of what is left, chunk by chunk."""
+
+ALONE_QUANTILE: Final = 0.3
+"""Of what was there before the canceller: while somebody speaks in up to seven of ten, it is still her voice alone."""
+
+ALONE_DB: Final = 3.0
+"""Above that quantile somebody else is heard too: such chunks do not count for what is left of her."""
+
+SMOOTHING: Final = 0.2
+"""Of powers, from chunk to chunk (about 160 ms): echo and reference do not fall into the same chunk."""
 
 FADING_DB_PER_CHUNK: Final = 4.8
 """By which the echo of what was played fades: a room with a reverberation of 0.4 s."""
@@ -54,6 +64,11 @@ class _Floor:
             self.power = power
         self.power += (0.3 if power < self.power else 0.02) * (power - self.power)
 
+    def above(self, power: float) -> float:
+        """Return what a power has beyond the noise; what is 10 dB below the noise is not seen."""
+        noise = self.power or 0.0
+        return max(power - noise, noise / 10)
+
 
 @dataclass(slots=True)
 class EchoMeter:
@@ -64,6 +79,8 @@ class EchoMeter:
         default_factory=lambda: deque(maxlen=round(ESTIMATE_SECONDS / CHUNK_SECONDS))
     )
     """Of each chunk with her voice: dB of what is left, and of what was there, against what was played."""
+    _smooth: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    """Powers of what was played, of what was there and of what is left."""
     _floors: tuple[_Floor, _Floor] = field(default_factory=lambda: (_Floor(), _Floor()))
     """Of the cleaned and of the raw sound."""
     _fading: float = 0.0
@@ -73,11 +90,12 @@ class EchoMeter:
         """Take one chunk: when it begins, what was played, what the microphone had, and what is left of that."""
         self._fading = max(far, self._fading * 10 ** (-FADING_DB_PER_CHUNK / 10))
         self._history.append(_Chunk(at, self._fading, cleaned))
-        played = _db(self._fading)
-        if played > AUDIBLE_DBFS:
-            powers = zip((cleaned, near), self._floors, strict=True)
-            left, there = (_db(power - (floor.power or 0.0)) - played for power, floor in powers)
-            self._leaks.append((left, there))
+        self._smooth += SMOOTHING * (np.array((far, near, cleaned)) - self._smooth)
+        played, there, left = (float(power) for power in self._smooth)
+        if _db(played) > AUDIBLE_DBFS:
+            powers = zip((left, there), self._floors, strict=True)
+            of_left, of_raw = (_db(floor.above(power) / played) for power, floor in powers)
+            self._leaks.append((of_left, of_raw))
         elif self._fading <= _QUIETEST:
             self._floors[0].follow(cleaned)
             self._floors[1].follow(near)
@@ -89,12 +107,16 @@ class EchoMeter:
     @property
     def leak_db(self) -> float | None:
         """What is left of her voice after the canceller, dB against what was played; None until it is known."""
-        return self._estimate(0)
+        if (alone := self.raw_leak_db) is None:
+            return None
+        return float(np.quantile([left for left, raw in self._leaks if raw <= alone + ALONE_DB], QUANTILE))
 
     @property
     def raw_leak_db(self) -> float | None:
         """What the microphone has of her voice, dB against what was played; None until it is known."""
-        return self._estimate(1)
+        if len(self._leaks) < ENOUGH_SECONDS / CHUNK_SECONDS:
+            return None
+        return float(np.quantile([raw for _, raw in self._leaks], ALONE_QUANTILE))
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
         """Return in [0, 1] the share of the sound between two moments that her own voice explains.
@@ -111,11 +133,6 @@ class EchoMeter:
                 sound += above
                 explained += min(above, chunk.far * gain)
         return explained / sound if sound > 0 else 0.0
-
-    def _estimate(self, which: int) -> float | None:
-        if len(self._leaks) < ENOUGH_SECONDS / CHUNK_SECONDS:
-            return None
-        return float(np.quantile([leaks[which] for leaks in self._leaks], QUANTILE))
 
 
 def _db(power: float) -> float:

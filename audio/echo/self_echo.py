@@ -1,0 +1,107 @@
+"""The second guard: a transcript that repeats what she is saying, or has just said, is no utterance of anybody."""
+
+import math
+import re
+from collections import deque
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from audio.speakable import speakable
+from audio.speech import Heard
+
+MOST_SENTENCES: Final = 32
+"""Remembered; more are not spoken within one utterance."""
+
+TAIL_SECONDS: Final = 0.4
+"""After a sentence, in which its echo may begin to be heard: the room's, and the devices' own delay."""
+
+SHARE: Final = 0.7
+"""Of the words heard that have to be hers: a recognizer that hears an echo gets some of them wrong."""
+
+FEWEST_WORDS: Final = 3
+"""Heard; fewer may be an answer that takes up her word, unless the sound itself is suspected as well."""
+
+FEWEST_CHARACTERS: Final = 4
+"""As `FEWEST_WORDS`, of Chinese."""
+
+SUSPECTED: Final = 0.8
+"""Of `echo_suspicion`, from which on the words may be few."""
+
+ALIKE: Final = 0.6
+"""Of two words' letters in common: recognition errors."""
+
+REASON: Final = "her own words"
+
+_WORDS: Final = re.compile(r"[㐀-鿿]|[^\W_㐀-鿿]+(?:'[^\W_]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    words: tuple[str, ...]
+    started_at: float
+    ended_at: float
+
+
+class SelfEcho:
+    """Remembers what was spoken when, on the clock of the utterances; a `Guard` for the intake."""
+
+    def __init__(self) -> None:
+        self._spoken: deque[_Spoken] = deque(maxlen=MOST_SENTENCES)
+
+    def spoken(self, text: str, started_at: float, ended_at: float = math.inf) -> None:
+        """Take a sentence that is spoken from `started_at` on; told again with its end, and the text that was heard.
+
+        Seconds on the clock of the utterances; the end is open while she speaks. Text as it is written.
+        """
+        if self._spoken and self._spoken[-1].started_at == started_at:
+            self._spoken.pop()
+        self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
+
+    def __call__(self, heard: Heard) -> str:
+        """Return why nobody gets these words, "" when they are somebody's."""
+        utterance = heard.utterance
+        hers = [
+            word
+            for sentence in self._spoken
+            if sentence.started_at < utterance.ended_at and utterance.started_at < sentence.ended_at + TAIL_SECONDS
+            for word in sentence.words
+        ]
+        suspicion = heard.transcript.evidence.get("echo_suspicion", 0.0)
+        return REASON if repeats(words_of(heard.transcript.text), hers, suspicion) else ""
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words as they are said, lower case; of Chinese each character."""
+    return tuple(_WORDS.findall(speakable(text, "zh" if re.search("[㐀-鿿]", text) else "en").lower()))
+
+
+def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> bool:
+    """Whether the words heard are, but for recognition errors, a run of hers; `suspicion` in [0, 1] is the sound's."""
+    if not heard or not hers:
+        return False
+    fewest = FEWEST_CHARACTERS if all("㐀" <= word <= "鿿" for word in heard) else FEWEST_WORDS
+    if len(heard) < fewest and suspicion < SUSPECTED:
+        return False
+    return _in_common(heard, hers) >= SHARE * len(heard)
+
+
+def _in_common(heard: tuple[str, ...], hers: list[str]) -> int:
+    """Return the most words of `heard` that are alike, in order, in a stretch of `hers` not much longer."""
+    most, length = 0, len(heard) + max(2, len(heard) // 2)
+    for start in range(max(1, len(hers) - len(heard) + 1)):
+        row = [0] * (len(heard) + 1)
+        for word in hers[start : start + length]:
+            before = row.copy()
+            for at, other in enumerate(heard, 1):
+                row[at] = max(before[at], row[at - 1], before[at - 1] + _alike(word, other))
+        most = max(most, row[-1])
+    return most
+
+
+def _alike(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < 3:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE

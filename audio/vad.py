@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.energy_gate import EnergyGate
 from audio.errors import ModelNotFound
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
@@ -22,6 +23,11 @@ _PACKAGED: Final = (
 
 
 def load_detector() -> VoiceDetector:
+    """Return what the ears listen with: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
+    return EnergyGate(load_silero())
+
+
+def load_silero() -> "SileroDetector":
     """Load the model from an installed package. Blocking (30 ms). Raises `ModelNotFound` when neither has it."""
     for package, inside in _PACKAGED:
         file = _folder_of(package) / inside

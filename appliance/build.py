@@ -27,8 +27,11 @@ from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
-from appliance.hearing.ears import Ears, open_ears, open_source
+from appliance.hearing.devices import supervised
+from appliance.hearing.ears import Ears, Followers, open_ears, open_source
 from appliance.hearing.intake import Intake, Reflex
+from appliance.hearing.prewarm import Prewarm
+from appliance.hearing.suppressed import SuppressedTurns
 from appliance.models import choose_models
 from appliance.options import RunOptions
 from appliance.ringing.due import DueTimers
@@ -103,10 +106,11 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         mouth = Mouth(outside.voice(config), player, outside.clock)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
-        intake = Intake(state.mailbox, config.mind.max_tool_calls, reflexes=reflexes)
+        intake = Intake(state.mailbox, config.mind.max_tool_calls, reflexes=reflexes, clock=outside.clock)
         source = outside.source(config, options)
         surroundings = Surroundings(HalfDuplex(lambda: player.busy_until), outside.clock)
-        ears = None if options.deaf else open_ears(config, source, surroundings, intake)
+        followers = Followers(Prewarm(lambda: _connect(models), outside.clock), SuppressedTurns(state.bus))
+        ears = None if options.deaf else open_ears(config, source, surroundings, intake, followers)
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()
@@ -146,9 +150,13 @@ def _mind(
     return Loop(mind, compose, situation, utc_now)
 
 
-async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:
+async def _connect(models: list[ChatModel]) -> None:
     for model in models:
         await model.warm()
+
+
+async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:
+    await _connect(models)
     await asyncio.to_thread(tokens.load)
 
 
@@ -156,6 +164,7 @@ def _parts(ears: Ears | None, models: list[ChatModel], graph: GraphSide) -> dict
     """Return what each part says of itself in the status."""
     return {
         "ears": ears.describe if ears else lambda: {"source": "none"},
+        "loudspeaker": ears.devices.describe_loudspeaker if ears else lambda: {"device": "none"},
         "models": lambda: {"in_order": [model.name for model in models]},
         "graph": graph.describe,
     }

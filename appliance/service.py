@@ -44,7 +44,7 @@ async def _run(config: Config, options: RunOptions) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
         async def until_over() -> None:
-            notifier.ready("listening" if box.ears else "no microphone; the doors are open")
+            notifier.ready("listening" if box.ears and not box.ears.is_deaf else "no microphone; the doors are open")
             log.info("service_started")
             await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
             notifier.stopping()
@@ -68,6 +68,8 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
             if box.ears is not None:
                 start(box.ears.listen(), name="ears: chunks to utterances")
                 start(box.ears.listener.recognize(), name="ears: utterances to events")
+                start(box.ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
+                start(box.ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
                 start(box.ears.hearing.improve(), name="ears: a better model, once it has come")
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mind.watch(), name="mind: what a person says while an event is in hand")

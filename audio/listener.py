@@ -16,12 +16,24 @@ from audio.recognition import WAITING_UTTERANCES, Recognition
 from audio.speech import Heard, SpeechStarted, Utterance
 from audio.turn import PRE_ROLL_SECONDS, Span, Turn
 
-__all__ = ["PRE_ROLL_SECONDS", "REFLEX", "WAITING_UTTERANCES", "Counters", "Listener", "NoEcho", "Surroundings"]
+__all__ = [
+    "PRE_ROLL_SECONDS",
+    "REFLEX",
+    "TOO_SHORT",
+    "WAITING_UTTERANCES",
+    "Counters",
+    "Listener",
+    "NoEcho",
+    "Surroundings",
+]
 
 log = structlog.get_logger()
 
 REFLEX = "reflex"
 """What `Listener.admit` answers when a reflex took the words: they were meant for her, and nobody else gets them."""
+
+TOO_SHORT = "too short"
+"""Why nobody gets a cough: it was no speech at all."""
 
 
 @dataclass(slots=True)
@@ -187,10 +199,11 @@ class Listener:
             elif isinstance(signal, Dropped):
                 self._recognition.forget()
                 self._turn.drop(signal.ended_at)
-                self._end(None, "too short")
+                self._end(None, TOO_SHORT)
 
     def _so_far(self, span: Span) -> Utterance:
-        return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds)
+        suspicion = self.echo.suspicion(span.started_at, span.ended_at)
+        return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
 
     def _commit(self, signal: Committed) -> None:
         utterance = self._so_far(Span(signal.started_at, signal.ended_at, signal.speech_seconds, signal.at))

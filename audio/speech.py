@@ -36,6 +36,8 @@ class Utterance:
     """RMS level of the speech part, dB relative to full scale."""
     noise_dbfs: float = -120.0
     """RMS level of the background before it, dB relative to full scale."""
+    echo_suspicion: float = 0.0
+    """In [0, 1]: how likely it is left over of her own voice (`EchoGuard.suspicion`)."""
 
     @property
     def seconds(self) -> float:

@@ -45,7 +45,7 @@ class Turn:
         self.chunks[:0] = self.before
         self.before.clear()
 
-    def so_far(self, span: Span, closing_seconds: float) -> Utterance:
+    def so_far(self, span: Span, closing_seconds: float, echo_suspicion: float = 0.0) -> Utterance:
         """Return the turn up to `closing_seconds` after its speech; it stays open. The span holds a chunk or more."""
         speech = [c.samples for c in self.chunks if span.started_at <= c.started_at < span.ended_at]
         end = span.ended_at + closing_seconds
@@ -57,6 +57,7 @@ class Turn:
             speech_seconds=span.speech_seconds,
             level_dbfs=rms_dbfs(np.concatenate(speech)),
             noise_dbfs=self.noise_dbfs,
+            echo_suspicion=echo_suspicion,
         )
 
     def drop(self, ended_at: float) -> None:

@@ -1,6 +1,6 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
 
-from appliance.commands import configuration, look, models, talk
+from appliance.commands import configuration, heard, look, models, talk
 from appliance.commands.root import EPILOG, nakari
 
-__all__ = ["EPILOG", "configuration", "look", "models", "nakari", "talk"]
+__all__ = ["EPILOG", "configuration", "heard", "look", "models", "nakari", "talk"]

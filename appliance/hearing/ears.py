@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -11,14 +12,19 @@ import structlog
 
 from agent.model.messages import Json
 from appliance.config import Config
+from appliance.hearing.devices import Devices
 from appliance.hearing.intake import Intake
+from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.recognizers import Hearing, choose_recognizer
+from appliance.hearing.suppressed import SuppressedTurns
 from appliance.notify import HeartBeat
 from appliance.options import RunOptions
+from audio.capture import LiveMicrophone
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable
 from audio.interfaces import AudioSource
 from audio.listener import Listener, Surroundings
+from audio.portaudio import SOUND_THREAD
 from audio.recording import RecordingSource
 from audio.vad import load_detector
 
@@ -27,11 +33,19 @@ log = structlog.get_logger()
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""
 
-REOPEN_SECONDS: Final = 3.0
-"""Between tries to open a microphone that went away."""
+LOOK_SECONDS: Final = 5.0
+"""How long the start waits for a sound system that hangs."""
 
 WORDS_COME_WITHIN: Final = 1.5
 """Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followers:
+    """Who follows the turns beside the way into the mailbox; each has a loop."""
+
+    prewarm: Prewarm
+    suppressed: SuppressedTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +55,34 @@ class Ears:
     listener: Listener
     hearing: Hearing
     beat: HeartBeat
+    followers: Followers
     clock: Callable[[], float] = monotonic
     """The source's."""
 
     async def listen(self) -> None:
         """Cut the source into utterances: a recording until it ends, a microphone for ever, whatever happens to it."""
-        while True:
-            try:
-                await self.listener.listen()
-            except DeviceUnavailable as error:
-                log.warning("microphone_unavailable", reason=str(error))
-            else:
-                return
-            finally:
-                self.beat.rest()
-            await asyncio.sleep(REOPEN_SECONDS)
+        await self.devices.microphone.keep(self.listener.listen, self.beat.rest)
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether there never was a microphone yet."""
+        return self.devices.microphone.is_awaited
+
+    async def recognize(self) -> None:
+        """Turn utterances into events; the recognizer is loaded once there is something to hear with."""
+        await self.devices.microphone.first_heard.wait()
+        await self.listener.recognize()
+
+    async def improve(self) -> None:
+        """Fetch a better model where one is wanted, and there is something to hear with."""
+        await self.devices.microphone.first_heard.wait()
+        await self.hearing.improve()
 
     async def until_silent(self, seconds: float) -> None:
         """Return when a recording is used up and handed on, or nobody spoke into the microphone for so long."""
         began = self.clock()
+        if self.is_deaf:
+            return
         while not self.listener.ended.is_set():
             silence = self.clock() - max(began, self.listener.last_speech_at)
             if silence >= seconds:
@@ -76,7 +99,8 @@ class Ears:
         """Return what the ears did so far, for the status."""
         counters = self.listener.counters
         return {
-            "source": self.listener.source.name,
+            "source": self.listener.source.name if self.devices.microphone.first_heard.is_set() else "none",
+            "microphone": self.devices.microphone.describe(),
             "recognizer": self.hearing.recognizer.name,
             "chunks": counters.chunks,
             "dropped_chunks": self.listener.source.dropped_chunks,
@@ -88,7 +112,9 @@ class Ears:
         }
 
 
-def open_ears(config: Config, source: AudioSource | None, surroundings: Surroundings, intake: Intake) -> Ears | None:
+def open_ears(
+    config: Config, source: AudioSource | None, surroundings: Surroundings, intake: Intake, followers: Followers
+) -> Ears | None:
     """Return the ears, None without a microphone.
 
     Raises `ModelNotFound` for a configured model folder that is none.
@@ -101,13 +127,14 @@ def open_ears(config: Config, source: AudioSource | None, surroundings: Surround
     around = surroundings if source.is_live else Surroundings()
     listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, around)
     listener.admit = intake.admit
+    listener.observers += [followers.prewarm, followers.suppressed]
     beat = HeartBeat("ears", FRAMES_SECONDS)
     listener.on_chunk = beat.touch
-    return Ears(listener, hearing, beat, surroundings.clock)
+    return Ears(listener, hearing, beat, followers, surroundings.clock)
 
 
 def open_source(config: Config, options: RunOptions) -> AudioSource | None:
-    """Return where sound comes from, None where nobody listens or there is no microphone (said in one line).
+    """Return where sound comes from, None where nobody listens; a microphone that is missing (said in one line) may come.
 
     Raises `BadRecording` for an input that is no sound.
     """
@@ -115,16 +142,22 @@ def open_source(config: Config, options: RunOptions) -> AudioSource | None:
         return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
+    microphone = _microphone(config)
     from audio.devices import find_device
-    from audio.microphone import MicrophoneSource
 
     try:
-        find_device(config.ears.device, "input")
+        SOUND_THREAD.call(partial(find_device, config.ears.device, "input"), LOOK_SECONDS)
     except DeviceUnavailable as error:
         log.warning("no_microphone", reason=f"{error}; the other doors are open")
-        return None
+        microphone.missing = str(error)
+    return microphone
+
+
+def _microphone(config: Config) -> LiveMicrophone:
     if config.ears.backend == "pyaudio":
         from audio.microphone_pyaudio import PyAudioMicrophone
 
         return PyAudioMicrophone(config.ears.device)
+    from audio.microphone import MicrophoneSource
+
     return MicrophoneSource(config.ears.device)

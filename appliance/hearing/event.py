@@ -1,40 +1,52 @@
 """What the ears hand over, as events for the mailbox."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.messages import Json
+from audio.pcm import CHUNK_SECONDS
 from audio.speech import Heard
 
 PERSON_PRIORITY = 10
 """A person comes before her own work; timers (20) before a person."""
 
 
-def event_of(heard: Heard, max_tool_calls: int, continues: str = "") -> Event:
-    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
-
-    `continues` is the id of the event that the words go on with.
-    """
+def evidence_of(heard: Heard) -> dict[str, Json]:
+    """Return all that speaks for or against the words, as the event and the journal keep it."""
     utterance, transcript = heard.utterance, heard.transcript
-    evidence: dict[str, Json] = {
+    return {
         "confidence": transcript.confidence,
         "language": transcript.language,
         "recognizer": transcript.recognizer,
+        "seconds": round(utterance.seconds, 2),
         "speech_seconds": round(utterance.speech_seconds, 2),
+        "level_dbfs": round(utterance.level_dbfs, 1),
+        "noise_dbfs": round(utterance.noise_dbfs, 1),
         "snr_db": round(utterance.level_dbfs - utterance.noise_dbfs, 1),
+        "echo_suspicion": round(utterance.echo_suspicion, 3),
+        "chars_per_second": round(len(transcript.text) / max(utterance.speech_seconds, CHUNK_SECONDS), 1),
         **{name: round(value, 3) for name, value in transcript.evidence.items()},
     }
+
+
+def event_of(heard: Heard, max_tool_calls: int, continues: str = "", clock: Callable[[], float] = monotonic) -> Event:
+    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
+
+    `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on.
+    """
+    utterance, transcript = heard.utterance, heard.transcript
     timing: dict[str, Json] = {
         "speech_started": utterance.started_at,
         "speech_ended": utterance.ended_at,
         "committed": utterance.committed_at,
         "text": heard.recognized_at,
     }
-    metadata: dict[str, Json] = {"evidence": evidence, "timing": timing}
+    metadata: dict[str, Json] = {"evidence": evidence_of(heard), "timing": timing}
     if continues:
         metadata["continues"] = continues
-    ago = timedelta(seconds=max(0.0, monotonic() - utterance.started_at))
+    ago = timedelta(seconds=max(0.0, clock() - utterance.started_at))
     return Event(
         type=ASR_TRANSCRIPT,
         content=transcript.text,

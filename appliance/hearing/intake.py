@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final, TypeAlias
 
 import structlog
@@ -40,6 +41,8 @@ class Intake:
     """Asked in order, of what passed the guards, until one has done with the words."""
     pause: float = RETRY_SECONDS
     """Seconds between two tries."""
+    clock: Callable[[], float] = monotonic
+    """The one the turns' times are on."""
     _before: tuple[str, float] | None = field(default=None, init=False)
     """Id of the last event, and when its turn was committed: seconds on the source's clock."""
 
@@ -55,7 +58,7 @@ class Intake:
 
     async def accept(self, heard: Heard) -> None:
         """Put one turn into the mailbox; tries again for as long as the disk refuses."""
-        event = event_of(heard, self.max_tool_calls, self._continued(heard))
+        event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock)
         self._before = (event.id, heard.utterance.committed_at)
         while True:
             try:

@@ -19,7 +19,7 @@ from memory.errors import StateUnusable
 
 def heard(text: str = "what time is it", began_ago: float = 3.0) -> Heard:
     started = monotonic() - began_ago
-    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, -20.0, -50.5)
+    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, -20.0, -50.5, 0.25)
     transcript = Transcript(text, "en", "pocketsphinx", "low", {"command_margin": 0.12345})
     return Heard(utterance, transcript, started + 1.9)
 
@@ -34,8 +34,13 @@ def test_a_turn_becomes_an_event_with_its_evidence_and_the_moment_speech_began()
         "confidence": "low",
         "language": "en",
         "recognizer": "pocketsphinx",
+        "seconds": 1.0,
         "speech_seconds": 0.9,
+        "level_dbfs": -20.0,
+        "noise_dbfs": -50.5,
         "snr_db": 30.5,
+        "echo_suspicion": 0.25,
+        "chars_per_second": 16.7,
         "command_margin": 0.123,
     }
     timing = event.metadata["timing"]

@@ -1,0 +1,62 @@
+"""Whether we record the very loudspeaker we play on, asked of PulseAudio or PipeWire where `pactl` is there."""
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+ANSWER_SECONDS: Final = 2.0
+"""A frozen server answers nothing."""
+
+Listed: TypeAlias = list[dict[str, object]]
+
+
+async def records_itself() -> bool | None:
+    """Whether this process records from the monitor of the loudspeaker that it plays on; None where nobody knows.
+
+    A monitor of another loudspeaker is somebody's wish: so are virtual microphones made.
+    """
+    recorded, sources = await _told("source-outputs"), await _told("sources")
+    played, sinks = await _told("sink-inputs"), await _told("sinks")
+    return is_own_monitor(str(os.getpid()), (recorded, sources), (played, sinks))
+
+
+def is_own_monitor(process: str, recorded: tuple[Listed, Listed], played: tuple[Listed, Listed]) -> bool | None:
+    """Judge as `records_itself` does: `recorded` are recording streams and sources, `played` playing ones and sinks."""
+    from_sources = [each.get("source") for each in recorded[0] if _process(each) == process]
+    to_sinks = [each.get("sink") for each in played[0] if _process(each) == process]
+    monitored = [str(each.get("monitor_source") or "") for each in recorded[1] if each.get("index") in from_sources]
+    names = [str(each.get("name")) for each in played[1] if each.get("index") in to_sinks]
+    if not monitored:
+        return None
+    return any(sink in names for sink in monitored)
+
+
+async def _told(what: str) -> Listed:
+    """Return what `pactl list` tells; nothing where it cannot be asked."""
+    try:
+        asked = await asyncio.create_subprocess_exec(
+            *("pactl", "--format=json", "list", what),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return []
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            told, _ = await asked.communicate()
+        listed = json.loads(told)
+    except (TimeoutError, ValueError):
+        return []
+    finally:
+        with suppress(ProcessLookupError):
+            asked.kill()
+        await asked.wait()
+    return listed if isinstance(listed, list) else []
+
+
+def _process(stream: dict[str, object]) -> str:
+    properties = stream.get("properties")
+    return str(properties.get("application.process.id", "")) if isinstance(properties, dict) else ""

@@ -14,6 +14,9 @@ Sound: TypeAlias = NDArray[np.float32]
 SPEAKER_RATE: Final = 48_000
 """Hz of the simulated loudspeaker."""
 
+INAUDIBLE: Final = 1e-6
+"""Of full scale: a thirtieth of the least that 16 bits can hold."""
+
 ACTIVE_RANGE_DB: Final = 30.0
 """A frame so far below the loudest is a pause and does not count for the level of speech."""
 
@@ -66,6 +69,9 @@ class Convolver:
 
     def feed(self, sound: Sound) -> Sound:
         """Return the next `block` samples for as many."""
+        if not sound.any() and np.abs(self._tail).max() < INAUDIBLE:
+            self._tail[:] = 0.0
+            return np.zeros(self._block, np.float32)
         self._tail += np.fft.irfft(np.fft.rfft(sound, self._size) * self._spectrum, self._size)
         ready = self._tail[: self._block].astype(np.float32)
         self._tail = np.concatenate([self._tail[self._block :], np.zeros(self._block)])
@@ -76,7 +82,7 @@ class Convolver:
 class Loudspeaker:
     """How loud, late and crooked a loudspeaker sounds at the microphone."""
 
-    gain_db: float = -8.0
+    gain_db: float = -12.0
     """From full scale of the loudspeaker to full scale of the microphone, before the room."""
     hidden_delay: float = 0.025
     """Seconds from the moment the sound card tells to the microphone: what it does not tell, and the air."""
@@ -114,6 +120,9 @@ class EchoPath:
 
     def play(self, samples: Samples) -> None:
         """Take the loudspeaker's next samples (int16, 48 kHz)."""
+        if not samples.any() and not self._filter_tail.any():
+            self._waiting = np.concatenate([self._waiting, np.zeros(len(samples), np.float32)])
+            return
         fresh = np.concatenate([self._filter_tail, from_samples(samples)])
         self._filter_tail = fresh[len(fresh) - len(self._filter_tail) :]
         clipped = soft_clip(np.convolve(fresh, self._low_pass, "valid").astype(np.float32), self._loudspeaker.ceiling)
@@ -123,7 +132,8 @@ class EchoPath:
         """Return the echo of one block that begins at `at`, seconds on the room's clock; blocks come in order."""
         first = (at - self._first_at) * SAMPLE_RATE * self._step
         places = first + np.arange(self._block) * self._step - self._dropped
-        direct = _interpolated(self._waiting, places)
+        needed = self._waiting[max(0, int(places[0]) - 2) : int(places[-1]) + 3]
+        direct = _interpolated(self._waiting, places) if needed.any() else np.zeros(self._block, np.float32)
         done = max(0, int(places[-1]) - 4)
         self._waiting, self._dropped = self._waiting[done:], self._dropped + done
         return self._convolver.feed((direct * 10 ** (self._loudspeaker.gain_db / 20)).astype(np.float32))

@@ -45,6 +45,8 @@ class Room:
     """Seconds on the loop's clock of the microphone's first sample."""
     noise_dbfs: float
     """RMS level of the room itself, white, dB relative to full scale."""
+    rate: float = SAMPLE_RATE
+    """Hz on the loop's clock: the microphone's own clock may be fast or slow."""
     placed: list[_Placed] = field(default_factory=list)
     position: int = 0
     """Samples heard so far."""
@@ -53,13 +55,13 @@ class Room:
     @property
     def now(self) -> float:
         """Seconds on the loop's clock up to which the microphone has heard."""
-        return self.began + self.position / SAMPLE_RATE
+        return self.began + self.position / self.rate
 
     def put(self, sound: Sound, at: float) -> float:
         """Have a sound begin at `at` at the earliest, seconds on the loop's clock; return when it ends."""
-        start = max(self.position, round((at - self.began) * SAMPLE_RATE))
+        start = max(self.position, round((at - self.began) * self.rate))
         self.placed.append(_Placed(sound, start))
-        return self.began + (start + len(sound)) / SAMPLE_RATE
+        return self.began + (start + len(sound)) / self.rate
 
     def hear(self) -> Samples:
         """Return the microphone's next chunk, int16."""
@@ -85,18 +87,24 @@ class SimulatedCard:
     """
 
     def __init__(
-        self, clock: asyncio.AbstractEventLoop, loudspeaker: Loudspeaker | None = None, noise_dbfs: float = -62.0
+        self,
+        loop: asyncio.AbstractEventLoop,
+        loudspeaker: Loudspeaker | None = None,
+        noise_dbfs: float = -62.0,
+        microphone_ppm: float = 0.0,
     ) -> None:
-        self._loop = clock
+        self._loop = loop
         self._loudspeaker = loudspeaker or Loudspeaker()
-        now = clock.time()
-        self.room = Room(EchoPath(self._loudspeaker, CHUNK_SAMPLES, now + OUTPUT_LATENCY), now, noise_dbfs)
+        now, rate = loop.time(), SAMPLE_RATE * (1 + microphone_ppm * 1e-6)
+        self.room = Room(EchoPath(self._loudspeaker, CHUNK_SAMPLES, now + OUTPUT_LATENCY), now, noise_dbfs, rate)
         self.output = SimulatedOutput()
         self.input = SimulatedInput()
         self.played: list[tuple[float, float]] = []
         """Start and end (seconds on the loop's clock, at the loudspeaker) of each stretch of sound of hers."""
         self.recording: list[Samples] | None = None
-        """What the microphone heard, once somebody wants it kept."""
+        """What the microphone heard (16 kHz), once somebody wants it kept."""
+        self.output_recording: list[Samples] | None = None
+        """What went to the loudspeaker (48 kHz), once somebody wants it kept."""
 
     async def run(self) -> None:
         """Ask for sound and hand over sound, for ever."""
@@ -110,6 +118,8 @@ class SimulatedCard:
         while True:
             samples = self.output.ask()
             self.room.echo.play(samples)
+            if self.output_recording is not None:
+                self.output_recording.append(samples)
             self._note(samples, began + blocks * period + OUTPUT_LATENCY)
             blocks += 1
             await until(began + blocks * period)
@@ -118,7 +128,7 @@ class SimulatedCard:
         began, chunks = self._loop.time(), 0
         while True:
             chunks += 1
-            await until(began + chunks * CHUNK_SECONDS + INPUT_LATENCY)
+            await until(began + chunks * CHUNK_SAMPLES / self.room.rate + INPUT_LATENCY)
             samples = self.room.hear()
             if self.recording is not None:
                 self.recording.append(samples)

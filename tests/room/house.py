@@ -1,0 +1,174 @@
+"""The whole box in a simulated room and in virtual time: everything real but sound card, clock and language model."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agent.event import ASR_TRANSCRIPT, Event
+from agent.model.interface import ChatModel, StreamItem
+from agent.model.messages import Message, ToolSpec
+from appliance.build import Box, Outside, open_box
+from appliance.config import Config, load
+from appliance.hearing.event import PERSON_PRIORITY
+from appliance.options import RunOptions
+from appliance.service import serve
+from audio.capture import LiveMicrophone
+from audio.interfaces import Player
+from audio.player.live import LivePlayer
+from audio.speech import Heard, SpeechStarted
+from tests.fakes import ScriptedModel, calls
+from tests.room.acoustics import Loudspeaker, Sound, at_level
+from tests.room.card import SimulatedCard, beside
+from tests.room.virtual_time import passed, run_virtually
+from tests.room.voices import HERS, Remembered
+from tests.service.process import Household
+
+T = TypeVar("T")
+
+RECOGNITION_SECONDS = 0.3
+"""Virtual time that words take: a small model's on a small box."""
+
+MOST_WAIT_SECONDS = 120.0
+"""Virtual time after which a story gives up to wait for what it expects."""
+
+
+@dataclass
+class Turns:
+    """A `TurnObserver` that keeps everything it is told, with the moment in seconds on the loop's clock."""
+
+    clock: Callable[[], float]
+    started: list[float] = field(default_factory=list)
+    so_far: list[tuple[float, Heard]] = field(default_factory=list)
+    ended: list[tuple[float, Heard | None, str]] = field(default_factory=list)
+    """When, the words (None without any), and why nobody got them ("" when the mind did)."""
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        self.started.append(self.clock())
+
+    def words_so_far(self, heard: Heard) -> None:
+        self.so_far.append((self.clock(), heard))
+
+    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+        self.ended.append((self.clock(), heard, suppressed))
+
+    @property
+    def taken_up(self) -> list[str]:
+        """The words that reached the mailbox."""
+        return [heard.transcript.text for _, heard, suppressed in self.ended if heard is not None and not suppressed]
+
+
+class TalkativeModel(ScriptedModel):
+    """A model that answers every event by one `reply` with the next of these texts, the last one again and again."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(name="talkative", piece=40)
+        self.answers = list(answers)
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        number = len(self.requests)
+        text = self.answers[min(number, len(self.answers) - 1)]
+        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{number}"))
+        async for item in super().stream(messages, tools):
+            yield item
+
+
+@dataclass
+class House:
+    """A room with her in it, for a story that a test tells."""
+
+    box: Box
+    card: SimulatedCard
+    model: TalkativeModel
+    voice: Remembered
+    turns: Turns
+
+    @property
+    def now(self) -> float:
+        """Seconds on the loop's clock."""
+        return asyncio.get_running_loop().time()
+
+    async def wait(self, condition: Callable[[], object], seconds: float = MOST_WAIT_SECONDS) -> None:
+        """Return when it holds, looked at every hundredth of a second. Raises TimeoutError."""
+        async with asyncio.timeout(seconds):
+            while not condition():
+                await passed(0.01)
+
+    @property
+    def is_sounding(self) -> bool:
+        """Whether sound of hers leaves the loudspeaker now, or did within the last 0.2 s."""
+        return bool(self.card.played) and self.now < self.card.played[-1][1] + 0.2
+
+    async def ask(self, words: str = "Tell me something.") -> None:
+        """Have somebody have asked her, without a sound; return when she begins to answer."""
+        before = len(self.card.played)
+        await self.box.household.mailbox.enqueue(Event(ASR_TRANSCRIPT, words, source="mic", priority=PERSON_PRIORITY))
+        await self.wait(lambda: len(self.card.played) > before)
+
+    async def silence(self) -> None:
+        """Return when she has said all she has to say."""
+        await self.box.household.mailbox.until_idle()
+        await self.box.mouth.quiet()
+        await self.wait(lambda: not self.is_sounding)
+
+    def put(self, sound: Sound, dbfs: float, after: float = 0.0) -> float:
+        """Have a sound begin in so many seconds, at an active level (dBFS); return when it ends."""
+        return self.card.room.put(at_level(sound, dbfs), self.now + after)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What kind of room it is."""
+
+    settings: dict[str, dict[str, object]] = field(default_factory=dict)
+    """Over those of `Household`: espeak-ng, whisper-household, no graph, nothing beyond this machine."""
+    answers: Sequence[str] = ("All right.",)
+    voice: str = HERS
+    """Flite's or espeak-ng's name of hers."""
+    loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
+    noise_dbfs: float = -62.0
+    microphone_ppm: float = 0.0
+
+
+def live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings | None = None) -> T:
+    """Open a house, let the story happen while everything runs, close it, and return what the story returns."""
+    return run_virtually(_live(folder, story, around or Surroundings()), {"transcribe": RECOGNITION_SECONDS})
+
+
+async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings) -> T:
+    loop = asyncio.get_running_loop()
+    card = SimulatedCard(loop, around.loudspeaker, around.noise_dbfs, around.microphone_ppm)
+    model, voice, turns = TalkativeModel(*around.answers), Remembered(around.voice), Turns(loop.time)
+    config = load(Household(folder, around.settings).write(), {"HOME": str(folder)})
+
+    async def player(config: Config, options: RunOptions) -> Player:
+        opened = LivePlayer(card.output, "room", clock=loop.time)
+        await opened.start()
+        return opened
+
+    async def models(config: Config) -> list[ChatModel]:
+        return [model]
+
+    outside = Outside(
+        source=lambda config, options: LiveMicrophone(card.input, "room", clock=loop.time),
+        player=player,
+        voice=lambda config: voice,
+        models=models,
+        clock=loop.time,
+    )
+
+    async def open_and_tell() -> T:
+        told: list[T] = []
+        async with open_box(config, RunOptions(), outside) as box:
+            assert box.ears is not None
+            box.ears.listener.observers.append(turns)
+
+            async def tell() -> None:
+                told.append(await story(House(box, card, model, voice, turns)))
+
+            await serve(box, tell)
+        return told[0]
+
+    return await beside(card, open_and_tell())

@@ -1,13 +1,25 @@
-"""The bus: hands each envelope first to the journal, then to whoever observes; keeps nothing, changes nothing."""
+"""The bus: hands each envelope first to the journal, then to whoever observes or handles; changes nothing."""
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final
 
-from agent.event import Event
+import structlog
+
+from agent.event import Event, require_event
+from agent.handlers import Handler, Inbox, Request, failed
+
+log = structlog.get_logger()
 
 OBSERVER_CAPACITY = 1024
 """Envelopes an observer may be behind before it loses the oldest."""
+
+RECENT: Final = 100
+"""Envelopes kept for whoever debugs (seeds/003)."""
+
+ANSWER_SECONDS: Final = 30.0
+"""How long a request waits for its answer where nothing else is said."""
 
 
 class Observer:
@@ -19,12 +31,6 @@ class Observer:
         self._waiting: deque[Event] = deque()
         self._capacity = capacity
         self._arrived = asyncio.Event()
-
-    def matches(self, topic: str) -> bool:
-        """Whether envelopes of this topic are wanted: `*` is all, `node.*` a prefix, else the exact topic."""
-        if self.pattern.endswith("*"):
-            return topic.startswith(self.pattern[:-1])
-        return topic == self.pattern
 
     def offer(self, event: Event) -> None:
         """Take an envelope without waiting."""
@@ -43,27 +49,39 @@ class Observer:
 
 
 class Bus:
-    """Carries envelopes from whoever publishes to whoever observes, all on one event loop.
+    """Carries envelopes from whoever publishes to whoever observes or handles, all on one event loop.
 
-    Guarantees: the journal has an envelope before any observer and before `publish` returns; each observer sees publish
-    order. Not guaranteed: that an observer sees everything (it counts what it lost).
+    Guarantees: the journal has an envelope before anybody else and before `publish` returns; each observer and each
+    handler sees publish order; one that is slow or crashes delays and harms no other. Not guaranteed: that an observer
+    sees everything (it counts what it lost). The bus sets no status: an answer's is its handler's. A transport to other
+    machines would stand where `show` and `request` fan out; there is none yet.
     """
 
     def __init__(self, journal: Callable[[tuple[Event, ...]], Awaitable[None]]) -> None:
         self._journal = journal
         self._observers: list[Observer] = []
+        self._inboxes: list[Inbox] = []
+        self.recent: deque[Event] = deque(maxlen=RECENT)
+        """The last envelopes published, the newest last; nothing else is kept."""
 
     async def publish(self, *events: Event) -> None:
-        """Journal the envelopes in one transaction, then show them; if the journal raises, so does this."""
+        """Journal the envelopes in one transaction, then show them; if the journal raises, so does this.
+
+        Raises TypeError for anything that is no Event.
+        """
+        for event in events:
+            require_event(event)
         if events:
             await self._journal(events)
+        self.recent.extend(events)
         for event in events:
             self.show(event)
 
     def show(self, event: Event) -> None:
         """Show an envelope to observers only: a passing piece of what a published one will hold whole (text chunks)."""
+        require_event(event)
         for observer in self._observers:
-            if observer.matches(event.type):
+            if matches(observer.pattern, event.type):
                 observer.offer(event)
 
     def observe(self, pattern: str, capacity: int = OBSERVER_CAPACITY) -> Observer:
@@ -75,3 +93,69 @@ class Bus:
     def forget(self, observer: Observer) -> None:
         """End a subscription."""
         self._observers.remove(observer)
+
+    async def attend(self, pattern: str, observe: Callable[[Event], Awaitable[None]]) -> None:
+        """Call a function with each matching envelope, until cancelled; what it raises is logged and harms nobody."""
+        observer = self.observe(pattern)
+        try:
+            async for event in observer:
+                try:
+                    await observe(event)
+                except Exception:
+                    log.exception("observer_failed", pattern=pattern, topic=event.type)
+        finally:
+            self.forget(observer)
+
+    async def serve(self, pattern: str, handler: Handler) -> None:
+        """Answer the requests of matching topics with a handler, one after the other, until cancelled.
+
+        What it raises becomes an answer of its own: a FAILED envelope with the error.
+        """
+        inbox = Inbox(pattern)
+        self._inboxes.append(inbox)
+        try:
+            await inbox.work(handler)
+        finally:
+            self._inboxes.remove(inbox)
+            inbox.close()
+
+    async def request(self, event: Event, *, seconds: float = ANSWER_SECONDS) -> Event:
+        """Publish an envelope, deliver it to all handlers of its topic, and return the first answer that succeeded.
+
+        When each of them failed, the last failure; without a handler the envelope itself, unchanged. After `seconds`
+        without an answer, a FAILED envelope says so; the handlers are not stopped. The answer is published before it is
+        returned.
+        """
+        request = await self._deliver(event)
+        if request is None:
+            return event
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await request.answer()
+        except TimeoutError:
+            answer = failed(event, f"nobody answered {event.type} within {seconds:g} s")
+        if answer is not event:
+            await self.publish(answer)
+        return answer
+
+    async def send(self, event: Event) -> int:
+        """Publish an envelope and deliver it without waiting for an answer; return how many handlers have it."""
+        request = await self._deliver(event)
+        return request.waiting if request else 0
+
+    async def _deliver(self, event: Event) -> Request | None:
+        await self.publish(event)
+        inboxes = [inbox for inbox in self._inboxes if matches(inbox.pattern, event.type)]
+        if not inboxes:
+            return None
+        request = Request(event, len(inboxes))
+        for inbox in inboxes:
+            inbox.offer(request)
+        return request
+
+
+def matches(pattern: str, topic: str) -> bool:
+    """Whether envelopes of this topic are meant: `*` is all, `node.*` a prefix, else the exact topic."""
+    if pattern.endswith("*"):
+        return topic.startswith(pattern[:-1])
+    return topic == pattern

@@ -27,6 +27,12 @@ PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
 """Events in which a person speaks or writes: their words are `<Human_Input>`, and they always end in words."""
 
 
+def require_event(value: object) -> None:
+    """Raise TypeError for anything that is no `Event`: it is the one unit of communication (seeds/003)."""
+    if not isinstance(value, Event):
+        raise TypeError(f"only an Event can be sent or filed, not {type(value).__name__}")
+
+
 def new_id() -> str:
     """Return a fresh identifier: 32 hexadecimal digits."""
     return uuid.uuid4().hex

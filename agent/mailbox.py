@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 from agent import mailbox_table as table
-from agent.event import Event, utc_now
+from agent.event import Event, require_event, utc_now
 from agent.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
 from agent.mailbox_table import SCHEMA
 from agent.model.messages import Json
@@ -50,8 +50,9 @@ class Mailbox:
         """File an event; False when its id is known already, whatever became of that one.
 
         What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
-        Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
+        Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold.
         """
+        require_event(event)
         with self._changing():
             added = await self._database.write(lambda c: table.put(c, event, self._now()))
         if added:

@@ -1,10 +1,12 @@
 """The bus: the journal first, then the observers in publish order, who harm nobody."""
 
+import asyncio
 import dataclasses
+import tracemalloc
 
 import pytest
 
-from agent.bus import Bus
+from agent.bus import RECENT, Bus
 from agent.event import Event
 
 
@@ -89,3 +91,55 @@ def test_an_event_is_frozen_and_has_a_type() -> None:
         event.content = "other"  # type: ignore[misc]
     with pytest.raises(ValueError, match="needs a type"):
         Event(type=" ")
+
+
+@pytest.mark.shows("E20")
+async def test_an_observer_that_crashes_harms_neither_the_others_nor_itself() -> None:
+    seen: list[str] = []
+    all_seen = asyncio.Event()
+
+    async def crash(event: Event) -> None:
+        seen.append(f"crashed at {event.content}")
+        raise ZeroDivisionError("a bug")
+
+    async def keep(event: Event) -> None:
+        seen.append(event.content)
+        if event.content == "3":
+            all_seen.set()
+
+    bus = Bus(Keeper())
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(bus.attend("*", observe)) for observe in (crash, keep)]
+        await asyncio.sleep(0)
+        await bus.publish(*numbered(1, 2, 3))
+        await all_seen.wait()
+        for task in tasks:
+            task.cancel()
+    assert sorted(seen) == ["1", "2", "3", "crashed at 1", "crashed at 2", "crashed at 3"]
+
+
+@pytest.mark.shows("E6")
+async def test_the_bus_keeps_the_last_hundred_envelopes_and_nothing_else() -> None:
+    async def nowhere(events: tuple[Event, ...]) -> None:
+        return None
+
+    bus = Bus(nowhere)
+    lagging = bus.observe("*", capacity=10)
+    tracemalloc.start()
+    try:
+        await bus.publish(*numbered(*range(2 * RECENT)))
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(100):
+            await bus.publish(*numbered(*range(100)))
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(bus.recent) == RECENT
+    assert lagging.lost == 10_000 + 2 * RECENT - 10
+    assert after - before < 64 * 1024, "ten thousand envelopes leave nothing behind"
+
+
+@pytest.mark.shows("E18")
+def test_every_envelope_says_whose_session_it_is() -> None:
+    assert Event(type="x").session_id == "room"
+    assert "session_id" in {field.name for field in dataclasses.fields(Event)}

@@ -1,0 +1,160 @@
+"""Requests on the bus: all handlers of a topic are called, one answer counts, a failure is an envelope of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.bus import Bus
+from agent.event import Event
+from agent.handlers import INBOX_CAPACITY, Handler
+from agent.mailbox import Mailbox
+from memory.database import Database
+from tests.agent.test_bus import Keeper
+
+
+@asynccontextmanager
+async def serving(bus: Bus, *handlers: tuple[str, Handler]) -> AsyncIterator[None]:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(bus.serve(pattern, handler)) for pattern, handler in handlers]
+        await asyncio.sleep(0)
+        yield
+        for task in tasks:
+            task.cancel()
+
+
+async def shout(event: Event) -> Event:
+    return replace(event, status="completed", result=event.content.upper())
+
+
+async def never(event: Event) -> Event:
+    await asyncio.Event().wait()
+    return event
+
+
+async def fail(event: Event) -> Event:
+    raise ZeroDivisionError("a bug")
+
+
+@pytest.mark.shows("E2", "E8", "E5")
+async def test_a_request_comes_back_with_the_result_and_the_status_its_handler_set() -> None:
+    keeper = Keeper()
+    bus = Bus(keeper)
+    request = Event(type="action.execute", content="hello", session_id="s1")
+    before = repr(request)
+    async with serving(bus, ("action.*", shout)):
+        answer = await bus.request(request)
+    assert (answer.status, answer.result, answer.parent_id, answer.session_id) == (
+        "completed", "HELLO", request.id, "s1",
+    )  # fmt: skip
+    assert repr(request) == before
+    assert [event.id for event in keeper.kept] == [request.id, answer.id], "both are in the journal"
+
+
+@pytest.mark.shows("E9")
+async def test_without_a_handler_a_request_comes_back_unchanged() -> None:
+    bus = Bus(Keeper())
+    request = Event(type="action.execute")
+    assert await bus.request(request) is request
+    assert await bus.send(request) == 0
+
+
+@pytest.mark.shows("E8")
+async def test_an_exception_comes_back_as_a_new_failed_envelope() -> None:
+    bus = Bus(Keeper())
+    request = Event(type="action.execute")
+    async with serving(bus, ("action.execute", fail)):
+        answer = await bus.request(request)
+        again = await bus.request(request)
+    assert (answer.status, answer.error, request.status) == ("failed", "ZeroDivisionError: a bug", "pending")
+    assert answer.id != request.id
+    assert again.status == "failed", "the handler lives on"
+
+
+async def test_what_is_no_event_is_no_answer() -> None:
+    async def wrong(event: Event) -> Event:
+        return "yes"  # type: ignore[return-value]
+
+    bus = Bus(Keeper())
+    async with serving(bus, ("*", wrong)):
+        assert "no Event" in (await bus.request(Event(type="x"))).error
+
+
+@pytest.mark.shows("E10")
+async def test_all_handlers_are_called_and_a_slow_or_broken_one_delays_nobody() -> None:
+    called: list[str] = []
+
+    async def slow(event: Event) -> Event:
+        called.append("slow")
+        return await never(event)
+
+    async def broken(event: Event) -> Event:
+        called.append("broken")
+        return await fail(event)
+
+    bus = Bus(Keeper())
+    async with serving(bus, ("*", slow), ("*", broken), ("action.*", shout)):
+        answer = await bus.request(Event(type="action.execute", content="now"))
+        assert answer.result == "NOW"
+        assert sorted(called) == ["broken", "slow"]
+        assert (await bus.request(Event(type="action.execute", content="again"))).result == "AGAIN"
+
+
+async def test_a_request_that_nobody_answers_in_time_is_failed() -> None:
+    bus = Bus(Keeper())
+    async with serving(bus, ("*", never)):
+        answer = await bus.request(Event(type="x"), seconds=0.01)
+    assert answer.error == "nobody answered x within 0.01 s"
+
+
+async def test_a_handler_that_goes_away_leaves_nobody_waiting() -> None:
+    bus = Bus(Keeper())
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        served = group.create_task(bus.serve("*", never))
+        await asyncio.sleep(0)
+        asked = [group.create_task(bus.request(Event(type="x"))) for _ in range(2)]
+        await asyncio.sleep(0)
+        served.cancel()
+        assert {(await one).error for one in asked} == {"the handler of * has gone"}
+    assert (await bus.request(Event(type="x"))).status == "pending", "nobody serves any more"
+
+
+@pytest.mark.shows("E8", "E4")
+async def test_a_message_may_be_sent_without_waiting_for_an_answer() -> None:
+    arrived = asyncio.Queue[str](10)
+
+    async def take(event: Event) -> Event:
+        await arrived.put(event.content)
+        return event
+
+    bus = Bus(Keeper())
+    async with serving(bus, ("node.message", take)):
+        assert await bus.send(Event(type="node.message", content="one")) == 1
+        assert await bus.send(Event(type="node.message", content="two")) == 1
+        assert [await arrived.get(), await arrived.get()] == ["one", "two"]
+
+
+async def test_a_handler_with_too_much_to_do_says_so() -> None:
+    bus = Bus(Keeper())
+    async with serving(bus, ("*", never)):
+        for _ in range(INBOX_CAPACITY):
+            assert await bus.send(Event(type="x")) == 1
+        await asyncio.sleep(0)
+        await bus.send(Event(type="x"))
+        assert "too much to do" in (await bus.request(Event(type="x"))).error
+
+
+@pytest.mark.shows("E1")
+async def test_only_events_travel_and_only_events_are_filed(tmp_path: Path) -> None:
+    bus = Bus(Keeper())
+    with pytest.raises(TypeError, match="only an Event"):
+        await Mailbox(Database(tmp_path / "never opened")).enqueue({"type": "x"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="only an Event"):
+        await bus.publish({"type": "x"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="only an Event"):
+        bus.show("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="only an Event"):
+        await bus.request(b"x")  # type: ignore[arg-type]

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
-from agent.event import HOUSEHOLD, TIMER, Event, utc_now
+from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now
 from agent.mailbox import Wait, waiting_by
 from agent.record import step
 from agent.tools.timers import late_seconds
@@ -77,6 +77,18 @@ class DueTimers:
             await self._state.bus.publish(*(step(STOPPED, timer, "", {}, words) for timer in timers))
         except MemoryFailure as error:
             log.warning("stop_not_journaled", reason=str(error))
+
+    async def snooze(self, timers: list[Event], minutes: float) -> None:
+        """Set the timers anew, so many minutes from now; each is its old one's child."""
+        due = self._now() + timedelta(minutes=minutes)
+        for timer in timers:
+            again = replace(timer, id=new_id(), parent_id=timer.id, not_before=due, created_at=self._now())
+            try:
+                await self._state.mailbox.enqueue(again)
+            except MemoryFailure as error:
+                log.warning("timer_not_snoozed", event_id=timer.id, reason=str(error))
+            else:
+                log.info("timer_snoozed", event_id=again.id, minutes=minutes)
 
     async def _learn(self) -> None:
         found = await self._state.mailbox.waiting(TIMER, HOUSEHOLD)

@@ -9,7 +9,9 @@ from typing import Final
 
 import structlog
 
+from agent.event import Event
 from appliance.ringing.due import DueTimer, DueTimers
+from appliance.ringing.snooze import snooze_minutes
 from appliance.ringing.words import is_stop, told
 from audio.earcons import bell
 from audio.mouth import Mouth
@@ -61,6 +63,8 @@ class Ringer:
         """Whether somebody speaks now or did just before: a ring over the word "stop" would drown it."""
         self._ringing: list[tuple[float, DueTimer]] = []
         """Each with the moment at which it began, in that order."""
+        self._unnoted: list[Event] = []
+        """Timers that were silenced and not journaled yet."""
         self._silent = asyncio.Event()
         self._silent.set()
         self._changed = asyncio.Event()
@@ -78,17 +82,40 @@ class Ringer:
         await self._due.nothing_due.wait()
         await self._silent.wait()
 
-    async def take(self, words: str) -> bool:
-        """Be silent at once if something rings and the words ask for that; return whether they are done with."""
-        if not self._ringing or not is_stop(words):
-            return False
+    @property
+    def is_ringing(self) -> bool:
+        """Whether something rings, its pauses included."""
+        return bool(self._ringing)
+
+    def silence_all(self) -> list[Event]:
+        """Be silent at once; return the timers that rang. `note` should be told of them."""
         timers = [due.event for _, due in self._ringing]
         self._ringing.clear()
         self._changed.set()
         if self._sounding is not None:
             self._sounding.reschedule(asyncio.get_running_loop().time())
-        log.info("ringing_stopped", words=words)
-        await self._due.note_stop(timers, words)
+        self._unnoted += timers
+        return timers
+
+    async def note(self, words: str) -> None:
+        """Journal the words by which what was silenced last became silent."""
+        timers, self._unnoted = self._unnoted, []
+        if timers:
+            log.info("ringing_stopped", words=words)
+            await self._due.note_stop(timers, words)
+
+    async def take(self, words: str) -> bool:
+        """Be silent at once if something rings and the words ask for that; return whether they are done with.
+
+        "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said.
+        """
+        minutes = snooze_minutes(words)
+        if not self._ringing or (minutes is None and not is_stop(words)):
+            return False
+        timers = self.silence_all()
+        if minutes is not None:
+            await self._due.snooze(timers, minutes)
+        await self.note(words)
         return True
 
     async def _watch(self) -> None:

@@ -1,0 +1,72 @@
+"""What reflexes changed and a restart must not undo: mute, and how loud she is."""
+
+import asyncio
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import structlog
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The state of the switches."""
+
+    muted: bool = False
+    volume: int | None = None
+    """Percent; None where nobody changed it."""
+    volume_configured: int = 100
+    """The configuration's percent when it was changed: once that says something else, it counts again."""
+
+
+class KeptSwitches:
+    """One small file in the state folder, replaced whole and fsynced; a crash leaves the old one or the new one."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._writing = asyncio.Lock()
+        self.now = self._read()
+
+    def volume_for(self, configured: int) -> int:
+        """Return the percent to start with."""
+        kept = self.now
+        return configured if kept.volume is None or kept.volume_configured != configured else kept.volume
+
+    async def keep(self, **changes: bool | int) -> bool:
+        """Change what is kept; durable on return. False, said in the log, when the disk refuses."""
+        self.now = replace(self.now, **changes)  # type: ignore[arg-type]
+        async with self._writing:
+            try:
+                await asyncio.to_thread(self._write, self.now)
+            except OSError as error:
+                log.warning("switches_not_kept", reason=str(error))
+                return False
+        return True
+
+    def _read(self) -> Kept:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+            return Kept(bool(found["muted"]), found["volume"], int(found["volume_configured"]))
+        except FileNotFoundError:
+            return Kept()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            # Nobody knows what was wanted: a microphone that stays off is the error that harms least.
+            log.warning("switches_unreadable", reason=str(error), file=str(self._file))
+            return Kept(muted=True)
+
+    def _write(self, kept: Kept) -> None:
+        folder = self._file.parent
+        with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as new:
+            json.dump(asdict(kept), new)
+            new.flush()
+            os.fsync(new.fileno())
+        Path(new.name).replace(self._file)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,250 @@
+"""Reflexes from ear to act: whoever hears the word first acts on it, once; the mind is told in its next block."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import Final
+
+import structlog
+
+from agent.bus import Bus
+from agent.event import Event
+from agent.mailbox import InHand
+from agent.model.messages import Json
+from appliance.reflexes.acting import ACTS, Body
+from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import sentence
+from audio.reflexes.spotter import Spotted, overlap
+from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
+from audio.speech import Heard, SpeechStarted
+from memory.errors import MemoryFailure
+
+log = structlog.get_logger()
+
+REFLEX: Final = "reflex"
+"""Type of the envelope in which the journal, and with it the mind, learns of a reflex."""
+
+ROOM: Final = "room"
+
+AT_COMMIT: Final[frozenset[Reflex]] = frozenset({"forget"})
+"""What waits until the whole turn is known: it cannot be taken back."""
+
+MOST_WAITING: Final = 16
+"""What may wait to be said, kept and journaled; past it the oldest is done without."""
+
+MOST_TOLD: Final = 8
+"""Reflexes the mind is told of in one block; the newest."""
+
+SAME_SPEECH: Final = 0.6
+"""Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """A reflex that was acted on."""
+
+    reflex: Reflex
+    did: str
+    """What it did, as `appliance.reflexes.words` names it."""
+    words: str
+    how: str
+    """spotted, recognized, typed, told at the door."""
+    span: tuple[float, float]
+    """Seconds on the source's clock in which it was said; equal ends for what was not said."""
+    at: float
+    """Seconds on the clock of the one who acts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Which words act, and what she is called."""
+
+    active: Collection[str] = REFLEXES
+    names: Collection[str] = NAMES
+
+
+def _no_doubt(spotted: Spotted) -> str:
+    return ""
+
+
+class Reflexes:
+    """Acts on the event loop, in the call that tells of the word; what takes longer is done by `run`, in order.
+
+    A `TurnObserver` (words recognized ahead act at the soft end), an intake reflex (`take`), and the spotter's target.
+    Loss: of what waits in `run` the oldest, past `MOST_WAITING`; the act itself never waits.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        voice: Voice,
+        bus: Bus,
+        wording: Wording | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`clock` is the source's, in seconds."""
+        self._body = body
+        self._voice = voice
+        self._bus = bus
+        self._wording = wording or Wording()
+        self._clock = clock
+        self._acted: deque[Acted] = deque(maxlen=MOST_TOLD)
+        self._untold: deque[Acted] = deque(maxlen=MOST_TOLD)
+        self._afterwards: asyncio.Queue[Callable[[], Awaitable[object]]] = asyncio.Queue(MOST_WAITING)
+        self.forget: Callable[[], Awaitable[str]] = self._nothing_to_forget
+        """Removes what was just heard; returns the name of the sentence that says how that went."""
+        self.doubt: Callable[[Spotted], str] = _no_doubt
+        """Says why a spotted word was nobody's order, "" where it was one."""
+        self.doubted: dict[str, int] = {}
+        """Spotted words that were not acted on, by reason."""
+        self.counts: dict[str, int] = {}
+        """Reflexes since the start, by name."""
+
+    def spotted(self, spotted: Spotted) -> None:
+        """Act on a word the spotter found."""
+        if reason := self.doubt(spotted):
+            self.doubted[reason] = self.doubted.get(reason, 0) + 1
+            log.info("reflex_doubted", reflex=spotted.reflex, reason=reason)
+            return
+        span = (spotted.started_at, spotted.ended_at)
+        if spotted.reflex not in AT_COMMIT and not self._has_acted(span):
+            self._act(spotted.reflex, spotted.words, "spotted", span)
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        """Nothing is known yet."""
+
+    def words_so_far(self, heard: Heard) -> None:
+        """Act on words recognized ahead, at their soft end."""
+        span = (heard.utterance.started_at, heard.utterance.ended_at)
+        reflex = self._asked(heard.transcript.text)
+        if reflex and reflex not in AT_COMMIT and not self._has_acted(span):
+            self._act(reflex, heard.transcript.text, "recognized", span)
+
+    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+        """Nothing is left to do: `take` was asked before."""
+
+    async def take(self, heard: Heard) -> bool:
+        """Return whether these words were a reflex and no more; act where nobody has yet."""
+        words = heard.transcript.text
+        if self._body.ringer is not None and await self._body.ringer.take(words):
+            return True
+        span = (heard.utterance.started_at, heard.utterance.ended_at)
+        if self._has_acted(span):
+            return True
+        reflex = self._asked(words)
+        return reflex is not None and bool(self._act(reflex, words, "recognized", span))
+
+    async def typed(self, words: str) -> str:
+        """Act on typed words; return the sentence that answers them, "" where the mind should."""
+        ringer = self._body.ringer
+        if ringer is not None and await ringer.take(words):
+            return self._sentence("silenced", words)
+        reflex = self._asked(words)
+        if reflex is None or reflex == "repeat" or (reflex == "stop" and not self._body.is_sounding):
+            return ""
+        return await self.told(reflex, words, "typed")
+
+    async def told(self, reflex: Reflex, words: str = "", how: str = "told at the door") -> str:
+        """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
+        now = self._clock()
+        if reflex == "forget":
+            return self._sentence(await self.forget(), words)
+        did = self._act(reflex, words, how, (now, now))
+        if reflex in {"mute", "unmute"}:
+            await self._keep_mute()
+        return self._sentence(did, words)
+
+    async def run(self) -> None:
+        """Do afterwards, in order, what an act brings along: its sign, its sentence, its entry in the journal."""
+        while True:
+            afterwards = await self._afterwards.get()
+            await afterwards()
+
+    def situation(self, hand: InHand) -> Mapping[str, str]:
+        """Tell the mind, once, what reflexes did since the room's last block: `agent.situation.SituationProvider`."""
+        if hand.event.session_id != ROOM or not self._untold:
+            return {}
+        now = self._clock()
+        told = "; ".join(f"{each.reflex} ({each.did}, {max(0, round(now - each.at))} s ago)" for each in self._untold)
+        self._untold.clear()
+        return {"Reflexes": told}
+
+    def describe(self) -> dict[str, Json]:
+        """Return the switches and what was done, for the status."""
+        return {
+            "muted": self._body.mute.is_on,
+            "volume": self._body.mouth.volume.percent,
+            "acted": dict(self.counts),
+            "doubted": dict(self.doubted),
+        }
+
+    def _asked(self, words: str) -> Reflex | None:
+        return asked(words, self._wording.active, self._wording.names)
+
+    def _has_acted(self, span: tuple[float, float]) -> bool:
+        """Whether somebody acted on this very speech already."""
+        needed = SAME_SPEECH * (span[1] - span[0])
+        return any(overlap(acted.span, span) >= max(needed, 1e-6) for acted in self._acted)
+
+    def _act(self, reflex: Reflex, words: str, how: str, span: tuple[float, float]) -> str:
+        """Act; return the name of what was done, "" when there was nothing to act upon."""
+        did = ACTS[reflex](self._body)
+        if not did:
+            return ""
+        acted = Acted(reflex, did, words, how, span, self._clock())
+        self._acted.append(acted)
+        self.counts[reflex] = self.counts.get(reflex, 0) + 1
+        log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
+        if self._afterwards.full():
+            self._afterwards.get_nowait()
+            log.warning("reflex_afterwards_dropped")
+        self._afterwards.put_nowait(partial(self._after, acted))
+        return did
+
+    async def _after(self, acted: Acted) -> None:
+        match acted.reflex:
+            case "stop" if self._body.ringer is not None:
+                await self._body.ringer.note(acted.words)
+            case "quieter" | "louder":
+                volume, configured = self._body.mouth.volume.percent, self._body.configured_volume
+                await self._body.kept.keep(volume=volume, volume_configured=configured)
+            case "mute" | "unmute":
+                await self._keep_mute()
+            case "forget":
+                acted = Acted(acted.reflex, await self.forget(), "", acted.how, acted.span, acted.at)
+        await self._journal(acted)
+        await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+
+    async def _keep_mute(self) -> None:
+        await self._body.kept.keep(muted=self._body.mute.is_on)
+
+    async def _journal(self, acted: Acted) -> None:
+        """Publish the reflex as an envelope that is completed already; and keep it for the next block."""
+        self._untold.append(acted)
+        envelope = Event(
+            type=REFLEX,
+            content=acted.words,
+            session_id=ROOM,
+            source="system",
+            status="completed",
+            result=acted.did,
+            max_tool_calls=0,
+            importance=0.2,
+            metadata={"reflex": acted.reflex, "did": acted.did, "how": acted.how},
+        )
+        try:
+            await self._bus.publish(envelope)
+        except MemoryFailure as error:
+            log.warning("reflex_not_journaled", reason=str(error))
+
+    def _sentence(self, did: str, words: str) -> str:
+        if not did:
+            return ""
+        volume = self._body.mouth.volume.percent
+        return sentence(did, self._voice.language, words, percent=volume)
+
+    async def _nothing_to_forget(self) -> str:
+        return "nothing to forget"

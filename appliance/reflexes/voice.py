@@ -1,0 +1,62 @@
+"""How she answers a reflex: a sign where silence would be unclear, words where a sign would be, and the last reply."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import structlog
+
+from audio.earcons import SAMPLE_RATE, Sign, sign
+from audio.errors import AudioError
+from audio.interfaces import Player
+from audio.language import sentence_language
+from audio.mouth import Mouth, SpokenSentence
+from audio.reflexes.words import Reflex
+from audio.speech import SpeechAudio
+
+log = structlog.get_logger()
+
+SIGNS: Final[dict[Reflex, Sign]] = {"quieter": "acknowledged", "louder": "acknowledged", "unmute": "unmuted"}
+"""Stop, wait, go on and repeat are heard by themselves."""
+
+SPOKEN: Final[dict[Reflex, Sign]] = {"mute": "muted", "forget": "acknowledged"}
+"""Reflexes that are answered in words, after a sign: nobody should wonder whether the microphone is off."""
+
+_NO_SOUND: Final = SpeechAudio(np.zeros(SAMPLE_RATE // 100, np.int16), SAMPLE_RATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Speaks through the mouth as an announcement: no reply, not accounted for, hushed like any other."""
+
+    mouth: Mouth
+    player: Player
+    language: str = "en"
+    """Of the house, ISO 639-1."""
+
+    async def answer(self, reflex: Reflex, words: str) -> None:
+        """Let it be heard that a reflex was acted on."""
+        if reflex in SPOKEN:
+            await self.mouth.announce(sign(SPOKEN[reflex]), self._spoken(words))
+        elif reflex == "repeat":
+            await self.repeat()
+        elif reflex in SIGNS:
+            await self.give(SIGNS[reflex])
+
+    async def give(self, meaning: Sign) -> None:
+        """Play a sign; while she speaks she is heard to go on, or not to, and needs none."""
+        if self.mouth.current is not None:
+            return
+        try:
+            await self.player.play(sign(meaning))
+        except AudioError as error:
+            log.info("sign_not_played", sign=meaning, reason=str(error))
+
+    async def repeat(self) -> None:
+        """Say the last reply again, whole, until somebody hushes her."""
+        words = " ".join(each.text for each in self.mouth.last_reply)
+        if words:
+            await self.mouth.announce(_NO_SOUND, self._spoken(words))
+
+    def _spoken(self, words: str) -> SpokenSentence:
+        return SpokenSentence("", 0, words, sentence_language(words, self.language))

@@ -34,6 +34,7 @@ class EchoControl:
 
     guard: EchoGuard
     """For the ears."""
+    play: Play
     fixed: Duplex = field(default_factory=lambda: Duplex(Mode.HALF, reason=MISSING))
     """What is told while nothing is cancelled."""
     load: Callable[[], Canceller] = WebRtcCanceller
@@ -54,7 +55,7 @@ class EchoControl:
         """Ask for a calibration; it is made as soon as the mouth is free."""
         self._asked.set()
 
-    async def run(self, play: Play) -> None:
+    async def run(self) -> None:
         """Load the canceller, then calibrate whenever that is wanted, for ever."""
         guard = self.guard
         if not isinstance(guard, CancellingGuard):
@@ -71,7 +72,7 @@ class EchoControl:
         while True:
             await self._asked.wait()
             self._asked.clear()
-            await calibrate(guard, play)
+            await calibrate(guard, self.play)
 
 
 async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
@@ -92,19 +93,20 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
     return found
 
 
-def open_echo(player: Player, *, calibrates_at_start: bool = True, is_wanted: bool = True) -> EchoControl:
-    """Return the guard for a microphone in the room of this player, and its control; to be called before the ears open.
+def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, is_wanted: bool = True) -> EchoControl:
+    """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
     Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or when
-    cancellation is not wanted, she is half duplex. `player.busy_until` and the chunks' times are on one clock.
+    cancellation is not wanted, she is half duplex. `player.busy_until` and the chunks' times are on one clock; `play`
+    is how a calibration gets its turn at the player.
     """
     half_duplex = HalfDuplex(lambda: player.busy_until)
     if not is_wanted:
-        return EchoControl(half_duplex, Duplex(Mode.HALF, reason="as it is set"))
+        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason="as it is set"))
     if not isinstance(player, LivePlayer):
-        return EchoControl(half_duplex, Duplex(Mode.HALF, reason=f"{player.name} does not tell what it plays"))
+        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason=f"{player.name} does not tell what it plays"))
     if not has_canceller():
-        return EchoControl(half_duplex)
+        return EchoControl(half_duplex, play)
     reference = PlayedReference()
     player.on_played = reference.take
-    return EchoControl(CancellingGuard(reference, half_duplex), calibrates_at_start=calibrates_at_start)
+    return EchoControl(CancellingGuard(reference, half_duplex), play, calibrates_at_start=calibrates_at_start)

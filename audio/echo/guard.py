@@ -107,6 +107,10 @@ class CancellingGuard:
         """Cancel from the next chunk on."""
         self._stream.canceller = canceller
 
+    def expect_echo_after(self, seconds: float) -> None:
+        """Pair by a delay that is known: of the echo behind the moment that the player tells for its sound."""
+        self._stream.expect_echo_after(seconds)
+
     def stay_half_duplex(self, reason: str) -> None:
         """Give cancellation up."""
         self._change(Duplex(Mode.HALF, reason=reason))
@@ -129,7 +133,7 @@ class CancellingGuard:
             self._change(Duplex(choose(None, self.duplex.mode), reason=NOT_HEARD))
             return found
         delay = found.delay - self._stream.lead
-        self._stream.expect_echo_after(delay)
+        self.expect_echo_after(delay)
         self._change(Duplex(choose(found.leak, self.duplex.mode), found.leak, delay))
         return found
 

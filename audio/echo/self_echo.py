@@ -3,10 +3,13 @@
 import math
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
+from audio.line import SpokenSentence
+from audio.mouth import Mouth
 from audio.speakable import speakable
 from audio.speech import Heard
 
@@ -57,6 +60,27 @@ class SelfEcho:
         if self._spoken and self._spoken[-1].started_at == started_at:
             self._spoken.pop()
         self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
+
+    def follow(self, mouth: Mouth, clock: Callable[[], float]) -> None:
+        """Learn what is spoken from the mouth's callbacks, behind whoever has them; before its `run`, after theirs.
+
+        `clock` is that of the utterances.
+        """
+        on_first_sound, on_ended = mouth.on_first_sound, mouth.on_ended
+        began = 0.0
+
+        def first_sound(sentence: SpokenSentence, at: float) -> None:
+            nonlocal began
+            began = at
+            self.spoken(sentence.text, at)
+            on_first_sound(sentence, at)
+
+        async def ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
+            if heard and self._spoken and self._spoken[-1].started_at == began:
+                self.spoken(heard, began, clock())
+            await on_ended(sentence, heard, whole)
+
+        mouth.on_first_sound, mouth.on_ended = first_sound, ended
 
     def __call__(self, heard: Heard) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""

@@ -1,0 +1,111 @@
+"""Wherever a run is cancelled, the context stays a list that every provider takes, and the journal says the same."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from agent.event import new_id
+from agent.loop import Loop
+from agent.model.messages import Json, Message
+from agent.model.validate import validate_openai
+from agent.model.wire import to_openai
+from agent.tools.tool import Tool, tool
+from tests.agent.awaits import Counted, Points
+from tests.agent.mind import a_mind, spoken
+from tests.fakes import ScriptedModel, calls
+
+FIRST = (("reply", '{"text": "One moment. I am looking for it."}'), ("look", "{}"), ("ring", "{}"))
+LAST = (("reply", '{"text": "It is in the kitchen. Go and see."}'), ("complete_event", "{}"))
+
+Stopping = Callable[[Loop, "asyncio.Task[None]"], object]
+
+
+def think(messages: Sequence[Message]) -> Message:
+    """Look and ring while she speaks; once there are results, answer."""
+    newest = next(message for message in reversed(messages) if message.role != "assistant")
+    if newest.role == "tool":
+        return calls(*LAST, prefix=new_id()[:8])
+    return calls(*FIRST, text="Let me see.", prefix=new_id()[:8])
+
+
+def tools_of(points: Points, done: list[str]) -> list[Tool]:
+    async def look() -> Json:
+        """Look."""
+        for _ in range(3):
+            await points.passed()
+        return "seen"
+
+    async def ring() -> Json:
+        """Ring."""
+        done.append("begun")
+        for _ in range(3):
+            await points.passed()
+        done.append("rung")
+        return "rung"
+
+    return [tool(look, effect="pure"), tool(ring)]
+
+
+async def one_life(folder: Path, at: int, stop: Stopping) -> tuple[int, float]:
+    """Handle one event and stop it at one of its awaits; return how many it has, and the seconds it took to end."""
+    clock = asyncio.get_running_loop().time
+    stopped_at: list[float] = []
+    done: list[str] = []
+
+    def act() -> None:
+        stopped_at.append(clock())
+        stop(mind.loop, life)
+
+    points, model, event = Points(at, act), ScriptedModel(*[think] * 9), spoken("where is it")
+    async with a_mind(folder, [model], tools_of(points, done)) as mind:
+        await mind.mailbox.enqueue(event)
+        hand = await mind.mailbox.take()
+
+        async def handle() -> None:
+            await Counted(mind.loop.handle(hand), points)
+
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            life = group.create_task(handle())
+        took = clock() - stopped_at[0] if stopped_at else 0.0
+        if not life.cancelled():
+            assert await mind.state_of(event) == "completed"
+            assert done in ([], ["begun", "rung"]), "what cannot be broken off ends by itself"
+            await mind.handle(spoken("and now"))
+            validate_openai(to_openai(model.requests[-1]))
+    return points.count, took
+
+
+async def next_life(folder: Path) -> None:
+    """A new process finishes what is left, and goes on, on what it reads from the journal."""
+    model = ScriptedModel(*[think] * 9)
+    async with a_mind(folder, [model], tools_of(Points(0, lambda: None), [])) as mind:
+        while (await mind.mailbox.counts())["pending"]:
+            await mind.handle_next()
+        await mind.handle(spoken("once more"))
+        assert (await mind.mailbox.counts())["in_hand"] == 0
+    for sent in model.requests:
+        validate_openai(to_openai(sent))
+
+
+@pytest.mark.shows("B10")
+@pytest.mark.parametrize(
+    "stop", [lambda loop, life: loop.interrupt(), lambda loop, life: life.cancel()], ids=["interrupted", "cancelled"]
+)
+async def test_a_stop_at_every_await_ends_the_run_at_once_and_leaves_a_legal_list(
+    tmp_path: Path, stop: Stopping
+) -> None:
+    took: list[float] = []
+    for at in count(1):
+        awaits, seconds = await one_life(tmp_path / str(at), at, stop)
+        if awaits < at:
+            break
+        if at % 3 == 0:
+            await next_life(tmp_path / str(at))
+        took.append(seconds)
+    assert len(took) > 20, "stream, tools, journal, mailbox: many points"
+    assert median(took) < 0.2
+    assert max(took) < 2.0, "also on a disk that stalls"

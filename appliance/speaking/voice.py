@@ -9,10 +9,9 @@ import structlog
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.loop import SENTENCE_STARTED
 from agent.model.messages import Json
 from agent.record import step
-from agent.replies import Delivered, Delivery, Reply
+from agent.replies import SENTENCE_STARTED, Delivered, Delivery, Reply
 from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter
@@ -25,7 +24,11 @@ FIRST_SOUND = "speech.first_sound"
 
 
 class VoiceOutlet:
-    """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample."""
+    """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample.
+
+    Every sentence of the mouth is journaled: a reply's below its event, what is said otherwise (a reflex's words, a
+    reply that is said again) for itself.
+    """
 
     def __init__(self, mouth: Mouth, bus: Bus, language: str) -> None:
         self._mouth = mouth
@@ -43,11 +46,27 @@ class VoiceOutlet:
         self._open[reply.call_id] = delivery
         return delivery
 
+    def hush(self) -> str:
+        """Be silent at once, and say nothing more of the replies under way.
+
+        Returns the id of the event whose reply was under way first, "" when there was none.
+        """
+        deliveries = list(self._open.values())
+        for delivery in deliveries:
+            delivery.interrupt()
+        self._mouth.hush()
+        return deliveries[0].reply.event.id if deliveries else ""
+
     async def _commit(self, sentence: SpokenSentence) -> None:
-        reply = self._open[sentence.key].reply
-        body: dict[str, Json] = {"call_id": reply.call_id, "number": sentence.number}
-        await self._publish(step(SENTENCE_STARTED, reply.event, "", body, sentence.text))
-        log.info("sentence_started", event_id=reply.event.id, number=sentence.number, words=sentence.text)
+        body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number}
+        envelope = self._envelope(SENTENCE_STARTED, sentence, body, sentence.text)
+        await self._publish(envelope)
+        log.info("sentence_started", event_id=envelope.parent_id, number=sentence.number, words=sentence.text)
+
+    def _envelope(self, topic: str, sentence: SpokenSentence, body: dict[str, Json], words: str = "") -> Event:
+        if (delivery := self._open.get(sentence.key)) is not None:
+            return step(topic, delivery.reply.event, "", body, words)
+        return Event(type=topic, content=words, source="mouth", metadata=body)
 
     async def _publish(self, envelope: Event) -> None:
         """Publish; where the disk refuses, she speaks all the same: a sentence twice is better than a mute box."""
@@ -57,17 +76,18 @@ class VoiceOutlet:
             log.warning("sentence_not_journaled", reason=str(error))
 
     def _mark(self, sentence: SpokenSentence, at: float) -> None:
-        reply = self._open[sentence.key].reply
-        self._bus.show(step(FIRST_SOUND, reply.event, "", {"number": sentence.number, "at": at}))
+        self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
 
     def _tell(self, sentence: SpokenSentence, reason: str) -> None:
         log.warning("sentence_failed", number=sentence.number, reason=reason)
 
     async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
-        delivery = self._open[sentence.key]
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
-        await self._publish(step(SENTENCE_ENDED, delivery.reply.event, "", body))
-        delivery.account(heard, whole=whole)
+        if not whole:
+            body["unsaid"] = sentence.text.removeprefix(heard).strip()
+        await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
+        if (delivery := self._open.get(sentence.key)) is not None:
+            delivery.account(heard, whole=whole)
 
 
 @dataclass(slots=True)
@@ -85,6 +105,8 @@ class VoiceDelivery:
     _heard: list[str] = field(default_factory=list)
     _under_way: int = 0
     _interrupted: bool = False
+    _is_hushed: bool = False
+    """Nobody wants to hear more of it: what comes is neither said nor handed on."""
     _closed: bool = False
     _over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -112,6 +134,10 @@ class VoiceDelivery:
         """Drop the unfinished sentence."""
         self._close()
 
+    def interrupt(self) -> None:
+        """Hand nothing more to the mouth, whatever is still fed."""
+        self._interrupted = self._is_hushed = True
+
     async def ended(self) -> Delivered:
         """Wait until the last sentence was heard or dropped."""
         await self._over.wait()
@@ -125,6 +151,8 @@ class VoiceDelivery:
         self._end_if_over()
 
     async def _say(self, sentence: str) -> None:
+        if self._is_hushed:
+            return
         self._handed.append(sentence)
         if self._skip[sentence] > 0:
             self._skip[sentence] -= 1

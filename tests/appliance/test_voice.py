@@ -8,10 +8,9 @@ import pytest
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.loop import SENTENCE_STARTED
-from agent.replies import Delivered, Reply
+from agent.replies import SENTENCE_STARTED, Delivered, Reply
 from appliance.speaking.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
-from audio.mouth import Mouth
+from audio.mouth import Mouth, SpokenSentence
 from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
@@ -150,3 +149,70 @@ async def test_two_replies_of_one_event_are_told_apart() -> None:
         await two.close()
         await one.close()
         assert ((await one.ended()).heard, (await two.ended()).heard) == (FIRST, SECOND)
+
+
+@pytest.mark.shows("V17", "V22")
+async def test_hushed_it_tells_what_was_heard_and_marks_the_rest_unsaid() -> None:
+    async with a_room() as room:
+        room.player.at_once, room.player.unheard = False, 0.3
+        delivery = room.outlet.open(Reply(EVENT, "c1"))
+        await delivery.feed(f"{FIRST} {SECOND} And nobody wants a thi")
+        await room.player.draining.wait()
+
+        assert room.outlet.hush() == EVENT.id
+        await delivery.feed("rd one.")
+        await delivery.close()
+
+        assert await delivery.ended() == Delivered(f"{FIRST} {SECOND}", "Here is the", interrupted=True)
+        ended = [event.metadata for event in room.published if event.type == SENTENCE_ENDED]
+        assert [(body["heard"], body["unsaid"], body["whole"]) for body in ended] == [
+            ("Here is the", "first sentence.", False),
+            ("", SECOND, False),
+        ]
+        assert room.committed() == [FIRST]
+        assert room.outlet.hush() == "", "nothing is under way any more"
+
+
+@pytest.mark.shows("V17")
+async def test_hushed_before_its_first_sentence_nothing_of_it_is_ever_said() -> None:
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1"))
+        assert room.outlet.hush() == EVENT.id
+        await delivery.feed(f"{FIRST} {SECOND}")
+        await delivery.close()
+        assert await delivery.ended() == Delivered("", "", interrupted=True)
+        assert room.published == []
+
+
+@pytest.mark.shows("V17", "V22")
+async def test_paused_and_resumed_it_was_heard_whole() -> None:
+    async with a_room() as room:
+        room.player.at_once = False
+        delivery = room.outlet.open(Reply(EVENT, "c1"))
+        await delivery.feed(FIRST)
+        await delivery.close()
+        await room.player.draining.wait()
+        room.mouth.pause()
+        room.mouth.resume()
+        room.player.go_on.set()
+        assert await delivery.ended() == Delivered(FIRST, FIRST)
+        (ended,) = (event.metadata for event in room.published if event.type == SENTENCE_ENDED)
+        assert "unsaid" not in ended
+
+
+@pytest.mark.shows("V16", "V22")
+async def test_what_is_said_again_or_by_a_reflex_is_journaled_for_itself() -> None:
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1"))
+        await delivery.feed(FIRST)
+        await delivery.close()
+        await delivery.ended()
+        room.published.clear()
+
+        for sentence in (*room.mouth.last_reply, SpokenSentence("", 0, "The volume is 40 percent.", "en")):
+            await room.mouth.say(sentence)
+        await room.mouth.quiet()
+
+        assert room.committed() == [FIRST, "The volume is 40 percent."]
+        assert {event.parent_id for event in room.published} == {""}
+        assert room.topics() == [SENTENCE_STARTED, SENTENCE_ENDED] * 2

@@ -29,6 +29,7 @@ from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
 from appliance.hearing.devices import supervised
 from appliance.hearing.ears import Ears, Followers, open_ears, open_source
+from appliance.hearing.echo import echo_in
 from appliance.hearing.intake import Intake, Reflex
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.suppressed import SuppressedTurns
@@ -40,7 +41,8 @@ from appliance.speaking.mouth import open_player, voice_at_volume
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
-from audio.half_duplex import HalfDuplex
+from audio.echo.control import EchoControl
+from audio.echo.self_echo import SelfEcho
 from audio.interfaces import AudioSource, Player, Synthesizer
 from audio.listener import Surroundings
 from audio.mouth import Mouth
@@ -52,6 +54,7 @@ class Box:
 
     ears: Ears | None
     """None without a microphone."""
+    echo: EchoControl
     mouth: Mouth
     ringer: Ringer | None
     """None in a box that only lives for one question: it leaves timers to the next one."""
@@ -106,25 +109,35 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         mouth = Mouth(outside.voice(config), player, outside.clock)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
-        intake = Intake(state.mailbox, config.mind.max_tool_calls, reflexes=reflexes, clock=outside.clock)
+        own_words = SelfEcho()
+        intake = Intake(state.mailbox, config.mind.max_tool_calls, (own_words,), reflexes, clock=outside.clock)
         source = outside.source(config, options)
-        surroundings = Surroundings(HalfDuplex(lambda: player.busy_until), outside.clock)
+        echo = echo_in(config, source, player, mouth)
+        surroundings = Surroundings(echo.guard, outside.clock)
         followers = Followers(Prewarm(lambda: _connect(models), outside.clock), SuppressedTurns(state.bus))
-        ears = None if options.deaf else open_ears(config, source, surroundings, intake, followers)
+        devices = supervised(config, source, player, mouth)
+        ears = None if options.deaf else open_ears(config, source, surroundings, intake, followers, devices)
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()
         outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
+        own_words.follow(mouth, outside.clock)
         situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]
         mind = _mind(config, state, graph, Thinking(models, outlet, tokens), situation)
         mind.hush = mouth.hush
         household = Household(
-            state.mailbox, state.bus, text, mind, _parts(ears, models, graph), config.mind.max_tool_calls, monotonic()
+            state.mailbox,
+            state.bus,
+            text,
+            mind,
+            _parts(ears, echo, models, graph),
+            config.mind.max_tool_calls,
+            monotonic(),
         )
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(ears, mouth, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
+        yield Box(ears, echo, mouth, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
 
 
 def _mind(
@@ -160,10 +173,10 @@ async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:
     await asyncio.to_thread(tokens.load)
 
 
-def _parts(ears: Ears | None, models: list[ChatModel], graph: GraphSide) -> dict[str, Part]:
+def _parts(ears: Ears | None, echo: EchoControl, models: list[ChatModel], graph: GraphSide) -> dict[str, Part]:
     """Return what each part says of itself in the status."""
     return {
-        "ears": ears.describe if ears else lambda: {"source": "none"},
+        "ears": (lambda: {**ears.describe(), "duplex": echo.describe()}) if ears else lambda: {"source": "none"},
         "loudspeaker": ears.devices.describe_loudspeaker if ears else lambda: {"device": "none"},
         "models": lambda: {"in_order": [model.name for model in models]},
         "graph": graph.describe,

@@ -43,6 +43,22 @@ class EarsSettings:
         Literal["sounddevice", "pyaudio"],
         Meaning("The library between PortAudio and nakari; pyaudio has to be installed first."),
     ] = "sounddevice"
+    zeros_are_dead: Annotated[
+        float,
+        Ge(0.0),
+        Le(3600.0),
+        Meaning(
+            "How long a microphone may give nothing but zeros before it counts as dead or muted, which is told aloud; "
+            "0 for ever: some close themselves in a quiet room.",
+            "s",
+        ),
+    ] = 30.0
+    cancel_echo: Annotated[
+        bool, Meaning("Take her own voice out of what the microphone hears, so that she can be interrupted.")
+    ] = True
+    calibrate_at_start: Annotated[
+        bool, Meaning("Play a short rising sound at start and measure its echo; without, she learns it as she speaks.")
+    ] = True
     language: Annotated[
         str, Meaning('What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
     ] = "en"

@@ -56,6 +56,7 @@ class Ears:
     hearing: Hearing
     beat: HeartBeat
     followers: Followers
+    devices: Devices
     clock: Callable[[], float] = monotonic
     """The source's."""
 
@@ -113,7 +114,12 @@ class Ears:
 
 
 def open_ears(
-    config: Config, source: AudioSource | None, surroundings: Surroundings, intake: Intake, followers: Followers
+    config: Config,
+    source: AudioSource | None,
+    surroundings: Surroundings,
+    intake: Intake,
+    followers: Followers,
+    devices: Devices,
 ) -> Ears | None:
     """Return the ears, None without a microphone.
 
@@ -129,12 +135,17 @@ def open_ears(
     listener.admit = intake.admit
     listener.observers += [followers.prewarm, followers.suppressed]
     beat = HeartBeat("ears", FRAMES_SECONDS)
-    listener.on_chunk = beat.touch
-    return Ears(listener, hearing, beat, followers, surroundings.clock)
+
+    def heard_chunk() -> None:
+        beat.touch()
+        devices.microphone.chunk()
+
+    listener.on_chunk = heard_chunk
+    return Ears(listener, hearing, beat, followers, devices, surroundings.clock)
 
 
 def open_source(config: Config, options: RunOptions) -> AudioSource | None:
-    """Return where sound comes from, None where nobody listens; a microphone that is missing (said in one line) may come.
+    """Return where sound comes from, None where nobody listens; a missing microphone (told) may come.
 
     Raises `BadRecording` for an input that is no sound.
     """

@@ -7,9 +7,8 @@ import structlog
 
 from appliance.config import Config
 from appliance.options import RunOptions
-from audio.errors import DeviceUnavailable
 from audio.interfaces import Player, Synthesizer
-from audio.player.null import SilentPlayer
+from audio.player.reopening import ReopeningPlayer
 from audio.player.wav import WavPlayer
 from audio.synthesizer.chain import VoiceChain
 from audio.synthesizer.edge import EdgeSynthesizer
@@ -21,7 +20,7 @@ log = structlog.get_logger()
 
 
 async def open_player(config: Config, options: RunOptions) -> Player:
-    """Return the player, open: a WAV where one is asked for, else the loudspeaker, else (said in one line) nothing.
+    """Return the player, open: a WAV where one is asked for, else the loudspeaker; a missing one (told) may come.
 
     Raises `OutputUnwritable` when the WAV cannot be written.
     """
@@ -29,17 +28,14 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         player: Player = WavPlayer(options.output, realtime=not options.fast)
         await player.start()
         return player
-    from audio.player.speaker import SpeakerPlayer
+    from audio.player.speaker import SounddeviceOutput
 
-    try:
-        player = SpeakerPlayer(config.voice.device)
-        await player.start()
-    except DeviceUnavailable as error:
+    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), config.voice.device or "the default loudspeaker")
+    await speaker.start()
+    if not speaker.output.is_there:
         tell = log.info if options.deaf else log.warning
-        tell("no_loudspeaker", reason=f"{error}; spoken answers go to the journal only")
-        player = SilentPlayer()
-        await player.start()
-    return player
+        tell("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
+    return speaker
 
 
 def voice_at_volume(config: Config) -> Synthesizer:

@@ -1,6 +1,7 @@
 """A sound card without hardware: a private PulseAudio with a microphone to speak into and a loudspeaker to record."""
 
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -21,6 +22,8 @@ load-module module-null-sink sink_name=speaker norewinds=1 rate=48000 channels=2
 set-default-source mic
 set-default-sink speaker
 """
+MURMUR_FORMAT = ("-r", "16000", "-b", "16", "-c", "1", "-e", "signed-integer")
+
 ASOUND_CONF = """
 pcm.!default { type pulse }
 ctl.!default { type pulse }
@@ -34,13 +37,13 @@ class NoSound(Exception):
     """The sound server did not start, or a tool of it failed; its own words are in the text."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class VirtualSound:
     """A running virtual sound card."""
 
     folder: Path
     server: subprocess.Popen[bytes]
-    """To be killed or stopped by tests of faults."""
+    """To be killed, frozen or started again by tests of faults."""
     environment: Mapping[str, str]
     """What a child process needs to see this card, and no other, through PulseAudio, ALSA and PortAudio."""
 
@@ -72,6 +75,48 @@ class VirtualSound:
             raise NoSound(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
 
+    def kill(self) -> None:
+        """Kill the sound server."""
+        self.server.kill()
+        self.server.wait()
+
+    def restart(self) -> None:
+        """Start the server that was killed again, in the same place; return when it answers."""
+        (self.folder / "run" / "native").unlink(missing_ok=True)
+        self.server = _started(self.folder)
+        _wait_until(lambda: _answers(self.environment), self.server)
+
+    def freeze(self) -> None:
+        """Let the server do nothing any more, and end nothing."""
+        self.server.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen server go on."""
+        self.server.send_signal(signal.SIGCONT)
+
+    @contextmanager
+    def murmur(self) -> Iterator[None]:
+        """Let the microphone hear the noise of a room (-50 dBFS), for a null sink gives nothing but zeros."""
+        noise = self.folder / "murmur.raw"
+        subprocess.run(
+            ["sox", "-n", *MURMUR_FORMAT, str(noise), "synth", "60", "whitenoise", "gain", "-50"], check=True
+        )
+        command = ["paplay", "--device=mic_in", "--raw", "--rate=16000", "--channels=1", "--format=s16le", str(noise)]
+        with subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL) as player:
+            try:
+                yield
+            finally:
+                player.kill()
+
+    def load(self, *module: str) -> str:
+        """Load a module of the server and return its number."""
+        return self.run("pactl", "load-module", *module).strip()
+
+    def module(self, name: str) -> str:
+        """Return the number of the first module of that name that is loaded."""
+        lines = [line.split("\t") for line in self.run("pactl", "list", "short", "modules").splitlines()]
+        return next(line[0] for line in lines if line[1] == name)
+
     def _streams(self) -> int:
         """Return how many streams record, those that are being set up not counted."""
         return self.run("pactl", "list", "short", "source-outputs").count("\n")
@@ -83,10 +128,12 @@ def virtual_sound() -> Iterator[VirtualSound]:
     # A short path of its own: that of a unix socket has room for 108 bytes.
     folder = Path(tempfile.mkdtemp(prefix="nakari-sound-"))
     try:
-        with _server(folder) as server:
-            card = VirtualSound(folder, server, _environment(folder))
-            _wait_until(lambda: _answers(card.environment), server)
+        card = VirtualSound(folder, _prepared(folder), _environment(folder))
+        try:
+            _wait_until(lambda: _answers(card.environment), card.server)
             yield card
+        finally:
+            card.kill()
     except NoSound as error:
         log = folder / "pulse.log"
         raise NoSound(f"{error}; {log.read_text() if log.exists() else 'no log'}") from error
@@ -94,12 +141,15 @@ def virtual_sound() -> Iterator[VirtualSound]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _prepared(folder: Path) -> subprocess.Popen[bytes]:
     for name in ("run", "state", "home"):
         (folder / name).mkdir(mode=0o700)
     (folder / "default.pa").write_text(DEFAULT_PA.format(folder=folder))
     (folder / "asound.conf").write_text(ASOUND_CONF)
+    return _started(folder)
+
+
+def _started(folder: Path) -> subprocess.Popen[bytes]:
     ways = ["--daemonize=no", "--system=false", "--use-pid-file=no", "--exit-idle-time=-1", "--realtime=no"]
     # It dies with the test process, however that ends.
     command = ["setpriv", "--pdeathsig", "KILL", "pulseaudio", "-n", "-F", str(folder / "default.pa"), *ways]
@@ -108,17 +158,13 @@ def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         "XDG_RUNTIME_DIR": str(folder / "run"),
         "DBUS_SESSION_BUS_ADDRESS": "disabled:",
     }
-    with subprocess.Popen(
+    return subprocess.Popen(
         [*command, "--high-priority=no", f"--log-target=file:{folder}/pulse.log"],
         env=_environment(folder) | own,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    ) as server:
-        try:
-            yield server
-        finally:
-            server.kill()
+    )
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -10,8 +10,9 @@ import structlog
 from audio.completeness import commit_silence, completeness_of
 from audio.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.errors import RecognitionFailed
+from audio.foreground import Foreground
 from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
-from audio.pcm import AudioChunk
+from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognition import WAITING_UTTERANCES, Recognition
 from audio.speech import Heard, SpeechStarted, Utterance
 from audio.turn import PRE_ROLL_SECONDS, Span, Turn
@@ -121,6 +122,7 @@ class Listener:
         self._endpointer = endpointer
         self._sink = sink
         self._turn = Turn()
+        self._foreground = Foreground()
         self._now = 0.0
         """Seconds on the source's clock just after the newest chunk."""
         self._was_covered = False
@@ -176,12 +178,16 @@ class Listener:
             self._cut(chunk, probability)
 
     def _cut(self, chunk: AudioChunk, probability: float) -> None:
+        level = rms_dbfs(chunk.samples)
+        is_speech = probability >= self._endpointer.settings.release_probability
+        if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
+            probability = 0.0
         signals = self._endpointer.process(probability, chunk.started_at)
         if self._endpointer.is_in_turn or self._turn.chunks:
             self._turn.chunks.append(chunk)
             self.last_speech_at = chunk.ended_at
         else:
-            self._turn.follow(chunk)
+            self._turn.follow(chunk, level)
         self._handle(signals)
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:

@@ -34,9 +34,8 @@ class Turn:
     noise_dbfs: float = QUIETEST_DBFS
     """Level of the background, dB relative to full scale; slowly follows the chunks without speech."""
 
-    def follow(self, chunk: AudioChunk) -> None:
-        """Take a chunk while no turn is open."""
-        level = rms_dbfs(chunk.samples)
+    def follow(self, chunk: AudioChunk, level: float) -> None:
+        """Take a chunk and its level (dB relative to full scale) while no turn is open."""
         self.noise_dbfs = level if self.noise_dbfs <= QUIETEST_DBFS else 0.95 * self.noise_dbfs + 0.05 * level
         self.before.append(chunk)
 

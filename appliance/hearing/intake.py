@@ -10,8 +10,9 @@ import structlog
 
 from agent.mailbox import Mailbox
 from appliance.hearing.event import event_of
+from audio.foreground import RISE_DB
 from audio.listener import REFLEX
-from audio.speech import Heard
+from audio.speech import Heard, Utterance
 from memory.errors import StateUnusable
 
 log = structlog.get_logger()
@@ -43,8 +44,8 @@ class Intake:
     """Seconds between two tries."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
-    _before: tuple[str, float] | None = field(default=None, init=False)
-    """Id of the last event, and when its turn was committed: seconds on the source's clock."""
+    _before: tuple[str, Utterance] | None = field(default=None, init=False)
+    """Id of the last event, and its turn."""
 
     async def admit(self, heard: Heard) -> str:
         """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
@@ -59,7 +60,7 @@ class Intake:
     async def accept(self, heard: Heard) -> None:
         """Put one turn into the mailbox; tries again for as long as the disk refuses."""
         event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock)
-        self._before = (event.id, heard.utterance.committed_at)
+        self._before = (event.id, heard.utterance)
         while True:
             try:
                 await self.mailbox.enqueue(event)
@@ -71,8 +72,12 @@ class Intake:
                 return
 
     def _continued(self, heard: Heard) -> str:
-        """Return the id of the event that these words go on with, "" where they begin anew."""
+        """Return the id of the event that these words go on with, "" where they begin anew.
+
+        Somebody who goes on is not much quieter than before: a television that was drowned is.
+        """
         if self._before is None:
             return ""
-        event_id, committed_at = self._before
-        return event_id if heard.utterance.started_at - committed_at <= CONTINUES_WITHIN else ""
+        event_id, before = self._before
+        is_soon = heard.utterance.started_at - before.committed_at <= CONTINUES_WITHIN
+        return event_id if is_soon and before.level_dbfs - heard.utterance.level_dbfs < RISE_DB else ""

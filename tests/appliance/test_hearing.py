@@ -17,9 +17,9 @@ from audio.speech import Heard, Transcript, Utterance
 from memory.errors import StateUnusable
 
 
-def heard(text: str = "what time is it", began_ago: float = 3.0) -> Heard:
+def heard(text: str = "what time is it", began_ago: float = 3.0, level_dbfs: float = -20.0) -> Heard:
     started = monotonic() - began_ago
-    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, -20.0, -50.5, 0.25)
+    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, level_dbfs, -50.5, 0.25)
     transcript = Transcript(text, "en", "pocketsphinx", "low", {"command_margin": 0.12345})
     return Heard(utterance, transcript, started + 1.9)
 
@@ -109,3 +109,12 @@ async def test_words_right_after_a_commit_continue_the_event_before() -> None:
     assert "continues" not in first.metadata
     assert second.metadata["continues"] == first.id
     assert "continues" not in third.metadata
+
+
+@pytest.mark.shows("V7")
+async def test_a_television_that_was_drowned_does_not_continue_what_somebody_said() -> None:
+    mailbox = FullDisk(0)
+    intake = Intake(mailbox, 10)
+    await intake.accept(heard("turn on the kitchen light", 20.0))
+    await intake.accept(heard("and now the weather", 18.0, level_dbfs=-32.0))
+    assert "continues" not in mailbox.filed[1].metadata

@@ -1,0 +1,67 @@
+"""Whose speech it is, by its level: a television that talks on must not keep somebody's turn open."""
+
+from collections import deque
+from typing import Final
+
+from audio.pcm import CHUNK_SECONDS
+
+WINDOW_SECONDS: Final = 0.128
+"""Levels are averaged over so much: a syllable."""
+
+BEFORE_SECONDS: Final = 2.0
+"""What was to be heard for so long before somebody raised his voice over it counts as the background."""
+
+LEAST_SPEECH: Final = 0.5
+"""Of that time, the part that has to be speech for there to be a background that talks."""
+
+RISE_DB: Final = 8.0
+"""Somebody nearby is at least so much louder than what talks in the background."""
+
+NEAR_DB: Final = 4.0
+"""The background stays within so much of its level; speech down there, and `RISE_DB` under the turn's, is not his."""
+
+
+class Foreground:
+    """Fed with every chunk, in order: its level, whether it may be speech, whether a turn is open.
+
+    Nothing is background until speech has been heard for a while and somebody speaks clearly louder: a voice alone in
+    a room, however it rises and falls, is never taken for two.
+    """
+
+    def __init__(self) -> None:
+        self._window: deque[float] = deque(maxlen=round(WINDOW_SECONDS / CHUNK_SECONDS))
+        """Power of the newest chunks."""
+        self._before: deque[tuple[float, bool]] = deque(maxlen=round(BEFORE_SECONDS / CHUNK_SECONDS))
+        """Power, and whether it may be speech, of the chunks before those."""
+        self._background: float | None = None
+        """Power of the speech behind the open turn."""
+        self._peak = 0.0
+        """Highest power of the open turn."""
+
+    def is_background(self, level_dbfs: float, *, is_speech: bool, is_in_turn: bool) -> bool:
+        """Whether the chunk, be it speech, belongs to the background and not to the turn that is open."""
+        if len(self._window) == self._window.maxlen:
+            self._before.append((self._window[0], is_speech))
+        self._window.append(10 ** (level_dbfs / 10))
+        power = sum(self._window) / len(self._window)
+        if not is_in_turn:
+            self._background, self._peak = None, 0.0
+            return False
+        self._peak = max(self._peak, power)
+        if self._background is None:
+            self._background = self._talking_before(power)
+        if self._background is None:
+            return False
+        return power <= self._background * _ratio(NEAR_DB) and power <= self._peak / _ratio(RISE_DB)
+
+    def _talking_before(self, power: float) -> float | None:
+        """Return the power of what talked until now where this is clearly louder, else None."""
+        speech = [before for before, is_speech in self._before if is_speech]
+        if len(speech) < LEAST_SPEECH * (self._before.maxlen or 0):
+            return None
+        average = sum(speech) / len(speech)
+        return average if power >= average * _ratio(RISE_DB) else None
+
+
+def _ratio(decibels: float) -> float:
+    return float(10 ** (decibels / 10))

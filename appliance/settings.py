@@ -74,9 +74,13 @@ class EarsSettings:
     threads: Annotated[int, Ge(0), Le(256), Meaning("Threads that recognize; 0 chooses by the processor.")] = 0
     commit_silence: Annotated[
         float,
-        Ge(0.2),
-        Le(5.0),
-        Meaning("How long a silence ends your turn; shorter answers sooner, longer interrupts less.", "s"),
+        Ge(0.35),
+        Le(1.2),
+        Meaning(
+            "How long a silence ends your turn when your words do not tell whether you have finished: "
+            "0.35 after those that have, 1.2 after those that ask for more.",
+            "s",
+        ),
     ] = 0.7
 
 

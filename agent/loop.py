@@ -66,16 +66,10 @@ class Loop:
     """
 
     def __init__(
-        self,
-        mind: Mind,
-        system: Callable[[], str],
-        situation: Sequence[SituationProvider],
-        now: Callable[[], datetime],
-        run_seconds: float = RUN_SECONDS,
+        self, mind: Mind, system: Callable[[], str], situation: Sequence[SituationProvider], now: Callable[[], datetime]
     ) -> None:
         self._mind = mind
         self._system = system
-        self._run_seconds = run_seconds
         self._words = OwnWords(mind.outlet, mind.desk)
         self._opening = Opening(
             mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.registry, mind.desk, situation, now
@@ -84,6 +78,8 @@ class Loop:
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written; it is still in hand."""
+        self.run_seconds = RUN_SECONDS
+        """What a run may take by the clock before it is ended as timed out."""
         self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
         """A person's events that arrived while one was in hand, for `watch`."""
         self.run_in_hand: Run | None = None
@@ -137,7 +133,7 @@ class Loop:
     async def handle(self, hand: InHand) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
-        stop = Stop(asyncio.get_running_loop().time() + self._run_seconds)
+        stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
         run = Run(hand, Budget(event.max_tool_calls, hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
         self.run_in_hand = run

@@ -14,6 +14,7 @@ from appliance.speaking.voice import VoiceOutlet
 from audio.backchannels import is_backchannel
 from audio.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
 from audio.echo.duplex import DUCK_DB, Mode
+from audio.listener import Listener
 from audio.mouth import Mouth
 from audio.pcm import AudioChunk
 from audio.speech import Heard, SpeechStarted
@@ -50,23 +51,22 @@ class Interruption:
         """Whether a reflex will act on these words: that is its to do, and no end of a reply."""
         self.peek: Callable[[], None] = _nobody_asked
         """Asks the listener for the words so far."""
+        self.mode: Callable[[], Mode] = lambda: Mode.HALF
+        """How she listens while she speaks; asked whenever somebody speaks over her."""
         self._mouth = mouth
         self._outlet = outlet
         self._interrupt = interrupt
         self._clock = clock
-        self._barge_in = BargeIn(Mode.HALF, self._is_aside)
+        self._barge_in = BargeIn(self.mode(), self._is_aside)
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         mouth.on_speaking = self._reply
 
-    @property
-    def mode(self) -> Mode:
-        """How she listens while she speaks; half duplex until somebody knows better."""
-        return self._barge_in.mode
-
-    @mode.setter
-    def mode(self, mode: Mode) -> None:
-        self._barge_in.mode = mode
+    def follow(self, listener: Listener) -> None:
+        """Be told what these ears notice."""
+        listener.observers.append(self)
+        listener.watchers.append(self)
+        self.peek = listener.peek
 
     async def run(self) -> None:
         """Let time pass for whoever is paused, for ever."""
@@ -85,6 +85,7 @@ class Interruption:
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if she speaks."""
+        self._barge_in.mode = self.mode()
         self._do(self._barge_in.speech_started(started.at, self._clock()))
 
     def words_so_far(self, heard: Heard) -> None:
@@ -109,12 +110,13 @@ class Interruption:
 
     def describe(self) -> dict[str, Json]:
         """Return the mode, and how often she was quiet for somebody, went on, or ended; for the status."""
-        return {"mode": str(self.mode), **{name: self._counts[name] for name in ("quiet", "went_on", "ended")}}
+        return {"mode": str(self.mode()), **{name: self._counts[name] for name in ("quiet", "went_on", "ended")}}
 
     def _is_aside(self, words: str, language: str) -> bool:
         return is_backchannel(words, language) or self.is_reflex(words)
 
     def _reply(self, speaking: bool) -> None:
+        self._barge_in.mode = self.mode()
         self._do(self._barge_in.reply_began(self._clock()) if speaking else self._barge_in.reply_ended())
 
     def _do(self, actions: Actions) -> None:

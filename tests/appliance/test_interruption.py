@@ -37,7 +37,7 @@ class Room:
         self.mouth = Mouth(ScriptedVoice(), self.player)
         self.outlet = VoiceOutlet(self.mouth, Bus(self._keep), "en")
         self.interruption = Interruption(self.mouth, self.outlet, self._interrupt, self.clock)
-        self.interruption.mode = mode
+        self.interruption.mode = lambda: mode
         self.interruption.peek = self.peeks.release
 
     async def _keep(self, events: tuple[Event, ...]) -> None:

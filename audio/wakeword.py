@@ -147,10 +147,20 @@ class Attention:
         """Return what speaks for it: the wake word, her name, words that follow her reply."""
         began, ended = heard.utterance.started_at, heard.utterance.ended_at
         return {
-            "woken": began - self._follow_up <= self._woken_at <= ended + LATE_SECONDS,
+            "woken": self._is_woken(began, ended),
             "named": calls(heard.transcript.text, self._names),
-            "follow_up": self._is_replying or began <= self._replied_at + self._follow_up,
+            "follow_up": self._follows(began),
         }
+
+    def is_open(self, began: float, ended: float) -> bool:
+        """Whether words of that time are taken for hers, whatever they are."""
+        return not self._needs_wake or self._is_woken(began, ended) or self._follows(began)
+
+    def _is_woken(self, began: float, ended: float) -> bool:
+        return began - self._follow_up <= self._woken_at <= ended + LATE_SECONDS
+
+    def _follows(self, began: float) -> bool:
+        return self._is_replying or began <= self._replied_at + self._follow_up
 
     def _is_word_alone(self, heard: Heard) -> bool:
         """Whether the turn was the wake word and nothing else, whatever the recognizer made of it."""

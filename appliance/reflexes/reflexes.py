@@ -3,10 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import structlog
 
@@ -42,6 +41,10 @@ SAME_SPEECH: Final = 0.6
 """Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
 
 
+How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door"]
+"""In sound; by its words, ahead of the commit or at it; in writing; by a command."""
+
+
 @dataclass(frozen=True, slots=True)
 class Acted:
     """A reflex that was acted on."""
@@ -50,8 +53,7 @@ class Acted:
     did: str
     """What it did, as `appliance.reflexes.words` names it."""
     words: str
-    how: str
-    """spotted, recognized, typed, told at the door."""
+    how: How
     span: tuple[float, float]
     """Seconds on the source's clock in which it was said; equal ends for what was not said."""
     at: float
@@ -66,15 +68,30 @@ class Wording:
     names: Collection[str] = NAMES
 
 
-def _no_doubt(spotted: Spotted) -> str:
+def _span(heard: Heard) -> tuple[float, float]:
+    return heard.utterance.started_at, heard.utterance.ended_at
+
+
+Doubt: TypeAlias = Callable[[str, float, float], str]
+"""Says why words between two moments of the source's clock were nobody's order, "" where they may have been one."""
+
+
+def _no_doubt(words: str, started_at: float, ended_at: float) -> str:
     return ""
+
+
+def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
+    """Queue behind the others; the oldest gives way where there are too many."""
+    if waiting.full():
+        log.warning("reflex_not_followed_up", reflex=waiting.get_nowait().reflex)
+    waiting.put_nowait(acted)
 
 
 class Reflexes:
     """Acts on the event loop, in the call that tells of the word; what takes longer is done by `run`, in order.
 
     A `TurnObserver` (words recognized ahead act at the soft end), an intake reflex (`take`), and the spotter's target.
-    Loss: of what waits in `run` the oldest, past `MOST_WAITING`; the act itself never waits.
+    Loss: of what is to be kept or answered the oldest, past `MOST_WAITING`; the act itself never waits.
     """
 
     def __init__(
@@ -93,35 +110,28 @@ class Reflexes:
         self._clock = clock
         self._acted: deque[Acted] = deque(maxlen=MOST_TOLD)
         self._untold: deque[Acted] = deque(maxlen=MOST_TOLD)
-        self._afterwards: asyncio.Queue[Callable[[], Awaitable[object]]] = asyncio.Queue(MOST_WAITING)
+        self._unkept: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
+        self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self.forget: Callable[[], Awaitable[str]] = self._nothing_to_forget
         """Removes what was just heard; returns the name of the sentence that says how that went."""
-        self.doubt: Callable[[Spotted], str] = _no_doubt
-        """Says why a spotted word was nobody's order, "" where it was one."""
+        self.doubt: Doubt = _no_doubt
         self.doubted: dict[str, int] = {}
-        """Spotted words that were not acted on, by reason."""
+        """Words that were not acted on, by reason."""
         self.counts: dict[str, int] = {}
         """Reflexes since the start, by name."""
 
     def spotted(self, spotted: Spotted) -> None:
         """Act on a word the spotter found."""
-        if reason := self.doubt(spotted):
-            self.doubted[reason] = self.doubted.get(reason, 0) + 1
-            log.info("reflex_doubted", reflex=spotted.reflex, reason=reason)
-            return
-        span = (spotted.started_at, spotted.ended_at)
-        if spotted.reflex not in AT_COMMIT and not self._has_acted(span):
-            self._act(spotted.reflex, spotted.words, "spotted", span)
+        self._hear(spotted.reflex, spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
 
     def words_so_far(self, heard: Heard) -> None:
         """Act on words recognized ahead, at their soft end."""
-        span = (heard.utterance.started_at, heard.utterance.ended_at)
-        reflex = self._asked(heard.transcript.text)
-        if reflex and reflex not in AT_COMMIT and not self._has_acted(span):
-            self._act(reflex, heard.transcript.text, "recognized", span)
+        words = heard.transcript.text
+        if reflex := self._asked(words):
+            self._hear(reflex, words, "recognized", _span(heard))
 
     def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
         """Nothing is left to do: `take` was asked before."""
@@ -131,11 +141,10 @@ class Reflexes:
         words = heard.transcript.text
         if self._body.ringer is not None and await self._body.ringer.take(words):
             return True
-        span = (heard.utterance.started_at, heard.utterance.ended_at)
-        if self._has_acted(span):
+        if self._has_acted(_span(heard)):
             return True
         reflex = self._asked(words)
-        return reflex is not None and bool(self._act(reflex, words, "recognized", span))
+        return reflex is not None and self._hear(reflex, words, "committed", _span(heard))
 
     async def typed(self, words: str) -> str:
         """Act on typed words; return the sentence that answers them, "" where the mind should."""
@@ -147,7 +156,7 @@ class Reflexes:
             return ""
         return await self.told(reflex, words, "typed")
 
-    async def told(self, reflex: Reflex, words: str = "", how: str = "told at the door") -> str:
+    async def told(self, reflex: Reflex, words: str = "", how: How = "door") -> str:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._clock()
         if reflex == "forget":
@@ -158,10 +167,20 @@ class Reflexes:
         return self._sentence(did, words)
 
     async def run(self) -> None:
-        """Do afterwards, in order, what an act brings along: its sign, its sentence, its entry in the journal."""
+        """Do afterwards, in order, what an act brings along: what is kept and journaled, and what is heard of it."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_all(), name="reflexes: kept and journaled")
+            group.create_task(self._answer_all(), name="reflexes: signs and sentences")
+
+    async def _keep_all(self) -> None:
         while True:
-            afterwards = await self._afterwards.get()
-            await afterwards()
+            acted = await self._keeping(await self._unkept.get())
+            _put(self._unanswered, acted)
+
+    async def _answer_all(self) -> None:
+        while True:
+            acted = await self._unanswered.get()
+            await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
 
     def situation(self, hand: InHand) -> Mapping[str, str]:
         """Tell the mind, once, what reflexes did since the room's last block: `agent.situation.SituationProvider`."""
@@ -184,12 +203,22 @@ class Reflexes:
     def _asked(self, words: str) -> Reflex | None:
         return asked(words, self._wording.active, self._wording.names)
 
+    def _hear(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> bool:
+        """Act on what was said, unless somebody has, it is too early, or it was no order; return whether it was."""
+        if self._has_acted(span) or (reflex in AT_COMMIT and how != "committed"):
+            return False
+        if reason := self.doubt(words, *span):
+            self.doubted[reason] = self.doubted.get(reason, 0) + 1
+            log.info("reflex_doubted", reflex=reflex, reason=reason)
+            return False
+        return bool(self._act(reflex, words, how, span))
+
     def _has_acted(self, span: tuple[float, float]) -> bool:
         """Whether somebody acted on this very speech already."""
         needed = SAME_SPEECH * (span[1] - span[0])
         return any(overlap(acted.span, span) >= max(needed, 1e-6) for acted in self._acted)
 
-    def _act(self, reflex: Reflex, words: str, how: str, span: tuple[float, float]) -> str:
+    def _act(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> str:
         """Act; return the name of what was done, "" when there was nothing to act upon."""
         did = ACTS[reflex](self._body)
         if not did:
@@ -198,13 +227,11 @@ class Reflexes:
         self._acted.append(acted)
         self.counts[reflex] = self.counts.get(reflex, 0) + 1
         log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
-        if self._afterwards.full():
-            self._afterwards.get_nowait()
-            log.warning("reflex_afterwards_dropped")
-        self._afterwards.put_nowait(partial(self._after, acted))
+        _put(self._unkept, acted)
         return did
 
-    async def _after(self, acted: Acted) -> None:
+    async def _keeping(self, acted: Acted) -> Acted:
+        """Make durable what lasts; return what was done, which for forgetting is known only now."""
         match acted.reflex:
             case "stop" if self._body.ringer is not None:
                 await self._body.ringer.note(acted.words)
@@ -214,9 +241,9 @@ class Reflexes:
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = Acted(acted.reflex, await self.forget(), "", acted.how, acted.span, acted.at)
+                acted = replace(acted, did=await self.forget(), words="")
         await self._journal(acted)
-        await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+        return acted
 
     async def _keep_mute(self) -> None:
         await self._body.kept.keep(muted=self._body.mute.is_on)

@@ -155,3 +155,12 @@ def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
     assert attention.evidence(heard("what a lovely day", 100.0)) == {"woken": False, "named": False, "follow_up": False}
     attention.speaking(False)
     assert attention.evidence(heard("nakari and tomorrow", 104.0)) == {"woken": False, "named": True, "follow_up": True}
+
+
+@pytest.mark.shows("V15")
+def test_whether_she_listens_to_all_can_be_asked_before_the_words_are_known() -> None:
+    assert Attention().is_open(1.0, 2.0)
+    attention = Attention("alexa")
+    assert not attention.is_open(1.0, 2.0)
+    attention.wake(1.5)
+    assert attention.is_open(1.0, 2.0)

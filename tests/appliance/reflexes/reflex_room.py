@@ -1,0 +1,113 @@
+"""Reflexes over a real mouth, a real state database and a scripted loudspeaker."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from agent.event import Event
+from agent.mailbox import InHand
+from appliance.reflexes.acting import Body
+from appliance.reflexes.kept import KeptSwitches
+from appliance.reflexes.reflexes import REFLEX, Reflexes
+from appliance.reflexes.voice import Voice
+from appliance.ringing.ringer import Ringer
+from appliance.state import State
+from audio.mouth import Mouth, SpokenSentence
+from audio.mute import Mute
+from audio.reflexes.spotter import Spotted
+from audio.reflexes.words import Reflex
+from audio.speech import Heard, Transcript, Utterance
+from tests.appliance.ringing_room import RingingRoom, ringing_room
+from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+
+
+@dataclass
+class ReflexRoom:
+    """What a test looks at."""
+
+    ringing: RingingRoom
+    body: Body
+    reflexes: Reflexes
+    folder: Path
+    interrupted: list[str] = field(default_factory=list)
+    now: float = 100.0
+    """Seconds on the source's clock."""
+
+    @property
+    def mouth(self) -> Mouth:
+        return self.ringing.mouth
+
+    @property
+    def player(self) -> ScriptedPlayer:
+        return self.ringing.player
+
+    @property
+    def voice(self) -> ScriptedVoice:
+        return self.ringing.voice
+
+    @property
+    def state(self) -> State:
+        return self.ringing.state
+
+    @property
+    def ringer(self) -> Ringer:
+        return self.ringing.ringer
+
+    def interrupt(self) -> bool:
+        """Stand for `Loop.interrupt`."""
+        self.interrupted.append("now")
+        return True
+
+    async def speak(self, *sentences: str) -> None:
+        """Let her be in the middle of a reply."""
+        self.player.at_once = False
+        for number, text in enumerate(sentences, 1):
+            await self.mouth.say(SpokenSentence("reply", number, text, "en"))
+        await self.player.draining.wait()
+
+    async def settle(self) -> None:
+        """Let everything run that can run now."""
+        for _ in range(4):
+            await self.ringing.settle()
+
+    async def journaled(self) -> list[tuple[object, ...]]:
+        """Return (reflex, what it did, how, words) of each reflex in the journal."""
+        await self.settle()
+        entries = await self.state.journal.entries(topic=REFLEX)
+        return [tuple(entry.body.get(key) for key in ("reflex", "did", "how", "words")) for entry in entries]
+
+    def told(self, session: str = "room") -> dict[str, str]:
+        """Return what the next block of a session says."""
+        return dict(self.reflexes.situation(InHand(Event("user_text", "hello", session_id=session))))
+
+    def spot(self, reflex: Reflex, ago: float = 0.3, seconds: float = 0.4) -> None:
+        """Spot a word that ended so many seconds ago."""
+        end = self.now - ago
+        self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end, 10.0))
+
+
+def heard(words: str, ended_at: float, seconds: float = 0.5) -> Heard:
+    """Return a turn that ended then."""
+    utterance = Utterance(np.zeros(8000, np.int16), ended_at - seconds, ended_at, ended_at + 0.7, seconds)
+    return Heard(utterance, Transcript(words, "en", "scripted"), ended_at + 0.8)
+
+
+@asynccontextmanager
+async def reflex_room(folder: Path) -> AsyncIterator[ReflexRoom]:
+    """Open the room; its state folder may have been used before."""
+    async with ringing_room(folder) as ringing:
+        kept = KeptSwitches(folder / "switches.json")
+        ringing.mouth.volume.percent = kept.volume_for(100)
+        body = Body(ringing.mouth, Mute(is_on=kept.now.muted), kept, ringing.ringer)
+        voice = Voice(ringing.mouth, ringing.player, "en")
+        room = ReflexRoom(ringing, body, Reflexes(body, voice, ringing.state.bus), folder)
+        room.reflexes._clock = lambda: room.now
+        body.interrupt = room.interrupt
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(room.reflexes.run())
+            yield room
+            running.cancel()

@@ -1,0 +1,65 @@
+"""When a reflex word is nobody's order: echo, her own sentence, a television."""
+
+from pathlib import Path
+
+import pytest
+
+from appliance.reflexes.doubts import ECHO, LINGERS_SECONDS, OWN_WORDS, Doubts, holds
+from audio.wakeword import NOT_ADDRESSED, Attention
+from tests.appliance.reflexes.reflex_room import reflex_room
+
+
+def unsuspicious(began: float, ended: float) -> float:
+    return 0.0
+
+
+@pytest.mark.shows("V4", "V16")
+async def test_what_she_is_saying_herself_is_no_order_and_any_other_word_is(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        doubts = Doubts(room.body, Attention(), unsuspicious)
+        await room.speak("You can say stop at any time.", "Or wait.")
+        assert doubts("stop", 10.0, 10.4) == OWN_WORDS
+        assert doubts("Stop!", 10.0, 10.4) == OWN_WORDS
+        assert doubts("wait", 10.0, 10.4) == ""
+        room.mouth.hush()
+        await room.mouth.quiet()
+        assert doubts("stop", 10.2, 10.4 + LINGERS_SECONDS - 0.1) == OWN_WORDS, "the room still sounds"
+        assert doubts("stop", 12.0, 12.4) == ""
+
+
+@pytest.mark.shows("V16")
+async def test_while_she_is_paused_nothing_is_hers(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        doubts = Doubts(room.body, Attention(), unsuspicious)
+        await room.speak("I will go on when you say go on.")
+        room.mouth.pause()
+        assert doubts("go on", 10.0, 10.4) == ""
+        room.mouth.hush()
+
+
+@pytest.mark.shows("V4", "V16")
+async def test_what_the_echo_guard_suspects_is_no_order(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        doubts = Doubts(room.body, Attention(), lambda began, ended: 0.9 if began < 10 else 0.1)
+        assert doubts("stop", 9.0, 9.4) == ECHO
+        assert doubts("stop", 11.0, 11.4) == ""
+
+
+@pytest.mark.shows("V15", "V16")
+async def test_with_a_wake_word_a_television_orders_nothing_but_who_wants_silence_needs_none(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        attention = Attention("alexa")
+        doubts = Doubts(room.body, attention, unsuspicious)
+        assert doubts("stop", 10.0, 10.4) == NOT_ADDRESSED
+        await room.speak("A long answer.")
+        assert doubts("stop", 20.0, 20.4) == ""
+        room.mouth.hush()
+        await room.mouth.quiet()
+        attention.wake(30.0)
+        assert doubts("louder", 30.5, 31.0) == ""
+
+
+def test_words_are_found_as_words() -> None:
+    assert holds("Please stop, now.", "stop")
+    assert not holds("Nonstop music", "stop")
+    assert holds("你可以说停一下。", "停一下")

@@ -93,16 +93,16 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
     return found
 
 
-def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, is_wanted: bool = True) -> EchoControl:
+def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, unwanted: str = "") -> EchoControl:
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
-    Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or when
-    cancellation is not wanted, she is half duplex. `player.busy_until` and the chunks' times are on one clock; `play`
-    is how a calibration gets its turn at the player.
+    Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or where
+    cancellation is `unwanted` for the reason given, she is half duplex. `player.busy_until` and the chunks' times are
+    on one clock; `play` is how a calibration gets its turn at the player.
     """
     half_duplex = HalfDuplex(lambda: player.busy_until)
-    if not is_wanted:
-        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason="as it is set"))
+    if unwanted:
+        return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason=unwanted))
     if not isinstance(player, LivePlayer):
         return EchoControl(half_duplex, play, Duplex(Mode.HALF, reason=f"{player.name} does not tell what it plays"))
     if not has_canceller():

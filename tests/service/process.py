@@ -42,7 +42,7 @@ class Household:
         local: dict[str, dict[str, object]] = {
             "state": {"folder": str(self.state)},
             "door": {"socket": str(self.folder / "door.sock")},
-            "ears": {"model": str(HOUSEHOLD), "download": False},
+            "ears": {"model": str(HOUSEHOLD), "download": False, "calibrate_at_start": False},
             "voice": {"engine": "espeak"},
             "model": {"provider": "offline"},
             "memory": {"enabled": False},

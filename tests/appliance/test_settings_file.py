@@ -68,7 +68,7 @@ def test_what_the_file_says_replaces_the_default_and_nothing_else() -> None:
         ("[[ears]]\n", "nakari.toml: ears is a section"),
         ("[ears.model]\nname = 'x'", "nakari.toml: [ears] model should be a valid string; it is a dict"),
         ("[ears]\ncommit_silence = 'x'", 'line 2: [ears] commit_silence should be a valid number; it is "x"'),
-        ("[ears]\ncommit_silence = 9", "[ears] commit_silence should be less than or equal to 5; it is 9"),
+        ("[ears]\ncommit_silence = 9", "[ears] commit_silence should be less than or equal to 1.2; it is 9"),
         ("[ears]\ncommit_silence = nan", "[ears] commit_silence should be"),
         ("[ears]\nbackend = 'alsa'", "[ears] backend should be 'sounddevice' or 'pyaudio'; it is \"alsa\""),
         ("[voice]\nvolume = -1", "[voice] volume should be greater than or equal to 0; it is -1"),

@@ -76,22 +76,27 @@ class Closing:
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away, and tell that the run is over."""
         heard = await self._heard(run)
+        if run.stop.reason is not None:
+            await self._publish(run, "system.command", {"command": "stop", "reason": run.stop.reason})
         if run.stop.reason == "superseded" and not heard:
             ending = Superseded()
         elif isinstance(ending, Superseded):
             ending = Completion("superseded too late: some of the answer was heard")
         if run.stop.reason == "interrupted" and isinstance(ending, Completion):
             ending = Completion(f"interrupted: {ending.summary}")
-        await self.end(run, await self._put_away(run, ending))
+        status = await self._put_away(run, ending)
+        if run.stop.reason is not None:
+            await self._publish(run, "command.result", {"command": "stop", "status": "completed"})
+        await self.end(run, status)
 
     async def end(self, run: Run, status: Status) -> None:
         """Tell that the run is over."""
         run.move(status)
         log.info("run_finished", status=status, model_calls=run.budget.model_calls)
-        body: dict[str, Json] = {"event": "run_finished", "status": status}
-        if run.stop.reason is not None:
-            body["stopped"] = run.stop.reason
-        await self.bus.publish(step("ui.events", run.event, run.id, body))
+        await self._publish(run, "ui.events", {"event": "run_finished", "status": status})
+
+    async def _publish(self, run: Run, topic: str, body: dict[str, Json]) -> None:
+        await self.bus.publish(step(topic, run.event, run.id, body))
 
     async def _put_away(self, run: Run, ending: Ending) -> Status:
         event = run.event
@@ -117,7 +122,7 @@ class Closing:
                 "heard": " ".join(account.heard for account in broken if account.heard),
                 "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
             }
-            await self.bus.publish(step(INTERRUPTED, run.event, run.id, body))
+            await self._publish(run, INTERRUPTED, body)
         return bool(self.desk.already) or any(account.heard for account in accounts)
 
     async def _cut(self) -> None:

@@ -12,7 +12,7 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.desk import Desk
 from agent.errors import ModelError, Stopped, StreamBroken
-from agent.event import MODEL_AVAILABLE, new_id
+from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolCall
@@ -31,8 +31,9 @@ FRUITLESS_PER_MODEL = 2
 class Speaking:
     """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
 
-    def __init__(self, run: Run, desk: Desk, outlet: Outlet) -> None:
+    def __init__(self, run: Run, desk: Desk, outlet: Outlet, show: Callable[[Event], None]) -> None:
         self._run = run
+        self._show = show
         self._desk = desk
         self._outlet = outlet
         self._text_id = ""
@@ -48,6 +49,7 @@ class Speaking:
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
             delivery, partial = self._replies[item.index]
             if words := partial.feed(item.text):
+                self._pass(words)
                 await delivery.feed(words)
 
     async def finish(self) -> None:
@@ -82,7 +84,12 @@ class Speaking:
         if not self._text_id:
             self._text_id = f"text-{new_id()}"
             self._open(self._text_id)
+        self._pass(text)
         await self._desk.deliveries[self._text_id].feed(text)
+
+    def _pass(self, words: str) -> None:
+        """Let observers see the answer grow; the journal gets it whole."""
+        self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
 
     def _open(self, call_id: str) -> Delivery:
         delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
@@ -118,7 +125,7 @@ class Thinker:
         passed_over = min(run.fruitless // FRUITLESS_PER_MODEL, len(self.models) - 1)
         failure = ModelError("no model is configured")
         for model in self.models[passed_over:]:
-            speaking = Speaking(run, self.desk, self.outlet)
+            speaking = Speaking(run, self.desk, self.outlet, self.bus.show)
             try:
                 message = await self._ask(model, run, speaking)
             except Stopped:

@@ -1,0 +1,144 @@
+"""The ten topics of seeds/000 in the order of its example, "2025年 AI 有什么新趋势？", with one run id each time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.event import Event
+from agent.model.messages import Json, Message
+from agent.tools.tool import tool
+from tests.agent.mind import TestMind, a_mind, spoken
+from tests.fakes import ScriptedModel, calls
+
+NEXUS = {
+    "runs.new", "ui.events", "context.build.request", "context.build.response", "llm.requests", "llm.results",
+    "tools.requests", "tools.results", "system.command", "command.result",
+}  # fmt: skip
+
+GOLDEN = """
+runs.new
+context.build.request
+context.build.response
+llm.requests
+llm.results web_search
+tools.requests web_search
+ui.events tool_call_started web_search
+tools.results web_search
+ui.events tool_call_finished web_search
+llm.requests
+llm.results text_chunk
+llm.results
+ui.events run_finished COMPLETED
+"""
+
+INTERRUPTED = """
+runs.new
+context.build.request
+context.build.response
+llm.requests
+llm.results text_chunk
+system.command stop interrupted
+command.result stop completed
+ui.events run_finished COMPLETED
+"""
+
+TOLD = ("command", "event", "reason", "status", "tool_name", "tool_calls")
+
+
+def shown(envelope: Event) -> str:
+    """Return an envelope's topic and what it is about, in a line."""
+    values = (envelope.metadata.get(name) for name in TOLD if name in envelope.metadata)
+    words = (" ".join(str(item) for item in value) if isinstance(value, list) else str(value) for value in values)
+    return " ".join([envelope.type, *(word for word in words if word)])
+
+
+async def trace(stream: AsyncIterator[Event]) -> list[Event]:
+    """Return what was published of one run, to its end; other topics are left out, so are chunks after the first."""
+    found: list[Event] = []
+    async with asyncio.timeout(5):
+        while not found or found[-1].metadata.get("event") != "run_finished":
+            envelope = await anext(stream)
+            is_further_chunk = found and shown(found[-1]) == shown(envelope) == "llm.results text_chunk"
+            if envelope.type in NEXUS and not is_further_chunk:
+                found.append(envelope)
+    return found
+
+
+def check(found: list[Event], golden: str, event: Event) -> None:
+    assert [shown(envelope) for envelope in found] == golden.split("\n")[1:-1]
+    assert len({envelope.metadata["run_id"] for envelope in found}) == 1
+    assert {envelope.parent_id for envelope in found} == {event.id}
+
+
+@pytest.mark.shows("E19", "E7")
+async def test_the_example_of_the_first_document_gives_the_golden_trace(tmp_path: Path) -> None:
+    async def web_search(query: str) -> Json:
+        """Search the web."""
+        return [f"{query}: agents that remember"]
+
+    answer = Message("assistant", "Agents that remember are the trend.")
+    model = ScriptedModel(calls(("web_search", '{"query": "AI trends 2025"}')), answer)
+    event = spoken("2025年 AI 有什么新趋势？")
+    async with a_mind(tmp_path, [model], [tool(web_search, effect="pure")]) as mind:
+        stream = aiter(mind.mind.bus.observe("*"))
+        await mind.handle(event)
+        found = await trace(stream)
+        await in_the_journal(mind, event, found)
+    check(found, GOLDEN, event)
+
+
+async def in_the_journal(mind: TestMind, event: Event, found: list[Event]) -> None:
+    """All but the passing chunks are in the journal, in this order."""
+    kept = [entry.id for entry in await mind.journal.entries(event_id=event.id) if entry.topic in NEXUS]
+    assert kept == [envelope.id for envelope in found if envelope.metadata.get("event") != "text_chunk"]
+
+
+@pytest.mark.shows("E19")
+async def test_a_command_to_stop_and_its_result_stand_at_their_moment(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(("reply", '{"text": "There is a lot to say. It begins so."}')))
+    model.hold[0] = asyncio.Event()
+    event = spoken("2025年 AI 有什么新趋势？")
+    async with a_mind(tmp_path, [model]) as mind:
+        stream = aiter(mind.mind.bus.observe("*"))
+        async with mind.at_work(event):
+            await mind.outlet.sentence_said.wait()
+            mind.loop.interrupt()
+        check(await trace(stream), INTERRUPTED, event)
+
+
+@pytest.mark.shows("F4", "E21")
+async def test_the_chunks_of_an_answer_join_to_what_was_said(tmp_path: Path) -> None:
+    words = "Agents that remember are the trend. So they say."
+    for answer in (Message("assistant", words), calls(("reply", f'{{"text": "{words}"}}'))):
+        async with a_mind(tmp_path / answer.content[:5], [ScriptedModel(answer)]) as mind:
+            chunks = mind.mind.bus.observe("llm.results")
+            await mind.handle(spoken("hello"))
+            joined = ""
+            async for envelope in chunks:
+                if envelope.metadata.get("event") != "text_chunk":
+                    break
+                joined += str(envelope.metadata["chunk"])
+        assert joined == words
+
+
+@pytest.mark.shows("B2")
+async def test_thought_call_and_result_of_a_cycle_have_one_id_in_the_journal(tmp_path: Path) -> None:
+    first = calls(("check_mailbox", "{}"), text="I look first.", prefix="a")
+    event = Event(type="self_created", content="look", source="self")
+    async with a_mind(tmp_path, [ScriptedModel(first, Message("assistant", "Nothing there."))]) as mind:
+        await mind.handle(event)
+        entries = [entry for entry in await mind.journal.entries(event_id=event.id) if entry.body.get("cycle")]
+    cycles = list(dict.fromkeys(str(entry.body["cycle"]) for entry in entries))
+    assert len(cycles) == 2
+    of_first = [(entry.topic, entry.body) for entry in entries if entry.body["cycle"] == cycles[0]]
+    topics = [topic for topic, _ in of_first]
+    assert topics == [
+        "llm.requests", "llm.results", "context.message", "tools.requests", "ui.events", "tools.results",
+        "context.message", "ui.events",
+    ]  # fmt: skip
+    thought, result = (body["message"] for topic, body in of_first if topic == "context.message")
+    assert isinstance(thought, dict)
+    assert isinstance(result, dict)
+    assert (thought["content"], result["tool_call_id"]) == ("I look first.", "a_0")

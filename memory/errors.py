@@ -3,6 +3,7 @@
 MemoryFailure               each sentence names the cause and the mend
 ├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
 ├── GraphUnavailable        the graph's store is down, starting or unreachable: try again later
+│   └── CommitUncertain     it went away during a commit: nobody knows whether the change was kept
 ├── GraphRefused            the store refused the statement: its text says what to write instead
 │   ├── WriteNotAllowed     a write through the reading door: use memory_write
 │   └── TooLarge            statement, rows, bytes or time over the limit
@@ -22,6 +23,10 @@ class StateUnusable(MemoryFailure):
 
 class GraphUnavailable(MemoryFailure):
     """The graph's store is down, starting, or unreachable. Mend: try again; `nakari doctor` says more."""
+
+
+class CommitUncertain(GraphUnavailable):
+    """The answer to a commit never came. Mend: look before writing it again."""
 
 
 class GraphRefused(MemoryFailure):

@@ -1,9 +1,10 @@
 """The journal: what happened, whole and in order, on the disk before it takes effect, and searchable by its words."""
 
+import hashlib
 import json
 import sqlite3
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypeAlias, TypedDict, Unpack
@@ -15,6 +16,9 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 WORDS: Final = "words"
 """The key of a body under which words heard or said are found by `search`; put each utterance in one entry only."""
+
+ERASED: Final = "erased"
+"""The key of a body that was taken out: the digest of what it was."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -127,6 +131,17 @@ class Journal:
         """
         return await self._database.read(lambda connection: _search(connection, words, owner_key, limit))
 
+    async def erase(self, *ids: str) -> int:
+        """Take the bodies out of these entries, for good; return how many had one.
+
+        What stays is that something happened, when, and the SHA-256 of the body's JSON under `ERASED`, so that whoever
+        has kept the words can still prove them, and nobody else can read them: they are overwritten in the file, and
+        gone from the search. Raises `StateUnusable`.
+        """
+        erased = await self._database.write(lambda connection: _erase(connection, ids))
+        await self._database.read(_empty_log)
+        return erased
+
     async def counts(self) -> dict[str, int]:
         """Return how many entries each topic has, by topic."""
         rows = await self._database.read(
@@ -180,6 +195,27 @@ def _append(connection: sqlite3.Connection, rows: list[tuple[dict[str, str], str
         )
         if added.rowcount and words:
             connection.execute("INSERT INTO journal_words (rowid, words) VALUES (?, ?)", (added.lastrowid, words))
+
+
+def _erase(connection: sqlite3.Connection, ids: Collection[str]) -> int:
+    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten, in this file and its index
+    erased = 0
+    for name in ids:
+        row = connection.execute("SELECT seq, body FROM journal WHERE id = ?", (name,)).fetchone()
+        if row is None or ERASED in json.loads(row["body"]):
+            continue
+        digest = hashlib.sha256(row["body"].encode()).hexdigest()
+        connection.execute("UPDATE journal SET body = ? WHERE seq = ?", (_json({ERASED: digest}), row["seq"]))
+        connection.execute("DELETE FROM journal_words WHERE rowid = ?", (row["seq"],))
+        erased += 1
+    # A deleted row of the index is only marked as such until its segments are merged.
+    connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
+    return erased
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """Move the write-ahead log into the file and truncate it: older pages in it still hold what was erased."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:

@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final
+from typing import Final, Protocol
 
-from neo4j import SummaryCounters
+from neo4j import AsyncTransaction, SummaryCounters
 from neo4j.exceptions import DriverError, Neo4jError
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
@@ -39,11 +40,34 @@ class _Phase(Enum):
     COMMITTING = auto()
 
 
+class Witness(Protocol):
+    """Who has to know of a write before it happens, and before it is kept. What it raises stops the write."""
+
+    async def attempted(self, number: int) -> None:
+        """Take note of the first, second … attempt; nothing of it has happened yet, an earlier one came to nothing."""
+
+    async def counted(self, counters: Mapping[str, int]) -> None:
+        """Take note of what the statement did, each of `COUNTERS`; its transaction is still open."""
+
+
+class _Nobody:
+    async def attempted(self, number: int) -> None:
+        return
+
+    async def counted(self, counters: Mapping[str, int]) -> None:
+        return
+
+
+NOBODY: Final = _Nobody()
+"""Witness of writes that nobody has to know of."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Statement:
     cypher: str
     params: Mapping[str, object]
     writes: bool
+    witness: Witness = NOBODY
 
 
 class Graph:
@@ -75,14 +99,18 @@ class Graph:
         result, _ = await self._run(_Statement(cypher, params or {}, writes=False), self.limits)
         return result
 
-    async def write(self, cypher: str, params: Mapping[str, object] | None = None) -> Written:
+    async def write(
+        self, cypher: str, params: Mapping[str, object] | None = None, witness: Witness = NOBODY
+    ) -> Written:
         """Run a statement in a transaction of its own and commit it.
 
-        Raises what the class says; nothing is kept then, unless the error's text says that this is not known.
+        Raises what the class says and what the witness raises; nothing is kept then, but with `CommitUncertain` nobody
+        knows.
         """
         check(cypher, self.limits.statement)
         async with self._writing:
-            result, counters = await self._run(_Statement(cypher, params or {}, writes=True), self.limits)
+            statement = _Statement(cypher, params or {}, writes=True, witness=witness)
+            result, counters = await self._run(statement, self.limits)
         return Written(result.records, result.truncated, stats(counters))
 
     async def schema(self) -> Schema:
@@ -96,6 +124,24 @@ class Graph:
             if index["type"] == "VECTOR"
         ]
         return Schema(_sorted(await self._counts(_LABELS)), _sorted(await self._counts(_TYPES)), _sorted(keys), vectors)
+
+    @asynccontextmanager
+    async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
+        """Open a bare transaction, committed at the end if it writes: for dumping and loading whole graphs.
+
+        Without limits but `seconds`, without a witness. Raises `GraphUnavailable`, and `GraphRefused` with the store's
+        own words.
+        """
+        endpoint = await self._store.endpoint()
+        try:
+            async with self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction:
+                yield transaction
+                if not writes:
+                    await transaction.rollback()
+        except Neo4jError as error:
+            raise refusals.refusal(error, seconds, writes) from error
+        except DriverError as error:
+            raise refusals.lost(error, endpoint.uri) from error
 
     async def close(self) -> None:
         """Close the connections; a later statement opens new ones."""
@@ -114,6 +160,7 @@ class Graph:
         attempt = 1
         while True:
             endpoint = await self._store.endpoint()
+            await statement.witness.attempted(attempt)
             began = time.monotonic()
             try:
                 return await self._once(statement, limits, endpoint)
@@ -150,6 +197,7 @@ class Graph:
                 result = await collected(answer, limits)
                 summary = await answer.consume()
                 if statement.writes:
+                    await statement.witness.counted(stats(summary.counters))
                     phase = _Phase.COMMITTING
                     deadline.reschedule(now() + COMMIT_SECONDS)
                     await transaction.commit()

@@ -76,12 +76,17 @@ def _moment_or_place(value: object) -> Json:
             return {"$point": [value.srid, *value]}
         case time.DateTime():
             region = getattr(value.tzinfo, "zone", None)  # pytz's name for it; None for a plain offset
-            return {"$datetime": value.iso_format(), **({"zone": region} if region else {})}
+            return {"$datetime": value.iso_format(), **({"zone": region} if _is_a_place(region) else {})}
         case time.Date():
             return {"$date": value.iso_format()}
         case time.Time():
             return {"$time": value.iso_format()}
     raise TypeError(f"a graph holds no {type(value).__name__}")
+
+
+def _is_a_place(region: str | None) -> bool:
+    """Whether a zone is more than the offset that stands in the time already."""
+    return region is not None and "/" in region and not region.startswith("Etc/")
 
 
 def _datetime(written: Any, zone: Json) -> time.DateTime:

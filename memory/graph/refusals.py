@@ -10,7 +10,7 @@ from neo4j.exceptions import (
     ServiceUnavailable,
 )
 
-from memory.errors import GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
+from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
 
 READ_ONLY: Final = (
     "memory_query only reads, and this statement would change something: nothing was changed, call memory_write with it"
@@ -34,9 +34,9 @@ def collided(error: Neo4jError) -> bool:
     return error.is_retryable() and not (error.code or "").endswith(_OUT_OF_MEMORY)
 
 
-def uncertain() -> GraphUnavailable:
+def uncertain() -> CommitUncertain:
     """Return the error for a commit whose answer never came."""
-    return GraphUnavailable(
+    return CommitUncertain(
         "the connection to the memory broke during the commit, whether the change was kept is not known: "
         "look with memory_query before writing it again"
     )

@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -70,6 +71,13 @@ async def graph(request: pytest.FixtureRequest, embedded_store: EmbeddedStore) -
 async def neo4j(neo4j_uri: str) -> AsyncIterator[Graph]:
     """An empty graph in a real Neo4j; the test that uses it is marked so."""
     async with emptied(Neo4jServer(neo4j_uri), Limits()) as graph:
+        yield graph
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def another(tmp_path: Path) -> AsyncIterator[Graph]:
+    """A graph in a store of its own, which nothing was ever in."""
+    async with EmbeddedStore(tmp_path / "another") as store, emptied(store, Limits()) as graph:
         yield graph
 
 

@@ -1,0 +1,252 @@
+"""A whole graph in a file, the same for every store: written, read, checked, loaded into a graph."""
+
+import asyncio
+import gzip
+import hashlib
+import json
+import os
+import re
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from neo4j import AsyncTransaction, Record
+
+from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph.graph import Graph
+from memory.graph.portable import from_portable, portable
+from memory.graph.store import Json
+
+FORMAT: Final = 1
+PAGE: Final = 20_000
+"""Rows asked for in one statement: a store ends one that takes ten seconds."""
+
+BATCH: Final = 500
+"""Rows written to the file, or created, in one go; some milliseconds each."""
+
+SECONDS: Final = 3600.0
+"""For all of a transaction that reads a whole graph."""
+
+_OFFSET: Final = re.compile(r"(Z|[+-]\d\d:\d\d(:\d\d)?)$")
+"""How a time with a zone ends; one without has nothing behind its seconds."""
+
+_NODES: Final = "MATCH (n) RETURN elementId(n) AS i, labels(n) AS l, properties(n) AS p SKIP $skip LIMIT $limit"
+_RELATIONSHIPS: Final = (
+    "MATCH (a)-[r]->(b) RETURN type(r) AS t, elementId(a) AS s, elementId(b) AS e, properties(r) AS p "
+    "SKIP $skip LIMIT $limit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """What a file holds, as its last line says."""
+
+    nodes: int
+    relationships: int
+    digest: str
+    """SHA-256 of the lines before the last."""
+
+
+class _Writing:
+    """A file being written, in a worker thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.digest = hashlib.sha256()
+        self.raw = path.open("xb")
+        path.chmod(0o600)
+        self.file = gzip.GzipFile(fileobj=self.raw, mode="wb", compresslevel=1, mtime=0)
+
+    def add(self, *lines: Mapping[str, Json]) -> None:
+        text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+        self.digest.update(text)
+        self.file.write(text)
+
+    def add_rows(self, kind: str, rows: Iterable[Record]) -> None:
+        self.add(*({kind: [portable(value) for value in row.values()]} for row in rows))
+
+    def end(self, nodes: int, relationships: int) -> Dump:
+        dump = Dump(nodes, relationships, self.digest.hexdigest())
+        last: dict[str, Json] = {"nodes": nodes, "relationships": relationships, "digest": dump.digest}
+        self.add({"end": last})
+        self.file.close()
+        self.raw.flush()
+        os.fsync(self.raw.fileno())
+        self.raw.close()
+        return dump
+
+
+async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
+    """Write the whole graph into a new file, durable on return; nodes first, then relationships, then indexes.
+
+    It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, and OSError.
+    """
+    writing = await asyncio.to_thread(_Writing, path)
+    await asyncio.to_thread(writing.add, {"nakari": "graph", "format": FORMAT, "at": at.isoformat()})
+    counts = {"n": 0, "r": 0}
+    async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
+        for kind, statement in (("n", _NODES), ("r", _RELATIONSHIPS)):
+            async with aclosing(_batches(transaction, statement)) as batches:
+                async for rows in batches:
+                    counts[kind] += len(rows)
+                    await asyncio.to_thread(writing.add_rows, kind, rows)
+        for statement in await _definitions(transaction):
+            await asyncio.to_thread(writing.add, {"i": statement})
+    return await asyncio.to_thread(writing.end, counts["n"], counts["r"])
+
+
+async def _batches(transaction: AsyncTransaction, statement: str) -> AsyncGenerator[list[Record], None]:
+    skip = 0
+    while True:
+        answer = await transaction.run(statement, {"skip": skip, "limit": PAGE})
+        got = 0
+        while rows := await answer.fetch(BATCH):
+            got += len(rows)
+            yield rows
+        if got < PAGE:
+            return
+        skip += got
+
+
+async def _definitions(transaction: AsyncTransaction) -> list[str]:
+    """Return the statements that make the indexes and the uniqueness constraints anew."""
+    made = [
+        f"CREATE CONSTRAINT {_quoted(row['name'])} IF NOT EXISTS FOR (n:{_quoted(row['labelsOrTypes'][0])}) "
+        f"REQUIRE ({', '.join(f'n.{_quoted(name)}' for name in row['properties'])}) IS UNIQUE"
+        for row in [row async for row in await transaction.run("SHOW CONSTRAINTS")]
+        if "UNIQUENESS" in row["type"] and row["entityType"] == "NODE"
+    ]
+    indexes = [row async for row in await transaction.run("SHOW INDEXES YIELD *")]
+    made += [row["createStatement"] for row in indexes if row["owningConstraint"] is None and row["type"] != "LOOKUP"]
+    return made
+
+
+def read_dump(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a file: {"n": [id, labels, properties]}, {"r": [type, start, end, properties]}, {"i": index}.
+
+    Blocking. Raises `SnapshotBroken` at the point where the file turns out torn, changed or of another kind, at the
+    latest after its last line.
+    """
+    digest, counts = hashlib.sha256(), {"n": 0, "r": 0}
+    try:
+        with gzip.open(path, "rb") as lines:
+            head = next(lines, b"{}")
+            first = json.loads(head)
+            if first.get("nakari") != "graph" or first.get("format") != FORMAT:
+                raise SnapshotBroken(f"{path} is no snapshot of a graph that this nakari can read")
+            digest.update(head)
+            for line in lines:
+                row = json.loads(line)
+                if "end" in row:
+                    _check_end(path, row["end"], digest.hexdigest(), counts)
+                    return
+                digest.update(line)
+                counts.update({kind: counts[kind] + 1 for kind in row if kind in counts})
+                yield row
+    except (OSError, EOFError, ValueError, AttributeError) as error:
+        raise SnapshotBroken(f"{path} cannot be read as a snapshot ({error}): take an older one") from error
+    raise SnapshotBroken(f"{path} ends in the middle: take an older one")
+
+
+def _check_end(path: Path, end: Mapping[str, Json], digest: str, counts: Mapping[str, int]) -> None:
+    if end != {"nodes": counts["n"], "relationships": counts["r"], "digest": digest}:
+        raise SnapshotBroken(f"{path} is not what was written: take an older one")
+
+
+def check_dump(path: Path) -> Dump:
+    """Read a file to its end and return what it holds. Blocking. Raises `SnapshotBroken`."""
+    nodes = relationships = 0
+    for row in read_dump(path):
+        nodes += "n" in row
+        relationships += "r" in row
+    return Dump(nodes, relationships, "")
+
+
+async def load_dump(path: Path, graph: Graph) -> Dump:
+    """Create everything a file holds in an empty graph. Raises `SnapshotBroken`, `GraphUnavailable`, `GraphRefused`.
+
+    The file is read to its end first, so that a torn one changes nothing. What is created is the graph again but for
+    the elementIds, which are the store's. In the middle of an error a part of it is there.
+    """
+    held = await asyncio.to_thread(check_dump, path)
+    ids: dict[str, str] = {}
+    rows = read_dump(path)
+    while batch := await asyncio.to_thread(lambda: [row for _, row in zip(range(BATCH), rows, strict=False)]):
+        await _create_nodes(graph, [row["n"] for row in batch if "n" in row], ids)
+        await _create_relationships(graph, [row["r"] for row in batch if "r" in row], ids)
+        for row in batch:
+            if "i" in row:
+                async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
+                    await (await transaction.run(row["i"])).consume()
+    return held
+
+
+async def _create_nodes(graph: Graph, rows: list[list[Any]], ids: dict[str, str]) -> None:
+    for (labels, zoned), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), _zoned(row[2]))):
+        names = "".join(f":{_quoted(label)}" for label in labels)
+        statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{_setting('n', zoned)} "
+        given = [{"k": row[0], **_given(row[2], zoned)} for row in alike]
+        async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
+            answer = await transaction.run(statement + "RETURN row.k AS k, elementId(n) AS i", {"rows": given})
+            ids.update([(record["k"], record["i"]) async for record in answer])
+
+
+async def _create_relationships(graph: Graph, rows: list[list[Any]], ids: dict[str, str]) -> None:
+    for (kind, zoned), alike in _grouped(rows, lambda row: (row[0], _zoned(row[3]))):
+        statement = (
+            "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.s MATCH (b) WHERE elementId(b) = row.e "
+            f"CREATE (a)-[r:{_quoted(kind)}]->(b) SET r = row.p{_setting('r', zoned)}"
+        )
+        given = [{"s": ids[row[1]], "e": ids[row[2]], **_given(row[3], zoned)} for row in alike]
+        async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
+            summary = await (await transaction.run(statement, {"rows": given})).consume()
+        if summary.counters.relationships_created != len(given):
+            raise GraphRefused("not every relationship of the snapshot could be created: empty the graph and try again")
+
+
+def _zoned(properties: Mapping[str, Any]) -> tuple[tuple[str, str, bool], ...]:
+    """Return which properties hold times with a zone: key, the function that reads them, whether in a list.
+
+    The embedded store drops the zone of a time that stands inside of a list of maps, so that these go in as texts.
+    """
+    found = []
+    for key, value in sorted(properties.items()):
+        first = value[0] if isinstance(value, list) and value else value
+        kind = next((name for name in ("datetime", "time") if isinstance(first, dict) and f"${name}" in first), "")
+        if kind and _OFFSET.search(first[f"${kind}"]):
+            found.append((key, kind, isinstance(value, list)))
+    return tuple(found)
+
+
+def _given(properties: Mapping[str, Any], zoned: tuple[tuple[str, str, bool], ...]) -> dict[str, object]:
+    """Return a row's properties: those that can be sent as they are, and the times as texts."""
+    texts = {
+        key: [_text(item, kind) for item in properties[key]] if many else _text(properties[key], kind)
+        for key, kind, many in zoned
+    }
+    return {"p": from_portable({key: value for key, value in properties.items() if key not in texts}), "z": texts}
+
+
+def _text(value: Mapping[str, Any], kind: str) -> str:
+    zone = value.get("zone", "")
+    return f"{value[f'${kind}']}[{zone}]" if zone else str(value[f"${kind}"])
+
+
+def _setting(name: str, zoned: tuple[tuple[str, str, bool], ...]) -> str:
+    """Return what reads the texts of `_given` into properties."""
+    read = {True: "[x IN row.z.{key} | {kind}(x)]", False: "{kind}(row.z.{key})"}
+    return "".join(
+        f", {name}.{_quoted(key)} = {read[many].format(key=_quoted(key), kind=kind)}" for key, kind, many in zoned
+    )
+
+
+def _grouped(rows: list[list[Any]], key: Callable[[list[Any]], Any]) -> Iterable[tuple[Any, list[list[Any]]]]:
+    return ((name, list(alike)) for name, alike in groupby(sorted(rows, key=key), key))
+
+
+def _quoted(name: str) -> str:
+    """Return a name as Cypher takes any."""
+    return f"`{name.replace('`', '``')}`"

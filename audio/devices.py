@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final, Literal, TypeAlias
 
 from audio.errors import DeviceUnavailable
-from audio.portaudio import leave_what_is_stuck
+from audio.portaudio import leave_what_is_stuck, mute_alsa
 
 Kind: TypeAlias = Literal["input", "output"]
 
@@ -49,6 +49,7 @@ def sounddevice() -> ModuleType:
         raise DeviceUnavailable(f"there is no PortAudio ({error}); apt-get install libportaudio2") from error
     if is_new:
         leave_what_is_stuck(module)
+        mute_alsa()
     return module
 
 

@@ -3,9 +3,8 @@
 import atexit
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from pathlib import Path
 from queue import Full, Queue
 from types import ModuleType
@@ -143,9 +142,8 @@ class DeviceList:
         if hardware != self._seen:
             self._patience = SOONEST_FORCED
         self._seen = hardware
-        with _quiet():
-            module._terminate()
-            module._initialize()
+        module._terminate()
+        module._initialize()
 
     def _may_force(self) -> bool:
         now = self._clock()
@@ -177,20 +175,13 @@ def leave_what_is_stuck(module: ModuleType) -> None:
     atexit.register(forget)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep ALSA from writing a line a missing plug-in to stderr each time the devices are listed."""
+def mute_alsa() -> None:
+    """Keep ALSA from writing lines to stderr, a dozen for each try to open what is gone; errors are raised anyway."""
     import ctypes
 
     try:
-        library = ctypes.CDLL("libasound.so.2")
+        alsa, libc = ctypes.CDLL("libasound.so.2"), ctypes.CDLL(None)
     except OSError:
-        yield
         return
-    shape = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)
-    handler = shape(lambda *_: None)
-    library.snd_lib_error_set_handler(handler)
-    try:
-        yield
-    finally:
-        library.snd_lib_error_set_handler(None)
+    # A C function without effect, whatever it is called with; one of Python's may be gone when a thread of C calls it.
+    alsa.snd_lib_error_set_handler(libc.getpid)

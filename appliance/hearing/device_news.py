@@ -60,12 +60,17 @@ class DeviceNews:
     def microphone(self, fault: Fault | None) -> None:
         """Take note that the microphone has a fault, or none any more."""
         self._fault = fault
+        self._note_missed()
         self._changed.set()
 
     def loudspeaker(self, is_there: bool) -> None:
         """Take note that the loudspeaker is there again, or gone."""
         self._missed["loudspeaker"] = True
+        self._note_missed()
         self._changed.set()
+
+    def _note_missed(self) -> None:
+        self._missed["microphone"] |= self._fault is not None and not self._is_loud()
 
     async def run(self) -> None:
         """Tell what changes, for ever."""
@@ -73,10 +78,7 @@ class DeviceNews:
             await self._changed.wait()
             await self._sleep(SETTLE_SECONDS)
             self._changed.clear()
-            if not self._is_loud():
-                self._missed["microphone"] |= self._fault is not None
-                continue
-            if news := self._news():
+            if self._is_loud() and (news := self._news()):
                 await self._tell(*news)
 
     def _news(self) -> tuple[str, bool] | None:
@@ -98,6 +100,6 @@ class DeviceNews:
         return _SENTENCES[name][self._chinese]
 
     async def _tell(self, text: str, good: bool) -> None:
-        log.info("device_news", words=text)
         sentence = SpokenSentence("", 0, text, "zh" if self._chinese else "en")
         await self._mouth.announce(sign("unmuted" if good else "error"), sentence)
+        log.info("device_news", words=text)

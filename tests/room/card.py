@@ -25,6 +25,9 @@ OUTPUT_BLOCK: Final = 960
 INPUT_LATENCY: Final = 0.008
 """Seconds from the end of a recorded block to its callback, which the card tells."""
 
+SENTENCE_GAP: Final = 0.35
+"""Seconds of silence that two of her sentences may have between them."""
+
 NOISE_SEED: Final = 4
 
 
@@ -135,11 +138,11 @@ class SimulatedCard:
             self.input.hand_over(samples)
 
     def _note(self, samples: Samples, at: float) -> None:
-        """Keep when she sounds: gaps of less than a fifth of a second do not count."""
+        """Keep when she sounds: the gap between two sentences does not count."""
         if not samples.any():
             return
         end = at + len(samples) / SPEAKER_RATE
-        if self.played and at - self.played[-1][1] < 0.2:
+        if self.played and at - self.played[-1][1] < SENTENCE_GAP:
             self.played[-1] = (self.played[-1][0], end)
         else:
             self.played.append((at, end))

@@ -57,7 +57,12 @@ class Turns:
     @property
     def taken_up(self) -> list[str]:
         """The words that reached the mailbox."""
-        return [heard.transcript.text for _, heard, suppressed in self.ended if heard is not None and not suppressed]
+        return self.since(0)
+
+    def since(self, turn: int) -> list[str]:
+        """Return the words that reached the mailbox from this turn (counted from 0) on."""
+        told = self.ended[turn:]
+        return [heard.transcript.text for _, heard, suppressed in told if heard is not None and not suppressed]
 
 
 class TalkativeModel(ScriptedModel):

@@ -46,14 +46,14 @@ class Remembered:
     name = "flite, remembered"
 
     def __init__(self, voice: str = HERS) -> None:
-        self._voice = voice
+        self.voice = voice
         self.sentences: list[str] = []
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence in pieces of a quarter of a second. Raises `SynthesisFailed` when flite fails."""
         self.sentences.append(sentence)
         try:
-            samples = np.concatenate([spoken(sentence, self._voice), np.zeros(SAMPLE_RATE // 8, np.int16)])
+            samples = np.concatenate([spoken(sentence, self.voice), np.zeros(SAMPLE_RATE // 8, np.int16)])
         except subprocess.CalledProcessError as error:
             raise SynthesisFailed(f"flite failed: {error}") from error
         step = round(PIECE_SECONDS * SAMPLE_RATE)

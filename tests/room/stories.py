@@ -1,0 +1,126 @@
+"""Stories told in the room by tests and benchmarks alike: she speaks for long; somebody speaks while she does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from audio.pcm import SAMPLE_RATE
+from tests.room.acoustics import Sound, level_dbfs
+from tests.room.house import House
+from tests.room.virtual_time import passed
+from tests.room.voices import spoken
+
+WARM_UP_SECONDS: Final = 1.5
+"""Of her voice after the start, in which the canceller may still settle (issue 4)."""
+
+SETTLE_SECONDS: Final = 4.0
+"""After the start: a chime that measures the echo is over by then."""
+
+QUIET_BETWEEN: Final = 1.5
+"""Seconds between two replies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Monologue:
+    """What came of her speaking for long while nobody else did."""
+
+    replies: int
+    seconds: float
+    """Of her sound."""
+    pauses: tuple[float, ...]
+    """When she fell silent inside a reply, in seconds of her sound since the first."""
+    onsets: int
+    """Times that something was taken for the beginning of speech."""
+    transcripts: tuple[str, ...]
+    """That reached the mailbox."""
+    suppressed: tuple[str, ...]
+    """Why others did not."""
+    unheard: float
+    """Share of what was made for her to say that did not sound."""
+
+
+async def monologue(house: House, seconds: float) -> Monologue:
+    """Have her speak, one reply after the other, for so long."""
+    await passed(SETTLE_SECONDS)
+    first, made = len(house.card.played), len(house.voice.sentences)
+    onsets, replies, pauses = len(house.turns.started), 0, list[float]()
+    while (sounded := _sounded(house, first)) < seconds:
+        before = len(house.card.played)
+        await house.ask()
+        await house.silence()
+        replies += 1
+        stretches = house.card.played[before:]
+        pauses += [sounded + end - stretches[0][0] for _, end in stretches[:-1]]
+        await passed(QUIET_BETWEEN)
+    wanted = sum(len(spoken(each, house.voice.voice)) / SAMPLE_RATE for each in house.voice.sentences[made:])
+    return Monologue(
+        replies=replies,
+        seconds=_sounded(house, first),
+        pauses=tuple(pauses),
+        onsets=len(house.turns.started) - onsets,
+        transcripts=tuple(house.turns.taken_up),
+        suppressed=tuple(why for _, _, why in house.turns.ended if why),
+        unheard=1 - _sounded(house, first) / wanted,
+    )
+
+
+def _sounded(house: House, first: int) -> float:
+    return sum(end - start for start, end in house.card.played[first:])
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """What came of one sound made while she spoke."""
+
+    silent_after: float | None
+    """Seconds from the sound's first sample until her loudspeaker was silent; None when she spoke on."""
+    resumed_after: float | None
+    """Seconds from then until she went on with the same reply; None when she did not."""
+    taken_up: tuple[str, ...]
+    """The words that reached the mailbox."""
+
+    @property
+    def ended_the_reply(self) -> bool:
+        """Whether she fell silent for good."""
+        return self.silent_after is not None and self.resumed_after is None
+
+
+WAITED_SECONDS: Final = 6.0
+"""After a sound's beginning: the pause, its two seconds, and the words are over by then."""
+
+
+async def interrupt(house: House, sound: Sound, dbfs: float, after: float) -> Interruption:
+    """Have somebody make a sound `after` seconds of a reply that is long enough; return what came of it."""
+    asked = len(house.turns.ended)
+    await house.ask()
+    began = house.card.played[-1][0]
+    onset = began + after
+    house.put(sound, dbfs, after=onset - house.now)
+    await passed(onset + WAITED_SECONDS - house.now)
+    stretches = [each for each in house.card.played if each[1] > onset]
+    silent_at = stretches[0][1] if len(stretches) > 1 or stretches[0][1] < house.now - 1.0 else None
+    answered = len(house.model.requests)
+    resumed = next((start for start, _ in stretches[1:] if not house.turns.since(asked)), None)
+    outcome = Interruption(
+        silent_after=None if silent_at is None else silent_at - onset,
+        resumed_after=None if silent_at is None or resumed is None else resumed - silent_at,
+        taken_up=tuple(house.turns.since(asked)),
+    )
+    assert answered
+    house.box.mouth.hush()
+    await house.silence()
+    await passed(QUIET_BETWEEN)
+    return outcome
+
+
+def echo_level(house: House) -> float:
+    """Return the level of her voice at the microphone, dBFS, from what was recorded of it."""
+    assert house.card.recording
+    return level_dbfs((np.concatenate(house.card.recording) / 32768.0).astype(np.float32))
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the value that a share of the values does not exceed."""
+    return float(np.quantile(np.array(values), share, method="inverted_cdf"))

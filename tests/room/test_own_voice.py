@@ -1,0 +1,42 @@
+"""Ten minutes of her own voice in five rooms: she never takes it for somebody's, and never interrupts herself."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.figures import figure
+from tests.room.her_words import speech
+from tests.room.house import House, Surroundings, live
+from tests.room.rooms import ROOMS
+from tests.room.stories import WARM_UP_SECONDS, Monologue, monologue
+
+pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+
+SECONDS = 600.0 / len(ROOMS)
+VOICES = ("slt", "slt", "rms", "slt", "awb")
+"""Of flite, one for each room."""
+
+
+@pytest.mark.shows("V10", "V9")
+@pytest.mark.parametrize(("room", "voice"), [*zip(ROOMS, VOICES, strict=True)])
+def test_she_does_not_hear_herself(tmp_path: Path, room: str, voice: str) -> None:
+    told: list[str] = []
+
+    async def speak(house: House) -> Monologue:
+        found = await monologue(house, SECONDS)
+        told.append(house.box.echo.describe().partition(";")[0])
+        return found
+
+    replies = [speech(8, seed) for seed in range(12)]
+    found = live(tmp_path, speak, Surroundings(answers=replies, voice=voice, loudspeaker=ROOMS[room]))
+    late = [at for at in found.pauses if at > WARM_UP_SECONDS]
+    figure(
+        f"her own voice for {found.seconds / 60:.1f} minutes, {room}",
+        f"{len(late)} self-interruptions, {len(found.transcripts)} transcripts of herself; {found.onsets} onsets, "
+        f"{dict(Counter(found.suppressed))} held back; {told[0]}",
+    )
+    assert found.seconds >= SECONDS
+    assert late == []
+    assert found.transcripts == ()
+    assert abs(found.unheard) < 0.1

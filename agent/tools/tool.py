@@ -92,7 +92,8 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     """Run a tool on the JSON text the model wrote and return the observation; raises nothing but cancellation.
 
     Malformed or wrong arguments, a time-out and `ToolFailed` become words for the model; so does any other exception,
-    because a bug in one tool must not end the loop.
+    a value that is no JSON, a call of `sys.exit`, and a cancellation that nobody asked for: a bug in one tool must not
+    end the loop.
     """
     try:
         given = tool.arguments.model_validate_json(arguments or "{}")
@@ -107,7 +108,12 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
         return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
     except ToolFailed as error:
         return bounded(f"error: {error}")
-    except Exception as error:  # noqa: BLE001  the observation carries it, the loop goes on
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return f"error: {tool.name} was cancelled from inside"
+    except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
         return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
 
 
@@ -119,7 +125,8 @@ def render(value: Json) -> str:
 
 
 def bounded(text: str, limit: int = MAX_OBSERVATION) -> str:
-    """Return the text, cut to `limit` characters with a note of how much is missing."""
+    """Return the text, cut to `limit` characters with a note of how much is missing; half a character becomes `?`."""
+    text = text.encode(errors="replace").decode()
     return text if len(text) <= limit else f"{text[:limit]}… (cut: {len(text) - limit} more characters)"
 
 

@@ -92,6 +92,64 @@ async def test_what_a_tool_raises_becomes_words(error: Exception, told: str) -> 
     assert told in await run_tool(tool(fail), "{}", CALL)
 
 
+def _circle() -> list[object]:
+    circle: list[object] = []
+    circle.append(circle)
+    return circle
+
+
+@pytest.mark.shows("B1", "B9")
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (_circle(), "error: strange failed inside: ValueError"),
+        ({("a", 1): 2}, "error: strange failed inside: TypeError"),
+        ({1, 2}, '"{1, 2}"'),
+        (b"\xff", "b'"),
+        (float("nan"), "NaN"),
+        ("half a pair \ud83d", "half a pair ?"),
+    ],
+)
+async def test_what_is_no_json_is_told_and_ends_nothing(value: object, told: str) -> None:
+    async def strange() -> Json:
+        """Return something strange."""
+        return value  # type: ignore[return-value]
+
+    assert told in await run_tool(tool(strange), "{}", CALL)
+
+
+@pytest.mark.shows("B1")
+@pytest.mark.parametrize("raised", [SystemExit(3), asyncio.CancelledError()])
+async def test_a_tool_cannot_end_the_loop(raised: BaseException) -> None:
+    async def leave() -> Json:
+        """Leave."""
+        raise raised
+
+    observation = await run_tool(tool(leave), "{}", CALL)
+    assert observation.startswith("error: leave")
+
+
+async def test_a_cancellation_that_was_asked_for_is_one() -> None:
+    begun = asyncio.Event()
+
+    async def wait() -> Json:
+        """Wait."""
+        begun.set()
+        await asyncio.Event().wait()
+        return None
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(run_tool(tool(wait), "{}", CALL))
+        await begun.wait()
+        task.cancel()
+    assert task.cancelled()
+
+
+def test_what_breaking_off_a_call_leaves_behind_is_unknown_where_nothing_is_said() -> None:
+    assert tool(weigh).effect == "irreversible"
+    assert not tool(weigh).is_slow
+
+
 def test_a_tool_without_docstring_is_refused() -> None:
     async def silent() -> Json:
         return None

@@ -7,7 +7,7 @@ from time import monotonic
 
 import structlog
 
-from audio.completeness import commit_silence, completeness_of
+from audio.completeness import LONGEST_SILENCE, commit_silence, completeness_of
 from audio.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.errors import RecognitionFailed
 from audio.foreground import Foreground
@@ -197,7 +197,7 @@ class Listener:
                 for observer in self.observers:
                     observer.speech_started(SpeechStarted(signal.at))
             elif isinstance(signal, SoftEnd):
-                self._recognition.look_ahead(self._so_far(self._endpointer.turn_so_far(self._now)))
+                self._look_ahead()
             elif isinstance(signal, Resumed):
                 self._recognition.forget()
             elif isinstance(signal, Committed):
@@ -206,6 +206,13 @@ class Listener:
                 self._recognition.forget()
                 self._turn.drop(signal.ended_at)
                 self._end(None, TOO_SHORT)
+
+    def _look_ahead(self) -> None:
+        span = self._endpointer.turn_so_far(self._now)
+        is_speech = span.speech_seconds >= self._endpointer.settings.least_speech_seconds
+        if is_speech and self._recognition.look_ahead(self._so_far(span)):
+            # Before its words are known nobody could get the turn anyway: they decide when it ends.
+            self._endpointer.commit_after(LONGEST_SILENCE)
 
     def _so_far(self, span: Span) -> Utterance:
         suspicion = self.echo.suspicion(span.started_at, span.ended_at)

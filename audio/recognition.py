@@ -50,12 +50,13 @@ class Recognition:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    def look_ahead(self, utterance: Utterance, *, at_any_cost: bool = False) -> None:
-        """Recognize the words so far, unless the recognizer is too slow for that (`USELESS_AHEAD`)."""
+    def look_ahead(self, utterance: Utterance, *, at_any_cost: bool = False) -> bool:
+        """Recognize the words so far; False when the recognizer is too slow for that (`USELESS_AHEAD`)."""
         if self._last_took >= USELESS_AHEAD and not at_any_cost:
-            return
+            return False
         self._ahead = self._wanted = utterance
         self._wake()
+        return True
 
     def forget(self) -> None:
         """Speech went on, or the turn is over: nobody wants its words so far any more."""

@@ -86,7 +86,7 @@ async def test_an_utterance_is_its_speech_with_the_sound_before_and_a_short_sile
 
 @pytest.mark.shows("V6")
 async def test_who_speaks_right_after_a_turn_loses_no_syllable_either() -> None:
-    room = Room(QUIET + WORD + "." * 23 + WORD + QUIET)
+    room = recording(QUIET + WORD + "." * 23 + WORD + QUIET)
     await room.listen()
     assert len(room.heard) == 2
     second = chunk_numbers(room.heard[1].utterance)
@@ -257,6 +257,22 @@ async def test_who_hesitates_after_unfinished_words_is_not_cut_off_and_the_whole
     assert [heard.transcript.text for heard in room.turns.so_far] == ["remind me to", "remind me to buy milk"]
     assert chunk_numbers(room.heard[0].utterance).stop >= 40 + 8 + 30 + 8
     assert len(room.turns.started) == 1
+
+
+@pytest.mark.shows("V7")
+async def test_while_the_words_are_not_known_yet_the_turn_waits_for_them() -> None:
+    room = Room(QUIET + WORD + "." * 45)
+    room.recognizer.may_answer.clear()
+    committed_at: list[int] = []
+
+    def see() -> None:
+        if room.listener.counters.utterances and not committed_at:
+            committed_at.append(room.listener.counters.chunks)
+            room.recognizer.may_answer.set()
+
+    room.listener.on_chunk = see
+    await room.listen()
+    assert committed_after(room.heard[0]) == pytest.approx(1.2, abs=CHUNK_SECONDS)
 
 
 @pytest.mark.shows("V7")

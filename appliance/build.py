@@ -37,15 +37,17 @@ from appliance.models import choose_models
 from appliance.options import RunOptions
 from appliance.ringing.due import DueTimers
 from appliance.ringing.ringer import Ringer
-from appliance.speaking.mouth import open_player, voice_at_volume
+from appliance.speaking.interruption import Interruption
+from appliance.speaking.mouth import choose_voice, open_player
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
 from audio.echo.control import EchoControl
 from audio.echo.self_echo import SelfEcho
 from audio.interfaces import AudioSource, Player, Synthesizer
-from audio.listener import Surroundings
+from audio.listener import REFLEX, Surroundings
 from audio.mouth import Mouth
+from audio.reflexes.words import asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Box:
     """None without a microphone."""
     echo: EchoControl
     mouth: Mouth
+    interruption: Interruption
     ringer: Ringer | None
     """None in a box that only lives for one question: it leaves timers to the next one."""
     mind: Loop
@@ -73,7 +76,7 @@ class Outside:
     source: Callable[[Config, RunOptions], AudioSource | None] = open_source
     """None without a microphone."""
     player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
-    voice: Callable[[Config], Synthesizer] = voice_at_volume
+    voice: Callable[[Config], Synthesizer] = choose_voice
     models: Callable[[Config], Awaitable[list[ChatModel]]] = choose_models
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
@@ -106,7 +109,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             parts.push_async_callback(model.aclose)
         player = await outside.player(config, options)
         parts.push_async_callback(player.aclose)
-        mouth = Mouth(outside.voice(config), player, outside.clock)
+        mouth = Mouth(outside.voice(config), player, outside.clock, volume=config.voice.volume)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
         own_words = SelfEcho()
@@ -120,24 +123,36 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()
-        outlet = ReplyRouter(VoiceOutlet(mouth, state.bus, config.ears.language), text)
+        voice = VoiceOutlet(mouth, state.bus, config.ears.language)
+        outlet = ReplyRouter(voice, text)
         own_words.follow(mouth, outside.clock)
         situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]
         mind = _mind(config, state, graph, Thinking(models, outlet, tokens), situation)
-        mind.hush = mouth.hush
+        interruption = Interruption(mouth, voice, mind.interrupt, outside.clock)
+        mind.hush = interruption.silence
+        _join(interruption, ears, intake, echo)
         household = Household(
             state.mailbox,
             state.bus,
             text,
             mind,
-            _parts(ears, echo, models, graph),
+            _parts(ears, echo, models, graph) | {"interruptions": interruption.describe},
             config.mind.max_tool_calls,
             monotonic(),
         )
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(ears, echo, mouth, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
+        yield Box(ears, echo, mouth, interruption, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
+
+
+def _join(interruption: Interruption, ears: Ears | None, intake: Intake, echo: EchoControl) -> None:
+    """Let the ears end her replies: by words that nothing holds back from the mind, and no reflex may act upon."""
+    interruption.mode = lambda: echo.duplex.mode
+    interruption.guards = (*intake.guards, lambda heard: REFLEX if asked(heard.transcript.text) else "")
+    intake.guards = (*intake.guards, interruption.guard)
+    if ears is not None:
+        interruption.follow(ears.listener)
 
 
 def _mind(

@@ -6,7 +6,7 @@ from pathlib import Path
 from appliance.config import Config
 from appliance.exits import Exit
 from appliance.options import RunOptions
-from appliance.speaking.mouth import open_player, voice_at_volume
+from appliance.speaking.mouth import choose_voice, open_player
 from audio.language import sentence_language
 from audio.mouth import Mouth, SpokenSentence
 from audio.sentences import SentenceSplitter
@@ -19,7 +19,7 @@ def say(config: Config, text: str, output: Path | None) -> Exit:
 
 async def _say(config: Config, text: str, output: Path | None) -> Exit:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    mouth = Mouth(voice_at_volume(config), player)
+    mouth = Mouth(choose_voice(config), player, volume=config.voice.volume)
     unheard: list[str] = []
 
     async def account(sentence: SpokenSentence, heard: str, whole: bool) -> None:

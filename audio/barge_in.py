@@ -1,6 +1,5 @@
 """Somebody speaks while she does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -55,10 +54,6 @@ Action: TypeAlias = Pause | Duck | Resume | Peek | Commit
 Actions: TypeAlias = tuple[Action, ...]
 
 
-def _is_aside(words: str, language: str) -> bool:
-    return is_backchannel(words, language)
-
-
 class BargeIn:
     """Told what happens, in order; answers with what is to be done now. `now` is in seconds, on the ears' clock.
 
@@ -66,11 +61,9 @@ class BargeIn:
     while somebody else had paused her, end the reply as they do in every mode.
     """
 
-    def __init__(self, mode: Mode, is_aside: Callable[[str, str], bool] = _is_aside) -> None:
+    def __init__(self, mode: Mode) -> None:
         self.mode = mode
         """May change at any time; holds from the next speech on."""
-        self._is_aside = is_aside
-        """Whether words (in a language) leave a reply be: backchannels, and what a reflex will act on."""
         self._reply_began: float | None = None
         """None while she has nothing to say."""
         self._speech_at: float | None = None
@@ -163,7 +156,7 @@ class BargeIn:
             return False
         text = heard.transcript.text
         is_new = heard.utterance.started_at > self._ended_by
-        return is_new and bool(text.strip()) and not self._is_aside(text, heard.transcript.language)
+        return is_new and bool(text.strip()) and not is_backchannel(text, heard.transcript.language)
 
     def _end_reply(self, heard: Heard) -> Actions:
         self._quiet = None

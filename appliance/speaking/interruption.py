@@ -46,9 +46,7 @@ class Interruption:
     ) -> None:
         """`interrupt` ends the run of an event (`Loop.interrupt`); `clock` is the one of the ears, in seconds."""
         self.guards: tuple[Callable[[Heard], str], ...] = ()
-        """Say why words that nobody has admitted yet do not count, "" when they do; without effect, asked often."""
-        self.is_reflex: Callable[[str], bool] = lambda words: False
-        """Whether a reflex will act on these words: that is its to do, and no end of a reply."""
+        """Say why words of a turn that is still open end no reply yet, "" when they do; without effect, asked often."""
         self.peek: Callable[[], None] = _nobody_asked
         """Asks the listener for the words so far."""
         self.mode: Callable[[], Mode] = lambda: Mode.HALF
@@ -57,7 +55,7 @@ class Interruption:
         self._outlet = outlet
         self._interrupt = interrupt
         self._clock = clock
-        self._barge_in = BargeIn(self.mode(), self._is_aside)
+        self._barge_in = BargeIn(self.mode())
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         mouth.on_speaking = self._reply
@@ -108,12 +106,13 @@ class Interruption:
         transcript = heard.transcript
         return BACKCHANNEL if is_backchannel(transcript.text, transcript.language) else ""
 
+    def silence(self) -> None:
+        """Be silent at once, and say nothing more of the replies under way; what `Loop.hush` asks for."""
+        self._outlet.hush()
+
     def describe(self) -> dict[str, Json]:
         """Return the mode, and how often she was quiet for somebody, went on, or ended; for the status."""
         return {"mode": str(self.mode()), **{name: self._counts[name] for name in ("quiet", "went_on", "ended")}}
-
-    def _is_aside(self, words: str, language: str) -> bool:
-        return is_backchannel(words, language) or self.is_reflex(words)
 
     def _reply(self, speaking: bool) -> None:
         self._barge_in.mode = self.mode()

@@ -14,7 +14,6 @@ from audio.synthesizer.chain import VoiceChain
 from audio.synthesizer.edge import EdgeSynthesizer
 from audio.synthesizer.espeak import EspeakSynthesizer
 from audio.synthesizer.kept import KeepingVoice, KeptPhrases, KeptVoice
-from audio.synthesizer.volume import AtVolume
 
 log = structlog.get_logger()
 
@@ -36,12 +35,6 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         tell = log.info if options.deaf else log.warning
         tell("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
     return speaker
-
-
-def voice_at_volume(config: Config) -> Synthesizer:
-    """Return the chain of voices at the configured volume."""
-    chain = choose_voice(config)
-    return chain if config.voice.volume == 100 else AtVolume(chain, config.voice.volume)
 
 
 def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:

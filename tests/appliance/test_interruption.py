@@ -173,7 +173,7 @@ async def test_after_a_question_company_is_an_answer() -> None:
 async def test_a_reflex_over_the_reply_is_left_to_the_reflex() -> None:
     async with a_room() as room:
         delivery = await room.tell()
-        room.interruption.is_reflex = lambda words: words == "louder"
+        room.interruption.guards = (lambda heard: REFLEX if heard.transcript.text == "louder" else "",)
         at = room.somebody_speaks()
         louder = heard("louder", at, at + 0.4)
         room.interruption.words_so_far(louder)
@@ -181,6 +181,19 @@ async def test_a_reflex_over_the_reply_is_left_to_the_reflex() -> None:
         assert room.happened == ["pause", "resume"]
         room.finish()
         assert (await delivery.ended()).heard == STORY
+
+
+@pytest.mark.shows("V16", "V17")
+async def test_a_reflex_that_did_not_act_leaves_the_words_to_the_mind() -> None:
+    async with a_room() as room:
+        delivery = await room.tell()
+        room.interruption.guards = (lambda heard: REFLEX,)
+        at = room.somebody_speaks()
+        room.interruption.words_so_far(heard("stop", at, at + 0.4))
+        assert room.interrupted == []
+        room.interruption.turn_ended(heard("stop", at, at + 0.4), "")
+        assert room.interrupted == [EVENT.id]
+        await delivery.ended()
 
 
 @pytest.mark.shows("V16", "V17")

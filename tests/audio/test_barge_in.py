@@ -99,15 +99,6 @@ def test_company_that_turns_into_a_question_does() -> None:
     assert she.words_so_far(heard("ok but what about tomorrow", 12.0, 14.0)) == (Commit("ok but what about tomorrow"),)
 
 
-@pytest.mark.shows("V16", "V17")
-def test_words_that_a_reflex_acts_on_do_not_end_it_either() -> None:
-    she = BargeIn(Mode.FULL, lambda words, language: words == "louder")
-    she.reply_began(10.0)
-    assert she.speech_started(12.0, 12.1) == (Pause(),)
-    assert she.words_so_far(heard("louder", 12.0, 12.4)) == ()
-    assert she.turn_ended(None) == (Resume(),)
-
-
 @pytest.mark.shows("V17")
 def test_words_that_come_late_still_end_the_reply() -> None:
     she = speaking()

@@ -113,6 +113,10 @@ class Mailbox:
         """Close the event in hand because the event `by` goes on with its words; False when it is not in hand."""
         return await self._step(lambda c, now: table.supersede(c, event_id, by, now))
 
+    async def erase(self, event_id: str) -> bool:
+        """Take the words out of an event for good; that it was, and what became of it, stays. False when unknown."""
+        return await self._database.write(lambda c: table.erase(c, event_id))
+
     async def wake(self, name: str) -> int:
         """Make the events due that were suspended for this name; return how many."""
         with self._changing():

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, get_args
 
@@ -261,3 +262,16 @@ def _utf8(text: str) -> str:
 
 def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
+
+
+def erase(connection: sqlite3.Connection, event_id: str) -> bool:
+    """Take the words out of an event, its metadata and what was noted of it; False when it is unknown."""
+    row = connection.execute("SELECT envelope FROM mailbox WHERE id = ?", (event_id,)).fetchone()
+    if row is None:
+        return False
+    bare = replace(from_json(row["envelope"]), content="", result="", error="", metadata={})
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute(
+        "UPDATE mailbox SET envelope = ?, note = '', summary = '' WHERE id = ?", (to_json(bare), event_id)
+    )
+    return True

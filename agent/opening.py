@@ -81,7 +81,7 @@ class Opening:
         newest = await self.journal.entries(
             topic=(INTERRUPTED, MESSAGE), session_id=event.session_id, owner_key=event.owner_key, newest=True, limit=1
         )
-        if not newest or newest[0].topic != INTERRUPTED:
+        if not newest or newest[0].topic != INTERRUPTED or "heard" not in newest[0].body:  # erased: nobody is told
             return {}
         return {"Interrupted_After": str(newest[0].body["heard"]), "Unsaid": str(newest[0].body["unsaid"])}
 

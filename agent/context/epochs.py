@@ -3,14 +3,14 @@
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from agent.bus import Bus
 from agent.context import history
 from agent.context.tokens import TokenCounter
-from agent.event import Event, new_id
+from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Json, Message, ToolSpec
 from agent.record import step
 from memory.journal import Journal
@@ -114,6 +114,21 @@ class Contexts:
         opened = await self._begin(event, run_id, (epoch.system, epoch.tools), _opening(summary, kept))
         self._open[event.owner_key, event.session_id] = opened
         return opened
+
+    async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
+        """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.
+
+        Between two runs only. No earlier epoch of the session is read again. False where there is none.
+        """
+        key = (event.owner_key, event.session_id)
+        epoch = self._open.get(key) or await self._load(event)
+        if epoch is None:
+            return False
+        kept = history.without(epoch.messages, events, words)
+        # Its cause must not be an event whose entries are erased.
+        cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
+        self._open[key] = await self._begin(cause, "", (epoch.system, epoch.tools), kept)
+        return True
 
     def append(self, epoch: Epoch, message: Message) -> None:
         """Append a message that is in the journal already (see `envelope`)."""

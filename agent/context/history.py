@@ -1,6 +1,7 @@
 """What a new epoch takes along of the one before: whole last turns, within two limits; the rest as a digest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from agent.context import block
 from agent.model.messages import Message
@@ -45,6 +46,20 @@ def split(
             break
         taken.insert(0, remaining.pop())
     return [message for turn in remaining for message in turn], [message for turn in taken for message in turn]
+
+
+def without(messages: Sequence[Message], events: Collection[str], words: Collection[str]) -> list[Message]:
+    """Return the turns that are not of these events, the summary at the front without the lines that hold the words."""
+    kept = []
+    for turn in turns(messages):
+        seen = block.parse(turn[0].content)
+        if seen is None:
+            lines = turn[0].content.splitlines()
+            clean = [line for line in lines if not any(said in line for said in words if said)]
+            kept += [replace(turn[0], content="\n".join(clean)), *turn[1:]]
+        elif seen.event_id not in events:
+            kept += turn
+    return kept
 
 
 def digest(left: Sequence[Message]) -> str:

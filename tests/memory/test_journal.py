@@ -1,4 +1,6 @@
 import asyncio
+import dataclasses
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.database import Database
-from memory.journal import SCHEMA, Entry, Journal, Json, Stored
+from memory.journal import ERASED, SCHEMA, Entry, Journal, Json, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -23,6 +25,11 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 def journal(database: Database) -> Journal:
     return Journal(database)
+
+
+def everything_in(folder: Path) -> bytes:
+    """Return all files of a folder, one behind the other."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 def numbers(entries: list[Stored]) -> list[Json]:
@@ -195,3 +202,32 @@ async def test_what_building_a_context_costs_does_not_grow_with_the_journal(
     await journal.append(*steps_of_a_day(600, 20_000, "desk"))
     assert small > 10
     assert await steps() <= 1.1 * small
+
+
+@pytest.mark.shows("V29")
+async def test_what_is_erased_is_gone_from_the_search_and_from_the_disk_and_its_digest_stays(
+    tmp_path: Path, journal: Journal, database: Database
+) -> None:
+    await journal.append(*(Entry("said", {"words": f"rhubarb number {n}"}, id=f"other-{n}") for n in range(50)))
+    body: dict[str, Json] = {"words": "the xylophone is buried 在花园里", "text": "xylophone"}
+    await journal.append(Entry("said", body, "event", session_id="room", owner_key="household", id="one", at=NOON))
+    before = (await journal.entries(event_id="event"))[0]
+    assert await journal.erase("one", "unknown") == 1
+    [after] = await journal.entries(event_id="event")
+    assert await journal.search("xylophone", "household") == []
+    assert await journal.search("花园", "household") == []
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    assert after.body == {ERASED: hashlib.sha256(text.encode()).hexdigest()}, "who kept the words can prove them"
+    assert dataclasses.replace(after, body=body) == before, "place, time and owner stay"
+    left = everything_in(tmp_path)
+    assert b"rhubarb" in left
+    assert b"xylophone" not in left
+    assert "花园".encode() not in left
+
+
+async def test_erasing_twice_keeps_the_first_digest(journal: Journal) -> None:
+    await journal.append(Entry("said", {"words": "plums"}, id="one"))
+    await journal.erase("one")
+    first = await journal.entries()
+    assert await journal.erase("one") == 0
+    assert await journal.entries() == first

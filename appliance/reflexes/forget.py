@@ -1,0 +1,153 @@
+"""Forgetting what was just heard: sound, words, context, and what was written because of them; digests stay."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from agent.bus import Observer
+from agent.context.epochs import EPOCH, Contexts
+from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event, utc_now
+from agent.model.messages import Json
+from appliance.hearing.suppressed import EARS_SUPPRESSED
+from appliance.reflexes.reflexes import ROOM
+from appliance.state import State
+from memory.errors import MemoryFailure
+from memory.journal import ERASED, Stored
+
+log = structlog.get_logger()
+
+FORGOTTEN: Final = "forgotten"
+"""Type of the envelope that says how much was erased; it holds no words."""
+
+RUN_ENDS_WITHIN: Final = 5.0
+"""Seconds that an interrupted run may take to put its event away; then what is there so far is erased."""
+
+MOST_EVENTS: Final = 1000
+"""Turns that one order may erase."""
+
+
+async def no_graph(event_id: str) -> int:
+    """Erase nothing: what an event wrote into the graph is known once there is an audit log."""
+    return 0
+
+
+def _no_interruption(event_id: str) -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class Forgetting:
+    """Erases turns of the room, with all that came of them, as far as this machine knows."""
+
+    state: State
+    contexts: Contexts
+    interrupt: Callable[[str], bool] = _no_interruption
+    """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
+    drop_sound: list[Callable[[], object]] = field(default_factory=list)
+    """Each empties a place where sound or words are kept outside the database; may block."""
+    erase_event: Callable[[str], Awaitable[int]] = no_graph
+    """Removes from the graph what was written because of an event; returns how many statements."""
+    now: Callable[[], datetime] = utc_now
+
+    async def last(self, count: int = 1) -> str:
+        """Forget the newest turns; return the name of the sentence that tells how that went."""
+        return await self._forget((await self._heard())[-count:])
+
+    async def since(self, minutes: float) -> str:
+        """Forget what was heard within the last so many minutes."""
+        start = self.now() - timedelta(minutes=minutes)
+        return await self._forget([event for event in await self._heard() if event.created_at >= start], start)
+
+    async def _heard(self) -> list[Event]:
+        """Return the room's spoken events that still have their words, oldest first."""
+        mailbox = self.state.mailbox
+        runs = await self.state.journal.entries(
+            topic="runs.new", session_id=ROOM, owner_key=HOUSEHOLD, newest=True, limit=MOST_EVENTS
+        )
+        names = dict.fromkeys(run.event_id for run in runs if run.body.get("source") == "mic")
+        filed = [found.event for name in names if (found := await mailbox.find(name))]
+        waiting = await mailbox.waiting(ASR_TRANSCRIPT, HOUSEHOLD)
+        return sorted(
+            {event.id: event for event in (*filed, *waiting) if event.content}.values(),
+            key=lambda event: event.created_at,
+        )
+
+    async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
+        for drop in self.drop_sound:
+            await asyncio.to_thread(drop)
+        if not events:
+            return "nothing to forget"
+        try:
+            await self._stop(events)
+            events = await self._with_predecessors(events)
+            entries = await self._entries(events, start or events[0].created_at)
+            await self._erase(events, entries)
+            written = sum([await self.erase_event(event.id) for event in events])
+            await self._journal(len(events), len(entries), written)
+        except MemoryFailure as error:
+            log.warning("not_forgotten", reason=str(error))
+            return "not forgotten"
+        return "forgotten"
+
+    async def _stop(self, events: list[Event]) -> None:
+        """End what the mind still does with them, or would."""
+        mailbox = self.state.mailbox
+        for event in events:
+            await mailbox.withdraw(event.id, "forgotten")
+        steps = self.state.bus.observe("ui.events")
+        try:
+            if any(self.interrupt(event.id) for event in events):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(RUN_ENDS_WITHIN):
+                        await _finished(steps, {event.id for event in events})
+        finally:
+            self.state.bus.forget(steps)
+
+    async def _with_predecessors(self, events: list[Event]) -> list[Event]:
+        """Return the events with those whose words they go on with: one sentence, said with a pause."""
+        found = {event.id: event for event in events}
+        for event in events:
+            before = str(event.metadata.get("continues", ""))
+            while before and before not in found and (filed := await self.state.mailbox.find(before)):
+                found[before] = filed.event
+                before = str(filed.event.metadata.get("continues", ""))
+        return list(found.values())
+
+    async def _entries(self, events: list[Event], start: datetime) -> list[Stored]:
+        """Return every entry of the events' runs, the epochs that took them along, and turns held back meanwhile."""
+        journal = self.state.journal
+        own = [entry for event in events for entry in await journal.entries(event_id=event.id)]
+        if not own:
+            return []
+        first = min(entry.seq for entry in own)
+        # Whatever epoch was opened since may have taken the words along; `leave_out` opens one that has not.
+        epochs = await journal.entries(topic=EPOCH, session_id=ROOM, owner_key=HOUSEHOLD, after=first - 1)
+        held_back = await journal.entries(topic=EARS_SUPPRESSED, after=first - 1)
+        early = await journal.entries(topic=EARS_SUPPRESSED, newest=True, limit=MOST_EVENTS)
+        near = [*held_back, *(entry for entry in early if entry.at >= start)]
+        return [entry for entry in (*own, *epochs, *near) if ERASED not in entry.body]
+
+    async def _erase(self, events: list[Event], entries: list[Stored]) -> None:
+        names = {event.id for event in events}
+        if entries:
+            await self.contexts.leave_out(events[-1], names, {event.content for event in events})
+        for event in events:
+            await self.state.mailbox.erase(event.id)
+        await self.state.journal.erase(*dict.fromkeys(entry.id for entry in entries))
+
+    async def _journal(self, events: int, entries: int, written: int) -> None:
+        body: dict[str, Json] = {"events": events, "entries": entries, "graph_statements": written}
+        log.info("forgotten", **body)
+        await self.state.bus.publish(Event(type=FORGOTTEN, session_id=ROOM, status="completed", metadata=body))
+
+
+async def _finished(steps: Observer, events: Collection[str]) -> None:
+    """Return when a run of one of these events is over."""
+    async for each in steps:
+        if each.parent_id in events and each.metadata.get("event") == "run_finished":
+            return

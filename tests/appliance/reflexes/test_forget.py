@@ -1,0 +1,160 @@
+"""Forgetting what was just heard: out of the file, the context, the mailbox and the search, by a real loop's traces."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.event import ASR_TRANSCRIPT, Event, utc_now
+from appliance.hearing.suppressed import EARS_SUPPRESSED
+from appliance.reflexes.forget import FORGOTTEN, Forgetting
+from appliance.state import State
+from memory.errors import StateUnusable
+from memory.journal import ERASED
+from tests.agent.mind import TestMind, a_mind
+from tests.fakes import ScriptedModel, calls
+
+
+def said(words: str, minutes_ago: float = 0.0, **metadata: str) -> Event:
+    at = utc_now() - timedelta(minutes=minutes_ago)
+    return Event(ASR_TRANSCRIPT, words, source="mic", priority=10, created_at=at, metadata={**metadata})
+
+
+def replies(count: int, text: str = "Noted.") -> ScriptedModel:
+    return ScriptedModel(*(calls(("reply", f'{{"text": "{text}"}}'), prefix=f"c{n}") for n in range(count)))
+
+
+def forgetting(mind: TestMind) -> Forgetting:
+    return Forgetting(State(mind.journal, mind.mailbox, mind.mind.bus), mind.mind.contexts)
+
+
+def on_disk(folder: Path, words: str) -> bool:
+    return any(words.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+@pytest.mark.shows("V29")
+async def test_the_last_turn_is_gone_everywhere_and_what_was_before_it_is_not(tmp_path: Path) -> None:
+    model = replies(3, "Noted, the xylophone.")
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(said("my keys are in the drawer", 2))
+        secret = said("the xylophone is under the apple tree", 1)
+        await mind.handle(secret)
+        assert on_disk(tmp_path, "apple tree")
+        assert await forgetting(mind).last() == "forgotten"
+        assert not on_disk(tmp_path, "apple tree")
+        assert await mind.journal.search("apple tree", "household") == []
+        assert await mind.journal.search("keys", "household")
+        filed = await mind.mailbox.find(secret.id)
+        assert filed is not None
+        assert (filed.state, filed.event.content, filed.summary) == ("completed", "", "")
+        assert all(ERASED in entry.body for entry in await mind.journal.entries(event_id=secret.id))
+        await mind.handle(said("what do you know"))
+    sent = "".join(message.content for message in model.requests[-1])
+    assert "my keys" in sent
+    assert "apple tree" not in sent
+
+
+@pytest.mark.shows("V29")
+async def test_it_stays_forgotten_over_a_restart(tmp_path: Path) -> None:
+    model = replies(2)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(said("the apple tree"))
+        await forgetting(mind).last()
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(said("what do you know"))
+    assert not on_disk(tmp_path, "apple tree")
+    assert "apple tree" not in "".join(message.content for message in model.requests[-1])
+
+
+@pytest.mark.shows("V29")
+async def test_the_last_minutes_reach_what_waits_and_what_nobody_was_meant_to_get(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(3)]) as mind:
+        await mind.handle(said("an old plum", 30))
+        await mind.handle(said("the apple tree", 4))
+        waiting = said("the apple tree again", 1)
+        await mind.mailbox.enqueue(waiting)
+        held_back = Event(EARS_SUPPRESSED, source="mic", metadata={"reason": "x", "text_spoken": "apple tree, too"})
+        await mind.mind.bus.publish(held_back)
+        assert await forgetting(mind).since(10) == "forgotten"
+        assert not on_disk(tmp_path, "apple tree")
+        assert on_disk(tmp_path, "plum")
+        filed = await mind.mailbox.find(waiting.id)
+        assert filed is not None
+        assert filed.state == "withdrawn"
+        (told,) = await mind.journal.entries(topic=FORGOTTEN)
+        assert told.body["events"] == 2
+
+
+@pytest.mark.shows("V29")
+async def test_a_sentence_said_with_a_pause_is_forgotten_whole(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        first = said("under the apple tree", 1)
+        await mind.mailbox.enqueue(first)
+        await mind.handle(said("there is a box", 0.5, continues=first.id))
+        assert await forgetting(mind).last() == "forgotten"
+        assert not on_disk(tmp_path, "apple tree")
+        assert not on_disk(tmp_path, "there is a box")
+
+
+@pytest.mark.shows("V29")
+async def test_a_turn_that_is_being_answered_is_stopped_first(tmp_path: Path) -> None:
+    model = replies(1, "You said apple tree, and I answer at length.")
+    model.hold[0] = asyncio.Event()
+    async with a_mind(tmp_path, [model]) as mind:
+        event = said("the apple tree")
+        forget = forgetting(mind)
+        forget.interrupt = mind.loop.interrupt
+        async with mind.at_work(event):
+            while not model.requests:
+                await mind.noticed()
+                await mind.mailbox.counts()
+            assert await forget.last() == "forgotten"
+        assert await mind.state_of(event) == "completed"
+        assert not on_disk(tmp_path, "apple tree")
+
+
+@pytest.mark.shows("V29")
+async def test_sound_is_dropped_and_the_graph_is_asked_even_where_there_were_no_words(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        forget, dropped, erased = forgetting(mind), [], []
+        forget.drop_sound = [lambda: dropped.append("phrases")]
+        assert await forget.last() == "nothing to forget"
+        assert dropped == ["phrases"]
+
+        async def erase_event(event_id: str) -> int:
+            erased.append(event_id)
+            return 3
+
+        forget.erase_event = erase_event
+        event = said("the apple tree")
+        await mind.handle(event)
+        assert await forget.last() == "forgotten"
+        assert erased == [event.id]
+        assert (await mind.journal.entries(topic=FORGOTTEN))[0].body["graph_statements"] == 3
+        assert await forget.last() == "nothing to forget", "an event without words is none"
+
+
+async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        await mind.handle(said("the apple tree"))
+        forget = forgetting(mind)
+
+        async def full(event_id: str) -> int:
+            raise StateUnusable("the disk is full")
+
+        forget.erase_event = full
+        assert await forget.last() == "not forgotten"
+
+
+@pytest.mark.shows("V29")
+async def test_the_database_is_whole_afterwards(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(5)]) as mind:
+        for number in range(5):
+            await mind.handle(said(f"apple tree number {number}"))
+        await forgetting(mind).last(3)
+    with closing(sqlite3.connect(tmp_path / "nakari.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.execute("INSERT INTO journal_words (journal_words) VALUES ('integrity-check')")

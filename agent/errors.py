@@ -7,6 +7,7 @@ AgentError
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
+├── TooManyEvents           she made more events for one event, or altogether, than she may
 └── ToolFailed              a tool's own words for the model; never ends the loop
 """
 
@@ -48,6 +49,10 @@ class Stopped(AgentError):
 
 class IllegalMessages(AgentError):
     """The message list breaks a rule of every provider (an orphan result, a call without result, wrong order)."""
+
+
+class TooManyEvents(AgentError):
+    """One event of her own making too many; the text says which limit. Mend: finish some first."""
 
 
 class ToolFailed(AgentError):

@@ -13,6 +13,9 @@ State = Literal["pending", "suspended", "in_hand", "completed", "dead", "withdra
 PERSON: Final = "person"
 """The name that any person's event wakes."""
 
+CHILDREN: Final = "children"
+"""The name that wakes an event when all the events she made for it are closed."""
+
 MAX_ATTEMPTS: Final = 5
 """Deliveries of one event at which the process may die; after the last one it goes to the dead letter."""
 

@@ -7,16 +7,20 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
+from agent import mailbox_children as offspring
 from agent import mailbox_table as table
 from agent.event import Event, require_event, utc_now
-from agent.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
-from agent.mailbox_table import SCHEMA
+from agent.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
+from agent.mailbox_children import Child
 from agent.model.messages import Json
 from memory.database import Database
 
 T = TypeVar("T")
 
-__all__ = ["MAX_ATTEMPTS", "PERSON", "SCHEMA", "Filed", "InHand", "Mailbox", "State", "Wait", "Wake"]
+__all__ = ["CHILDREN", "MAX_ATTEMPTS", "PERSON", "SCHEMA", "Filed", "InHand", "Mailbox", "State", "Wait", "Wake"]
+
+SCHEMA: Final = table.SCHEMA + offspring.SCHEMA
+"""For `Database.open`."""
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
 """Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
@@ -50,11 +54,12 @@ class Mailbox:
         """File an event; False when its id is known already, whatever became of that one.
 
         What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
-        Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold.
+        Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold,
+        `TooManyEvents` for one event of her own making too many.
         """
         require_event(event)
         with self._changing():
-            added = await self._database.write(lambda c: table.put(c, event, self._now()))
+            added = await self._database.write(lambda c: self._put(c, event))
         if added:
             self.on_arrival(event)
         return added
@@ -91,7 +96,7 @@ class Mailbox:
 
         False, and nothing changes, when it is not in hand, such as the second time.
         """
-        return await self._step(lambda c, now: table.complete(c, event_id, summary, figures, now))
+        return await self._close(event_id, lambda c, now: table.complete(c, event_id, summary, figures, now))
 
     async def suspend(self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
@@ -99,15 +104,21 @@ class Mailbox:
         It stays away a second at least, for quiet a minute (`agent.mail`), so that it never spins. `fresh_grant` sets
         its counted tool calls to 0 and adds one to `InHand.grants`.
         """
-        return await self._step(lambda c, now: table.suspend(c, event_id, note, wake, now, fresh_grant=fresh_grant))
+
+        def put_back(connection: sqlite3.Connection, now: datetime) -> bool:
+            suspended = table.suspend(connection, event_id, note, wake, now, fresh_grant=fresh_grant)
+            offspring.wake_childless(connection, event_id, now)
+            return suspended
+
+        return await self._step(put_back)
 
     async def fail(self, event_id: str, reason: str) -> bool:
         """Move the event in hand to the dead letter, with the reason in words; False when it is not in hand."""
-        return await self._step(lambda c, now: table.fail(c, event_id, reason, now))
+        return await self._close(event_id, lambda c, now: table.fail(c, event_id, reason, now))
 
     async def withdraw(self, event_id: str, reason: str) -> bool:
         """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
-        return await self._step(lambda c, now: table.withdraw(c, event_id, reason, now))
+        return await self._close(event_id, lambda c, now: table.withdraw(c, event_id, reason, now))
 
     async def supersede(self, event_id: str, by: str) -> bool:
         """Close the event in hand because the event `by` goes on with its words; False when it is not in hand."""
@@ -149,6 +160,24 @@ class Mailbox:
     async def counts(self) -> dict[str, int]:
         """Return how many events are in each `State`; every state is there."""
         return await self._database.read(table.counts)
+
+    async def children(self, event_id: str) -> list[Child]:
+        """Return what became of the events she made for an event, in the order of their arrival."""
+        return await self._database.read(lambda c: offspring.children(c, event_id))
+
+    def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
+        offspring.check_quota(connection, event)
+        return table.put(connection, event, self._now())
+
+    async def _close(self, event_id: str, close: Callable[[sqlite3.Connection, datetime], bool]) -> bool:
+        """Close an event, and wake its parent if that waits for this."""
+
+        def change(connection: sqlite3.Connection, now: datetime) -> bool:
+            closed = close(connection, now)
+            offspring.wake_parent(connection, event_id)
+            return closed
+
+        return await self._step(change)
 
     async def _step(self, change: Callable[[sqlite3.Connection, datetime], T]) -> T:
         with self._changing():

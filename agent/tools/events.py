@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.context.block import format_time, parse_time
 from agent.desk import Completion, Desk, Suspension
-from agent.errors import ToolFailed
+from agent.errors import ToolFailed, TooManyEvents
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import Mailbox, Wake
 from agent.model.messages import Json
@@ -70,7 +70,10 @@ class EventTools:
             priority=priority,
             not_before=_moment(not_before) if not_before else None,
         )
-        await self.mailbox.enqueue(created)
+        try:
+            await self.mailbox.enqueue(created)
+        except TooManyEvents as error:
+            raise ToolFailed(str(error)) from error
         return {"id": created.id}
 
     async def suspend_event(
@@ -78,7 +81,8 @@ class EventTools:
         note: Annotated[str, Field(description="How far you got; you get it back word for word.")],
         wake_at: Annotated[str, Field(description="UTC time at which it shall come back, or empty.")] = "",
         wake_on: Annotated[
-            str, Field(description="Name of what it waits for, or empty for the next idle moment.")
+            str,
+            Field(description='"children" for the events you made for it, another name, or empty for an idle moment.'),
         ] = "",
     ) -> Json:
         """Put the event in hand back, with a note, until a time, a named event, or the next idle moment."""

@@ -1,0 +1,87 @@
+"""Events she made for an event: how many there may be, what became of them, and who waits for them."""
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from agent.envelope import from_json, utc_text
+from agent.errors import TooManyEvents
+from agent.event import Event
+from agent.mail import CHILDREN, LEAST_PAUSE
+
+SELF: Final = "self"
+"""The source of what she made herself."""
+
+MOST_CHILDREN: Final = 20
+"""Events she may make for one event, over its whole life."""
+
+MOST_OPEN: Final = 200
+"""Events of her own making that may be open at a time: children have children too."""
+
+SCHEMA: Final = """
+CREATE INDEX IF NOT EXISTS mailbox_children ON mailbox (json_extract(envelope, '$.parent_id'))
+    WHERE json_extract(envelope, '$.source') = 'self';
+"""
+
+_OF: Final = "json_extract(envelope, '$.source') = 'self' AND json_extract(envelope, '$.parent_id') = :parent"
+_OPEN: Final = "state IN ('pending', 'suspended', 'in_hand')"
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What became of one of them."""
+
+    content: str
+    state: str
+    outcome: str
+    """Its summary, or why it was given up or withdrawn."""
+
+
+def check_quota(connection: sqlite3.Connection, event: Event) -> None:
+    """Raise `TooManyEvents` when her own event is one too many for its parent, or altogether."""
+    if event.source != SELF or not event.parent_id:
+        return
+    if _count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", event.parent_id) >= MOST_CHILDREN:
+        raise TooManyEvents(f"{MOST_CHILDREN} events were made for this event, and no more may be")
+    own = "SELECT count(*) FROM mailbox WHERE json_extract(envelope, '$.source') = 'self' AND " + _OPEN
+    if _count(connection, own, "") >= MOST_OPEN:
+        raise TooManyEvents(f"{MOST_OPEN} events of your own are open: finish some before you make more")
+
+
+def wake_parent(connection: sqlite3.Connection, event_id: str) -> None:
+    """Make the parent of a closed event due, if it waits for its children and this was the last open one."""
+    row = connection.execute(
+        "SELECT json_extract(envelope, '$.parent_id') AS parent FROM mailbox WHERE id = ?", (event_id,)
+    ).fetchone()
+    if row is None or not row["parent"] or _open(connection, row["parent"]):
+        return
+    connection.execute(
+        "UPDATE mailbox SET due_at = NULL, waits_for = '' WHERE id = ? AND state = 'suspended' AND waits_for = ?",
+        (row["parent"], CHILDREN),
+    )
+
+
+def wake_childless(connection: sqlite3.Connection, event_id: str, now: datetime) -> None:
+    """Let an event that was suspended for its children come back when none of them is open."""
+    if not _open(connection, event_id):
+        connection.execute(
+            "UPDATE mailbox SET due_at = ?, waits_for = '' WHERE id = ? AND state = 'suspended' AND waits_for = ?",
+            (utc_text(now + LEAST_PAUSE), event_id, CHILDREN),
+        )
+
+
+def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
+    """Return what became of the events she made for an event, in the order of their arrival."""
+    rows = connection.execute(
+        f"SELECT envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", {"parent": event_id}
+    )
+    return [Child(from_json(row["envelope"]).content, row["state"], row["summary"] or row["reason"]) for row in rows]
+
+
+def _open(connection: sqlite3.Connection, parent: str) -> bool:
+    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {_OPEN}", parent))
+
+
+def _count(connection: sqlite3.Connection, statement: str, parent: str) -> int:
+    return int(connection.execute(statement, {"parent": parent}).fetchone()[0])

@@ -22,6 +22,9 @@ from memory.journal import Journal
 MOST_PREDECESSORS: Final = 8
 """Superseded events whose words are brought along: so often nobody goes on after a pause."""
 
+_EXCERPT: Final = 200
+"""Characters of what a child was to do, and of what came of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -73,8 +76,15 @@ class Opening:
         situation |= await self._left_unsaid(run.event)
         if run.hand.note:
             situation["Note"] = run.hand.note
+            situation |= await self._of_children(run.event)
         time = run.event.created_at if run.event.is_from_person else self.now()
         return block_of(run.hand, run.budget.left, time, situation)
+
+    async def _of_children(self, event: Event) -> dict[str, str]:
+        """Return what became of the events she made for this one, before it was put aside."""
+        children = await self.mailbox.children(event.id)
+        told = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
+        return {"Children": "; ".join(told)} if children else {}
 
     async def _left_unsaid(self, event: Event) -> dict[str, str]:
         """Return what was heard of the session's last reply, and what was not, unless a block has told it since."""

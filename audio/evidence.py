@@ -1,0 +1,181 @@
+"""Whether words were said at all: all evidence of an utterance and its transcript together, never a list of phrases."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from audio.speech import Heard
+
+WIDE: Final = "\u2e80"
+"""From this character on one of them stands for a syllable: Chinese, Japanese, Korean."""
+
+LETTERS_A_SYLLABLE: Final = 3
+"""As what such a character counts, so that one bound on the speed of speech holds for all scripts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of one utterance; None for what nobody measured."""
+
+    speech_seconds: float | None = None
+    """How much of it the voice detector called speech."""
+    span_seconds: float | None = None
+    """From the first to the last of it."""
+    snr_db: float | None = None
+    """Level of the speech above the background before it."""
+    letters: int | None = None
+    """Length of the transcript, see `letters_of`."""
+    is_guess: bool = False
+    """Whether the recognizer itself trusts it little (`Transcript.confidence` is low)."""
+    avg_logprob: float | None = None
+    no_speech_prob: float | None = None
+    compression_ratio: float | None = None
+    echo_suspicion: float | None = None
+    """In [0, 1]: how likely the sound is left over of her own voice."""
+
+    @property
+    def letters_per_second(self) -> float | None:
+        """How fast it was said, if it was."""
+        if self.letters is None or not self.speech_seconds:
+            return None
+        return self.letters / self.speech_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From where on a figure speaks against an utterance. The defaults of Whisper's three figures are upstream's."""
+
+    avg_logprob: float = -1.0
+    """Upstream `log_prob_threshold`; not measured here, where no true Whisper weights can be had."""
+    no_speech_prob: float = 0.6
+    """Upstream `no_speech_threshold`."""
+    compression_ratio: float = 2.4
+    """Upstream `compression_ratio_threshold`: above it words repeat."""
+    most_letters: float = 35.0
+    """A second of speech; the fastest human clip here has 23, and auctioneers reach 35."""
+    least_letters: float = 4.0
+    """A second of speech; the slowest "yes" here has 5.5, a cough heard as "no" 3.4."""
+    low_snr_db: float = 5.0
+    """Speech so little above the background may be a part of it (measured: a lead like a voice in music, 3 to 5) ..."""
+    fair_snr_db: float = 10.0
+    """... and speech so far above it is not."""
+    short_seconds: float = 0.7
+    """What has less speech has to be of one piece: a cough is not (measured: 0.37 to 0.90 of it, words 0.98)."""
+    piece: float = 0.75
+    """Share of the speech in its span from which down a short utterance is in pieces."""
+    guess_seconds: float = 0.5
+    """A guess at less speech is worth nothing."""
+    echo_suspicion: float = 0.8
+
+
+UPSTREAM: Final = Thresholds()
+
+MEASURED: Final = {"faster-whisper:whisper-household": Thresholds(most_letters=24.5)}
+"""By recognizer. The closed set's own sentences have at most 23 letters a second, a cough becomes 25 to 67."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One figure that speaks against an utterance."""
+
+    why: str
+    weight: float
+    """1 decides alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the figures come to."""
+
+    doubts: tuple[Doubt, ...] = ()
+    """The heaviest first."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the doubts together weigh as much as one that decides alone."""
+        return sum(doubt.weight for doubt in self.doubts) >= 1.0 - 1e-9
+
+    @property
+    def reason(self) -> str:
+        """Why nobody should get the words, without figures, so that it can be counted; "" when somebody should."""
+        return f"no speech by the evidence: {', '.join(each.why for each in self.doubts)}" if self.is_doubtful else ""
+
+
+def judge(evidence: Evidence, thresholds: Thresholds = UPSTREAM) -> Judgement:
+    """Weigh all evidence together; what was not measured neither speaks for nor against."""
+    doubts = [*_of_sound(evidence, thresholds), *_of_words(evidence, thresholds), *_of_recognizer(evidence, thresholds)]
+    return Judgement(tuple(sorted((each for each in doubts if each.weight > 0.0), key=lambda each: -each.weight)))
+
+
+def evidence_of(heard: Heard) -> Evidence:
+    """Return what the ears and the recognizer found out about one turn."""
+    utterance, told = heard.utterance, heard.transcript.evidence
+    return Evidence(
+        speech_seconds=utterance.speech_seconds,
+        span_seconds=utterance.ended_at - utterance.started_at,
+        snr_db=utterance.level_dbfs - utterance.noise_dbfs,
+        letters=letters_of(heard.transcript.text),
+        is_guess=heard.transcript.confidence == "low",
+        avg_logprob=told.get("avg_logprob"),
+        no_speech_prob=told.get("no_speech_prob"),
+        compression_ratio=told.get("compression_ratio"),
+        echo_suspicion=told.get("echo_suspicion"),
+    )
+
+
+def evidence_guard(heard: Heard) -> str:
+    """Return why nobody should get the words, "" when somebody should: a guard of the intake."""
+    return judge(evidence_of(heard), thresholds_for(heard.transcript.recognizer)).reason
+
+
+def thresholds_for(recognizer: str) -> Thresholds:
+    """Return what was measured for a recognizer, by its name; for all others upstream's defaults."""
+    return MEASURED.get(recognizer, UPSTREAM)
+
+
+def letters_of(text: str) -> int:
+    """Return the length of a text as letters, spaces and points included; a Chinese character counts as three."""
+    return sum(LETTERS_A_SYLLABLE if each >= WIDE else 1 for each in text)
+
+
+def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
+    doubts = []
+    seconds, span, snr = evidence.speech_seconds, evidence.span_seconds, evidence.snr_db
+    if snr is not None:
+        doubts.append(
+            Doubt("hardly above the background", _between(snr, thresholds.fair_snr_db, thresholds.low_snr_db))
+        )
+    if seconds is not None:
+        doubts.append(Doubt("short", 0.25 * _between(seconds, 1.2, 0.2)))
+    if seconds and span and seconds < thresholds.short_seconds:
+        doubts.append(Doubt("in pieces", _between(seconds / span, 1.0, thresholds.piece)))
+    if evidence.echo_suspicion is not None:
+        doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, 0.3, thresholds.echo_suspicion)))
+    return doubts
+
+
+def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
+    doubts = []
+    speed = evidence.letters_per_second
+    if speed is not None and speed > thresholds.most_letters:
+        doubts.append(Doubt("more words than can be said in the time", 1.0))
+    if speed is not None and 0.0 < speed < thresholds.least_letters:
+        doubts.append(Doubt("too few words for the time", 0.5))
+    if evidence.compression_ratio is not None and evidence.compression_ratio > thresholds.compression_ratio:
+        doubts.append(Doubt("words that repeat", 1.0))
+    return doubts
+
+
+def _of_recognizer(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
+    doubts = []
+    if evidence.avg_logprob is not None and evidence.avg_logprob < thresholds.avg_logprob:
+        doubts.append(Doubt("unlikely words", 0.6))
+    if evidence.no_speech_prob is not None and evidence.no_speech_prob > thresholds.no_speech_prob:
+        doubts.append(Doubt("no speech to the recognizer", 0.6))
+    if evidence.is_guess and evidence.speech_seconds is not None and evidence.speech_seconds < thresholds.guess_seconds:
+        doubts.append(Doubt("a guess at a syllable", 1.0))
+    return doubts
+
+
+def _between(value: float, none: float, full: float) -> float:
+    """Return 0 for `none` and beyond, 1 for `full` and beyond, and what lies between in proportion."""
+    return min(1.0, max(0.0, (value - none) / (full - none)))

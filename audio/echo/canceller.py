@@ -24,8 +24,8 @@ class Canceller(Protocol):
         never after. Raises ValueError for another length.
         """
 
-    def expect_delay(self, seconds: float) -> None:
-        """Tell how far `near` is behind `far`; it finds that out by itself, only sooner when it is told."""
+    def begin_anew(self, delay: float) -> None:
+        """Forget what was learned: from now on `near` is so many seconds behind `far`, as far as is known."""
 
 
 def has_canceller() -> bool:
@@ -44,8 +44,8 @@ class WebRtcCanceller:
         from livekit import rtc
 
         self._frame = rtc.AudioFrame
-        self._module = rtc.AudioProcessingModule(echo_cancellation=True)
-        self._delay_ms = 0
+        self._new_module = rtc.AudioProcessingModule
+        self.begin_anew(0.0)
 
     def cancel(self, near: Samples, far: Samples) -> Samples:
         """Return `near` without the echo of `far`, 128 samples later. Raises ValueError unless both are 160 samples."""
@@ -58,6 +58,7 @@ class WebRtcCanceller:
         self._module.process_stream(heard)
         return np.array(heard.data, np.int16)
 
-    def expect_delay(self, seconds: float) -> None:
-        """Tell how far `near` is behind `far`; before each frame it is told again, as the module wants it."""
-        self._delay_ms = max(0, round(seconds * 1000))
+    def begin_anew(self, delay: float) -> None:
+        """Forget what was learned; the module finds the delay by itself, only sooner when it is told."""
+        self._module = self._new_module(echo_cancellation=True)
+        self._delay_ms = max(0, round(delay * 1000))

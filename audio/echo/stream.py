@@ -57,6 +57,8 @@ class CleanedStream:
         """Lay the reference so that an echo so long after the player's time for its sound is `LEAD_SECONDS` late."""
         self._echo_delay = seconds
         self._reference.pair_anew()
+        if self.canceller is not None:
+            self.canceller.begin_anew(LEAD_SECONDS)
 
     def process(self, chunk: AudioChunk) -> Cleaned:
         """Take the next chunk."""
@@ -77,6 +79,5 @@ class CleanedStream:
         if self.canceller is None or self._silent_frames >= RESTING_FRAMES:
             return np.concatenate([before[-CANCELLER_SAMPLES:], near[:-CANCELLER_SAMPLES]])
         if was_resting:  # what it still holds is from before its rest
-            self.canceller.expect_delay(LEAD_SECONDS)
             self.canceller.cancel(before, np.zeros(FRAME_SAMPLES, np.int16))
         return self.canceller.cancel(near, far)

@@ -1,0 +1,266 @@
+"""The short sound, measured on arrays; and the guard that plays it, pairs by it and chooses by it."""
+
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from audio.echo.calibration import CHIME_PEAK, Calibration, chime, measure
+from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
+from audio.echo.control import EchoControl, calibrate, open_echo
+from audio.echo.duplex import Duplex, Mode
+from audio.echo.guard import NOT_HEARD, CancellingGuard
+from audio.echo.reference import PlayedReference
+from audio.half_duplex import HalfDuplex
+from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
+from audio.player.live import LivePlayer, Output
+from audio.player.null import SilentPlayer
+from audio.resampler import StreamResampler
+from audio.speech import SpeechAudio
+from tests.audio.echo_room import EchoPath, Room, at_level
+from tests.audio.spoken import silence
+
+
+def chime_in_silence() -> Samples:
+    resampler = StreamResampler(chime().sample_rate, SAMPLE_RATE)
+    sound = np.concatenate([resampler.feed(chime().samples), resampler.flush()])
+    return np.concatenate([silence(0.3), sound, silence(0.7)])
+
+
+def measured(path: EchoPath) -> Calibration:
+    played = chime_in_silence()
+    recorded = (np.clip(path.recorded(played), -1, 1) * 32767).astype(np.int16)[: len(played)]
+    return measure(played, recorded, recorded)
+
+
+def test_the_sound_is_short_soft_and_begins_and_ends_in_silence() -> None:
+    samples = chime().samples.astype(float) / 32768
+    assert len(samples) / chime().sample_rate == pytest.approx(0.5)
+    assert np.abs(samples).max() == pytest.approx(CHIME_PEAK, abs=0.01)
+    assert np.abs(samples[[0, 1, -2, -1]]).max() < 0.01
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize("delay", [-0.05, 0.0, 0.013, 0.12, 0.31, 0.48])
+def test_the_delay_is_found_to_the_millisecond(delay: float) -> None:
+    assert measured(EchoPath(delay=delay)).delay == pytest.approx(delay, abs=0.001)
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize("gain", [5.0, 0.0, -10.0, -30.0, -40.0])
+@pytest.mark.parametrize("noise", [-70.0, -60.0])
+def test_the_leak_is_found_to_two_decibels(gain: float, noise: float) -> None:
+    found = measured(EchoPath(gain_db=gain, noise_dbfs=noise))
+    assert found.leak is not None
+    assert found.leak.raw_db == pytest.approx(gain, abs=2)
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize("path", [EchoPath(gain_db=-90), EchoPath(gain_db=-90, noise_dbfs=-25)])
+def test_headphones_or_a_mute_loudspeaker_are_heard_as_nothing(path: EchoPath) -> None:
+    assert measured(path) == Calibration(is_heard=False)
+
+
+def test_what_was_not_played_or_not_recorded_is_nothing() -> None:
+    nothing = silence(2.0)
+    assert not measure(nothing, chime_in_silence()[: len(nothing)], nothing[: len(chime_in_silence())]).is_heard
+    assert not measure(chime_in_silence(), silence(1.5), silence(1.5)).is_heard
+
+
+@pytest.mark.shows("V4")
+def test_somebody_who_talks_into_it_does_not_move_it() -> None:
+    played = chime_in_silence()
+    path = EchoPath(gain_db=-10, delay=0.07)
+    babble = at_level(np.random.default_rng(5).normal(0, 3000, len(played)).astype(np.int16), -40)
+    recorded = (path.recorded(played)[: len(played)] * 32767).astype(np.int16) + babble
+    assert measure(played, recorded, recorded).delay == pytest.approx(0.07, abs=0.001)
+
+
+class RoomOnTheLoop:
+    """Plays what it is given in a room, and feeds the guard with its chunks; no time passes."""
+
+    def __init__(self, path: EchoPath, canceller: Canceller | None = None) -> None:
+        self.reference = PlayedReference()
+        self.busy_until = 0.0
+        self.guard = CancellingGuard(self.reference, HalfDuplex(lambda: self.busy_until), canceller)
+        self.room = Room(path, began=1000.0)
+        self.covered: list[bool] = []
+
+    def live(self, played: Samples) -> None:
+        """Let the played sound happen, and a second of silence after it."""
+        self.busy_until = self.room.began + len(played) / SAMPLE_RATE
+        # Whole chunks of the microphone and whole blocks of the player, so that both clocks go on without a step.
+        played = np.concatenate([played, np.zeros(-(len(played) + SAMPLE_RATE) % 2560, np.int16)])
+        for chunk in self.room.chunks(played, silence(0), self.reference.take):
+            self.hear(chunk)
+        self.room = Room(self.room.path, began=self.room.began + 1 + len(played) / SAMPLE_RATE)
+
+    def hear(self, chunk: AudioChunk) -> None:
+        self.covered.append(self.guard.covers(self.guard.clean(chunk)))
+
+    async def play(self, sound: SpeechAudio) -> None:
+        resampler = StreamResampler(sound.sample_rate, SAMPLE_RATE)
+        self.live(np.concatenate([resampler.feed(sound.samples), resampler.flush()]))
+
+
+async def calibrated(home: RoomOnTheLoop) -> Calibration | None:
+    async with asyncio.TaskGroup() as group:
+        done = group.create_task(calibrate(home.guard, home.play))
+        await asyncio.sleep(0)  # the tape runs
+        home.live(silence(0.2))
+    return done.result()
+
+
+needs_livekit = pytest.mark.skipif(not has_canceller(), reason="not installed: livekit (nakari's extra `echo`)")
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize("delay", [-0.04, 0.02, 0.2])
+async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float) -> None:
+    home = RoomOnTheLoop(EchoPath(delay=delay), WebRtcCanceller())
+    changes: list[Duplex] = []
+    home.guard.on_duplex = changes.append
+    for _ in range(2):  # the second one finds what the first one has paired by
+        found = await calibrated(home)
+        assert found is not None
+        assert found.is_heard
+        assert home.guard.duplex.delay == pytest.approx(delay, abs=0.005)
+    assert found is not None
+    assert 0.008 <= found.delay <= 0.15
+    assert [each.mode for each in changes] == [Mode.FULL]
+    assert "everything she says can be interrupted" in home.guard.duplex.describe()
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+async def test_while_it_sounds_nobody_is_heard_and_afterwards_everybody_is() -> None:
+    home = RoomOnTheLoop(EchoPath(), WebRtcCanceller())
+    await calibrated(home)
+    assert any(home.covered)
+    home.covered.clear()
+    home.live(silence(1.0))
+    assert not any(home.covered)
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+async def test_headphones_are_full_duplex_and_told() -> None:
+    home = RoomOnTheLoop(EchoPath(gain_db=-100), WebRtcCanceller())
+    await calibrated(home)
+    assert home.guard.duplex == Duplex(Mode.FULL, reason=NOT_HEARD)
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+async def test_a_loudspeaker_that_drowns_everybody_ducks() -> None:
+    home = RoomOnTheLoop(EchoPath(gain_db=2), WebRtcCanceller())
+    await calibrated(home)
+    assert home.guard.duplex.mode is Mode.DUCKED
+
+
+async def test_a_microphone_that_stands_still_is_told_and_nothing_is_changed() -> None:
+    home = RoomOnTheLoop(EchoPath())
+
+    async def play(sound: SpeechAudio) -> None:
+        """The microphone died when the sound came."""
+
+    loop = asyncio.get_running_loop()
+    async with asyncio.TaskGroup() as group:
+        done = group.create_task(calibrate(home.guard, play))
+        loop.call_soon(home.live, silence(0.1))
+    assert done.result() is None
+    assert home.guard.duplex.mode is Mode.HALF
+    home.live(silence(0.2))
+
+
+class _NoOutput:
+    """An `Output` that is never opened."""
+
+
+def live_player() -> LivePlayer:
+    output: Output = _NoOutput()  # type: ignore[assignment]  # only its callback is looked at
+    return LivePlayer(output, "a loudspeaker")
+
+
+async def unplayed(sound: SpeechAudio) -> None:
+    raise AssertionError("nothing is to be played")
+
+
+@pytest.mark.shows("V4")
+async def test_without_a_loudspeaker_that_tells_what_it_plays_she_is_half_duplex_and_says_so() -> None:
+    control = open_echo(SilentPlayer(), unplayed)
+    await control.run()
+    assert isinstance(control.guard, HalfDuplex)
+    assert control.describe().startswith("half duplex (nothing (no loudspeaker) does not tell what it plays); ")
+    assert (
+        open_echo(live_player(), unplayed, unwanted="as it is set").describe().startswith("half duplex (as it is set)")
+    )
+
+
+@pytest.mark.shows("V4")
+async def test_without_livekit_she_is_half_duplex_and_says_so() -> None:
+    def missing() -> Canceller:
+        raise ImportError("liblivekit_ffi.so is missing")
+
+    home = RoomOnTheLoop(EchoPath())
+    control = EchoControl(home.guard, unplayed, load=missing)
+    await control.run()
+    assert control.describe().startswith(
+        "half duplex (echo cancellation cannot be loaded: liblivekit_ffi.so is missing)"
+    )
+    assert "cannot be interrupted" in EchoControl(HalfDuplex(lambda: 0.0), unplayed).describe()
+    assert "extra `echo`" in EchoControl(HalfDuplex(lambda: 0.0), unplayed).describe()
+
+
+async def until(control: EchoControl, begin: Callable[[], None], play: asyncio.Event) -> None:
+    """Run the control until it has played."""
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(control.run())
+        begin()
+        await play.wait()
+        running.cancel()
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize("at_start", [True, False])
+async def test_it_is_calibrated_at_start_or_when_somebody_asks(at_start: bool) -> None:
+    home = RoomOnTheLoop(EchoPath())
+    played = asyncio.Event()
+
+    async def play(sound: SpeechAudio) -> None:
+        await home.play(sound)
+        played.set()
+
+    class Nothing:
+        def cancel(self, near: Samples, far: Samples) -> Samples:
+            return near
+
+        def begin_anew(self, delay: float) -> None:
+            """It learns nothing."""
+
+    control = EchoControl(home.guard, play, load=Nothing, calibrates_at_start=at_start)
+
+    def begin() -> None:
+        if not at_start:
+            control.calibrate()
+        feed()
+
+    def feed() -> None:
+        home.live(silence(0.1))
+        if not played.is_set():
+            asyncio.get_running_loop().call_later(0.01, feed)
+
+    await until(control, begin, played)
+    assert rms_dbfs(chime().samples) > -20
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
+    player = live_player()
+    control = open_echo(player, unplayed)
+    assert isinstance(control.guard, CancellingGuard)
+    assert control.duplex == Duplex(Mode.HALF, reason="not measured yet")
+    player.on_played(silence(0.02), 16_000, 1.0)

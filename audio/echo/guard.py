@@ -119,7 +119,11 @@ class CancellingGuard:
         self._change(Duplex(Mode.HALF, reason=reason))
 
     def record(self) -> Tape:
-        """Begin a tape; until it is handed to `calibrate_by` or given up by `discard` no utterance begins in it."""
+        """Begin a tape, with a canceller that knows nothing yet: one that has learned speech leaves much of a chime.
+
+        Until the tape is handed to `calibrate_by` or given up by `discard` no utterance begins while she sounds.
+        """
+        self._stream.begin_anew()
         self._tape = Tape()
         return self._tape
 

@@ -57,6 +57,10 @@ class CleanedStream:
         """Lay the reference so that an echo so long after the player's time for its sound is `LEAD_SECONDS` late."""
         self._echo_delay = seconds
         self._reference.pair_anew()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have the canceller forget what it learned: the room, the devices or the pairing is another one."""
         if self.canceller is not None:
             self.canceller.begin_anew(LEAD_SECONDS)
 

@@ -10,11 +10,14 @@ from agent.tools.memory import memory_tools
 from agent.tools.tool import Tool
 from appliance.config import Config
 from appliance.errors import ConfigError
+from memory.audit import AuditLog
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
+from memory.snapshot import Snapshots
+from memory.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
         return
     store = _server(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     graph, embedder = Graph(store), choose_embedder(config)
-    tools = memory_tools(graph, Handles(embedder))
+    audit = AuditLog(config.state_folder / "audit")
+    writer = Writer(graph, audit, Snapshots(config.state_folder / "snapshots", audit))
+    tools = memory_tools(writer, Handles(embedder))
     made_by: dict[str, Json] = {"embeddings": embedder.name}
     try:
         if isinstance(store, EmbeddedStore):
@@ -50,6 +55,7 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
     finally:
         await embedder.close()
         await graph.close()
+        audit.close()
 
 
 def choose_embedder(config: Config) -> Embedder:

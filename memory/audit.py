@@ -31,6 +31,14 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """On whose behalf something is written."""
+
+    event_id: str = ""
+    owner_key: str = "household"
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One line of the log."""
 

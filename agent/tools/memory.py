@@ -11,13 +11,14 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
+from memory.audit import Origin
 from memory.embedding import Handles
 from memory.errors import MemoryFailure
 from memory.graph.cypher import refuse_glued, tokens
 
 if TYPE_CHECKING:
-    from memory.graph.graph import Graph
     from memory.graph.results import Result
+    from memory.writer import Writer
 
 SLACK: Final = 12.0
 """Seconds a tool has beyond a statement's limit, for connecting and committing: the graph's own error comes first."""
@@ -64,11 +65,12 @@ Write the handle as a parameter, $vector_0123456789ab, in memory_query or memory
 it needs no entry in params. Store it as a property, or compare: vector.similarity.cosine(a.v, $vector_0123456789ab)."""
 
 
-def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
+def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
     """Return the four tools, their descriptions true of the store in use.
 
     Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
     """
+    graph = writer.graph
 
     def answer(result: "Result") -> dict[str, Json]:
         records: dict[str, Json] = {"records": [*result.records]}
@@ -87,7 +89,8 @@ def memory_tools(graph: "Graph", handles: Handles) -> list[Tool]:
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
-            written = await graph.write(cypher, handles.bind(params, _parameters(cypher)))
+            bound = handles.bind(params, _parameters(cypher))
+            written = await writer.write(cypher, bound, Origin(event.id, event.owner_key))
             return {"stats": {**written.stats}, **answer(written)}
 
     async def memory_schema() -> Json:

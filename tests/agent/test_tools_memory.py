@@ -11,11 +11,14 @@ import pytest_asyncio
 from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, Tool, run_tool
+from memory.audit import AuditLog
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
+from memory.snapshot import Snapshots
+from memory.writer import Writer
 from tests.memory.embeddings_server import embeddings_server
 from tests.memory.graph_looks import SESSION
 from tests.memory.onnx_model import write_model
@@ -23,11 +26,17 @@ from tests.memory.onnx_model import write_model
 pytest_plugins = ["tests.memory.graph_fixtures"]
 
 
+def tools_of(graph: Graph, folder: Path, embedder: Embedder | None = None) -> list[Tool]:
+    """Return the tools over a graph whose audit log is in a folder."""
+    audit = AuditLog(folder / "audit")
+    return memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(embedder or NoEmbedder()))
+
+
 class Desk:
     """Calls tools as the loop does: with JSON text, for an event."""
 
-    def __init__(self, graph: Graph, embedder: Embedder | None = None) -> None:
-        self.tools = {tool.name: tool for tool in memory_tools(graph, Handles(embedder or NoEmbedder()))}
+    def __init__(self, graph: Graph, folder: Path, embedder: Embedder | None = None) -> None:
+        self.tools = {tool.name: tool for tool in tools_of(graph, folder, embedder)}
 
     async def text(self, name: str, said: str = "", **arguments: Any) -> str:
         """Return the observation."""
@@ -39,8 +48,8 @@ class Desk:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def desk(embedded: Graph) -> AsyncIterator[Desk]:
-    yield Desk(embedded)
+async def desk(embedded: Graph, tmp_path: Path) -> AsyncIterator[Desk]:
+    yield Desk(embedded, tmp_path)
 
 
 def described(tool: Tool) -> str:
@@ -49,7 +58,7 @@ def described(tool: Tool) -> str:
 
 @pytest.mark.shows("C6")
 def test_there_are_four_and_no_more(tmp_path: Path) -> None:
-    tools = memory_tools(Graph(EmbeddedStore(tmp_path)), Handles(NoEmbedder()))
+    tools = tools_of(Graph(EmbeddedStore(tmp_path)), tmp_path)
     assert [tool.name for tool in tools] == ["memory_query", "memory_write", "memory_schema", "embedding"]
     assert [[*tool.arguments.model_fields] for tool in tools] == [
         ["cypher", "params"],
@@ -61,8 +70,8 @@ def test_there_are_four_and_no_more(tmp_path: Path) -> None:
 
 @pytest.mark.shows("C1", "C18")
 def test_descriptions_tell_the_truth_of_the_store_in_use(tmp_path: Path) -> None:
-    own = {t.name: described(t) for t in memory_tools(Graph(EmbeddedStore(tmp_path)), Handles(NoEmbedder()))}
-    server = {t.name: described(t) for t in memory_tools(Graph(Neo4jServer("bolt://127.0.0.1")), Handles(NoEmbedder()))}
+    own = {t.name: described(t) for t in tools_of(Graph(EmbeddedStore(tmp_path)), tmp_path)}
+    server = {t.name: described(t) for t in tools_of(Graph(Neo4jServer("bolt://127.0.0.1")), tmp_path)}
     assert "never both" in own["memory_write"]
     assert "CREATE VECTOR INDEX" not in own["memory_write"]
     assert "CREATE VECTOR INDEX" in server["memory_write"]
@@ -186,10 +195,10 @@ async def test_no_params_may_be_said_in_any_way(desk: Desk, params: object) -> N
 
 @pytest.mark.shows("C8", "C9")
 @SESSION
-async def test_a_vector_is_stored_and_compared_by_its_handle_alone(embedded: Graph) -> None:
+async def test_a_vector_is_stored_and_compared_by_its_handle_alone(embedded: Graph, tmp_path: Path) -> None:
     async with embeddings_server() as server:
         embedder = OpenAiEmbedder(server.url, "letters")
-        desk = Desk(embedded, embedder)
+        desk = Desk(embedded, tmp_path, embedder)
         for text in ("green tea", "a black dog", "tea, green"):
             handle = (await desk.value("embedding", text=text))["handle"]
             stored = await desk.text(
@@ -211,7 +220,7 @@ async def test_a_vector_is_stored_and_compared_by_its_handle_alone(embedded: Gra
 @SESSION
 async def test_a_model_of_this_machine_makes_what_is_stored_and_compared(embedded: Graph, tmp_path: Path) -> None:
     embedder = LocalEmbedder(write_model(tmp_path / "tiny"))
-    desk = Desk(embedded, embedder)
+    desk = Desk(embedded, tmp_path, embedder)
     for text in ("tea", "dog", "tea coffee"):
         handle = (await desk.value("embedding", text=text))["handle"]
         await desk.value("memory_write", cypher=f"CREATE (a:A {{t: $t, v: ${handle}}})", params={"t": text})
@@ -231,7 +240,7 @@ async def test_without_a_model_embedding_says_so_and_the_rest_works(desk: Desk) 
 
 @pytest.mark.shows("C15")
 async def test_while_the_store_is_down_the_tools_say_so(tmp_path: Path) -> None:
-    desk = Desk(Graph(EmbeddedStore(tmp_path)))
+    desk = Desk(Graph(EmbeddedStore(tmp_path)), tmp_path)
     for name, arguments in (
         ("memory_query", {"cypher": "RETURN 1"}),
         ("memory_write", {"cypher": "CREATE (:A)"}),

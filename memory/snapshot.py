@@ -1,0 +1,116 @@
+"""Snapshots of her graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memory.audit import AuditLog, Record
+from memory.errors import StateUnusable
+from memory.graph.dump import write_dump
+from memory.graph.graph import Graph
+
+SUFFIX: Final = ".graph.gz"
+
+EACH_KEPT: Final = timedelta(days=7)
+WEEKLY_KEPT: Final = timedelta(days=60)
+"""Younger than the first every snapshot is kept, then one a week, past the second one a month."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One that is still there."""
+
+    path: Path
+    seq: int
+    """Its record in the audit log: it holds what was kept before that, and nothing after."""
+    at: datetime
+    """Aware UTC."""
+    nodes: int
+    relationships: int
+    reason: str
+
+
+class Snapshots:
+    """Takes, lists and thins them. Whoever takes one sees to it that nobody writes meanwhile (`memory.writer`)."""
+
+    def __init__(self, folder: Path, audit: AuditLog, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.folder = folder
+        self._audit = audit
+        self._now = now
+
+    async def take(self, graph: Graph, reason: str) -> Snapshot:
+        """Write a snapshot; durable, and in the audit log, on return.
+
+        Raises `GraphUnavailable`, and `StateUnusable` when the disk takes none of it; a half written one is removed.
+        """
+        at = self._now()
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.folder / f"{at:%Y%m%dT%H%M%S%fZ}{SUFFIX}"
+        written = path.with_suffix(".new")
+        written.unlink(missing_ok=True)
+        try:
+            dump = await write_dump(graph, written, at)
+            written.rename(path)
+        except OSError as error:
+            raise StateUnusable(f"no snapshot can be written in {self.folder} ({error.strerror}): make room") from error
+        finally:
+            written.unlink(missing_ok=True)
+        record = await self._audit.append(
+            "snapshot",
+            {
+                "file": path.name,
+                "nodes": dump.nodes,
+                "relationships": dump.relationships,
+                "digest": dump.digest,
+                "reason": reason,
+            },
+        )
+        log.info("snapshot_taken", file=path.name, nodes=dump.nodes, reason=reason)
+        return _snapshot(self.folder, record)
+
+    async def listed(self) -> list[Snapshot]:
+        """Return those that are there, oldest first. Raises `AuditBroken`."""
+        return await asyncio.to_thread(lambda: list(self.among(self._audit.records())))
+
+    def among(self, records: Iterable[Record]) -> Iterable[Snapshot]:
+        """Yield the snapshots that these records name and that are there. Blocking."""
+        for record in records:
+            if record.kind == "snapshot" and (self.folder / str(record.facts["file"])).is_file():
+                yield _snapshot(self.folder, record)
+
+    async def thin(self) -> int:
+        """Remove those that age makes superfluous; return how many."""
+        listed = await self.listed()
+        superfluous = [one for one in listed if one not in kept(listed, self._now())]
+        for one in superfluous:
+            one.path.unlink(missing_ok=True)
+        return len(superfluous)
+
+
+def kept(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
+    """Return those worth their space: all of a week, the last of each week of two months, the last of each month."""
+    last: dict[str, Snapshot] = {}
+    for one in sorted(snapshots, key=lambda one: one.seq):
+        age = now - one.at
+        span = str(one.seq) if age < EACH_KEPT else f"{one.at:%G-W%V}" if age < WEEKLY_KEPT else f"{one.at:%Y-%m}"
+        last[span] = one
+    return list(last.values())
+
+
+def _snapshot(folder: Path, record: Record) -> Snapshot:
+    facts = record.facts
+    return Snapshot(
+        path=folder / str(facts["file"]),
+        seq=record.seq,
+        at=record.at,
+        nodes=int(str(facts["nodes"])),
+        relationships=int(str(facts["relationships"])),
+        reason=str(facts["reason"]),
+    )

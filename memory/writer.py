@@ -1,0 +1,177 @@
+"""The one writer of her graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+
+from memory.audit import AuditLog, Origin
+from memory.errors import CommitUncertain, MemoryFailure, StateUnusable
+from memory.graph.cypher import check
+from memory.graph.graph import Graph
+from memory.graph.pinned import Pinned, pinned
+from memory.graph.portable import portable
+from memory.graph.results import Written
+from memory.graph.store import Json
+from memory.snapshot import Snapshot, Snapshots
+
+SHARE: Final = 0.1
+"""Of all nodes and relationships; when a statement takes away more, a snapshot comes first."""
+
+FEWEST: Final = 20
+"""Nodes and relationships that may go without one: a graph so small is no loss to lose a tenth of."""
+
+_COUNT: Final = (
+    "CALL { MATCH (n) RETURN count(n) AS found UNION ALL MATCH ()-[r]->() RETURN count(r) AS found } "
+    "RETURN sum(found) AS found"
+)
+
+log = structlog.get_logger()
+
+
+class _MuchWouldGo(Exception):
+    """Rolls a statement back that takes away much, so that a snapshot can be taken first."""
+
+
+class Writer:
+    """Everything that changes her graph comes through here, one after another.
+
+    Order: attempt in the audit log, synced; the statement in a transaction; its counters read; commit; outcome in the
+    audit log. When more than `share` would go, the transaction is rolled back, a snapshot taken and the statement tried
+    again: a large graph takes longer to write down than a store lets a transaction live. A crash, a cancelled or a torn
+    commit leaves an attempt without an outcome: then a snapshot says what is true, before anything else is written.
+    """
+
+    def __init__(self, graph: Graph, audit: AuditLog, snapshots: Snapshots, share: float = SHARE) -> None:
+        self.graph = graph
+        self.audit = audit
+        self.snapshots = snapshots
+        self._share = share
+        self._one = asyncio.Lock()
+        self._is_settled = False
+        """Whether every attempt in the audit log has its outcome, as far as this process knows."""
+        self.writes_since_snapshot = 0
+
+    async def write(self, cypher: str, params: Mapping[str, object], origin: Origin) -> Written:
+        """Run a statement and keep what it does; it is on the disk, and in the audit log, on return.
+
+        Raises what `Graph.write` raises, `StateUnusable` when the audit log takes nothing: then nothing was changed.
+        """
+        check(cypher, self.graph.limits.statement)
+        async with self._one:
+            await self._settle()
+            statement = pinned(cypher, datetime.now(UTC))
+            bound = {**params, **statement.params}
+            try:
+                return await self._attempt(_Attempt(self, statement, bound, origin))
+            except _MuchWouldGo:
+                await self.snapshots.take(self.graph, "before much was taken away")
+                return await self._attempt(_Attempt(self, statement, bound, origin, may_take_much=True))
+
+    async def take_snapshot(self, reason: str) -> Snapshot:
+        """Take a snapshot between two writes. Raises what `Snapshots.take` raises."""
+        async with self._one:
+            await self._settle()
+            taken = await self.snapshots.take(self.graph, reason)
+            self.writes_since_snapshot = 0
+            return taken
+
+    async def would_take_much(self, counters: Mapping[str, int]) -> bool:
+        """Say whether so much would go that it is worth a snapshot; the transaction is still open."""
+        gone = counters["nodesDeleted"] + counters["relationshipsDeleted"]
+        # Who creates nothing and sets properties, or takes labels away, may be writing over what was there.
+        if not counters["nodesCreated"] and not counters["relationshipsCreated"]:
+            gone += counters["propertiesSet"] + counters["labelsRemoved"]
+        if gone <= FEWEST:
+            return False
+        [row] = (await self.graph.read(_COUNT)).records
+        return gone > self._share * int(str(row["found"]))
+
+    async def _attempt(self, attempt: "_Attempt") -> Written:
+        try:
+            written = await self.graph.write(attempt.statement.cypher, attempt.params, attempt)
+        except _MuchWouldGo:
+            await attempt.ended(committed=False, why="rolled back for a snapshot first")
+            raise
+        except CommitUncertain:
+            self._is_settled = False
+            raise
+        except MemoryFailure as error:
+            await attempt.ended(committed=False, why=str(error))
+            raise
+        except BaseException:
+            # Cancelled, or a bug: the commit may have happened.
+            self._is_settled = False
+            raise
+        await attempt.ended(committed=True, stats=written.stats)
+        self.writes_since_snapshot += 1
+        return written
+
+    def unsettle(self) -> None:
+        """Take note that an outcome could not be written down."""
+        self._is_settled = False
+
+    async def _settle(self) -> None:
+        """After a crash or a torn commit, write down what is true now; raises when the graph cannot be read."""
+        if self._is_settled:
+            return
+        pending = await self.audit.open()
+        if pending:
+            await self.snapshots.take(self.graph, "after a write of which nobody knows whether it was kept")
+            for record in pending:
+                await self.audit.append("outcome", {"of": record.seq, "committed": None})
+        self._is_settled = True
+
+
+class _Attempt:
+    """One statement on its way; the audit log's witness of it."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        statement: Pinned,
+        params: Mapping[str, object],
+        origin: Origin,
+        *,
+        may_take_much: bool = False,
+    ) -> None:
+        self.statement = statement
+        self.params = params
+        self._writer = writer
+        self._origin = origin
+        self._may_take_much = may_take_much
+        self._seq = 0
+        """Its record in the audit log; 0 before there is one."""
+
+    async def attempted(self, number: int) -> None:
+        """Write the attempt down before it happens."""
+        await self.ended(committed=False, why="it collided with another client's and was tried again")
+        facts: dict[str, Json] = {
+            "event_id": self._origin.event_id,
+            "owner_key": self._origin.owner_key,
+            "attempt": number,
+            "inexact": [*self.statement.inexact],
+        }
+        content: dict[str, Json] = {"cypher": self.statement.cypher, "params": portable(dict(self.params))}
+        self._seq = (await self._writer.audit.append("attempt", facts, content)).seq
+
+    async def counted(self, counters: Mapping[str, int]) -> None:
+        """Stop a statement that takes away much, unless a snapshot was taken for it."""
+        if not self._may_take_much and await self._writer.would_take_much(counters):
+            raise _MuchWouldGo
+
+    async def ended(self, *, committed: bool, why: str = "", stats: Mapping[str, int] | None = None) -> None:
+        """Write the outcome down, once; where the disk refuses it, the next write finds out what is true."""
+        if not self._seq:
+            return
+        facts: dict[str, Json] = {"of": self._seq, "committed": committed}
+        facts |= {"why": why} if why else {}
+        facts |= {"stats": {name: count for name, count in stats.items() if count}} if stats else {}
+        self._seq = 0
+        try:
+            await self._writer.audit.append("outcome", facts)
+        except StateUnusable as error:
+            log.warning("audit_outcome_missing", reason=str(error))
+            self._writer.unsettle()

@@ -72,6 +72,26 @@ class EarsSettings:
         bool, Meaning("Fetch the model from the Hugging Face hub, in the background, when it is not here yet.")
     ] = True
     threads: Annotated[int, Ge(0), Le(256), Meaning("Threads that recognize; 0 chooses by the processor.")] = 0
+    short_window: Annotated[
+        Literal["auto", "on", "off"],
+        Meaning(
+            "Whether Whisper is given the utterance and a second instead of its usual 30 s: several times faster. "
+            '"auto" does it once `nakari doctor` or `nakari models list --measure` found the same words both ways.'
+        ),
+    ] = "auto"
+    hotwords: Annotated[
+        str, Meaning('Names and unusual words that Whisper should expect, with commas between: "ComfyUI, Ägidius".')
+    ] = ""
+    wake_word: Annotated[
+        Literal["", "okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"],
+        Meaning('What has to be said before she listens; with "" she hears all and decides whether it was for her.'),
+    ] = ""
+    names: Annotated[
+        str, Meaning("What she is called, separated by commas; her name opens her ears as the wake word does.")
+    ] = "nakari, 那卡里"
+    follow_up: Annotated[
+        float, Ge(0.0), Le(120.0), Meaning("How long after her reply no wake word is needed.", "s")
+    ] = 8.0
     commit_silence: Annotated[
         float,
         Ge(0.35),
@@ -82,6 +102,18 @@ class EarsSettings:
             "s",
         ),
     ] = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ReflexSettings:
+    """Words that act at once, beside the mind: without model and network."""
+
+    enabled: Annotated[
+        bool, Meaning("Whether there are any; a timer that rings can be stopped by voice all the same.")
+    ] = True
+    words: Annotated[str, Meaning("Which ones, separated by commas.")] = (
+        "stop, wait, go on, quieter, louder, repeat, mute, unmute, forget"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +251,7 @@ class Settings:
 
     state: StateSettings = StateSettings()
     ears: EarsSettings = EarsSettings()
+    reflexes: ReflexSettings = ReflexSettings()
     voice: VoiceSettings = VoiceSettings()
     model: ModelSettings = ModelSettings()
     memory: MemorySettings = MemorySettings()

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from appliance.errors import ConfigError
 from appliance.settings import Meaning, Settings
+from audio.reflexes.words import REFLEXES
 
 SECTIONS: Mapping[str, type] = get_type_hints(Settings)
 """Section name to its dataclass, in the file's order."""
@@ -145,6 +146,11 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
 
 
+def listed(value: str) -> tuple[str, ...]:
+    """Return the parts of a setting that holds several, separated by commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
 def _described(meaning: Meaning) -> str:
     return f"{meaning.text} In {meaning.unit}." if meaning.unit else meaning.text
 
@@ -189,6 +195,10 @@ def _wrong_meaning(section: str, key: str, value: object) -> str:
         return _wrong_address(value, _SCHEMES[section, key])
     if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
+    if (section, key) == ("reflexes", "words") and (
+        strange := next((w for w in listed(value) if w not in REFLEXES), "")
+    ):
+        return f"should name some of {', '.join(REFLEXES)}; {_shown(strange)} is none"
     if key == "timezone" and not _is_zone(value):
         return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"
     return ""

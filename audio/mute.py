@@ -8,6 +8,10 @@ import numpy as np
 
 from audio.interfaces import AudioSource
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
+from audio.speech import Heard
+
+MUTED: Final = "muted"
+"""Why nobody gets a turn that was still open when it was muted: not even its words are kept."""
 
 _SILENCE: Final[Samples] = np.zeros(CHUNK_SAMPLES, np.int16)
 
@@ -19,6 +23,10 @@ class Mute:
         self.is_on = is_on
         self.dropped_chunks = 0
         """Chunks whose sound was dropped since the start."""
+
+    def guard(self, heard: Heard) -> str:
+        """Return `MUTED` while it is on: a `Guard` for the intake."""
+        return MUTED if self.is_on else ""
 
 
 class MutedSource:

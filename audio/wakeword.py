@@ -143,6 +143,11 @@ class Attention:
             return ONLY_WOKEN
         return "" if any(self.evidence(heard).values()) else NOT_ADDRESSED
 
+    def marks(self, heard: Heard) -> dict[str, str]:
+        """Return the evidence that holds, as words of one attribute; nothing where none does."""
+        marks = [name for name, holds in self.evidence(heard).items() if holds]
+        return {"addressed": " ".join(marks) or "unknown"}
+
     def evidence(self, heard: Heard) -> dict[str, bool]:
         """Return what speaks for it: the wake word, her name, words that follow her reply."""
         began, ended = heard.utterance.started_at, heard.utterance.ended_at

@@ -1,8 +1,9 @@
 """What the ears hand over, as events for the mailbox."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from types import MappingProxyType
 
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.messages import Json
@@ -31,10 +32,17 @@ def evidence_of(heard: Heard) -> dict[str, Json]:
     }
 
 
-def event_of(heard: Heard, max_tool_calls: int, continues: str = "", clock: Callable[[], float] = monotonic) -> Event:
+def event_of(
+    heard: Heard,
+    max_tool_calls: int,
+    continues: str = "",
+    clock: Callable[[], float] = monotonic,
+    addressing: Mapping[str, Json] = MappingProxyType({}),
+) -> Event:
     """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
 
-    `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on.
+    `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on;
+    `addressing` is what speaks for it that they are for her.
     """
     utterance, transcript = heard.utterance, heard.transcript
     timing: dict[str, Json] = {
@@ -43,7 +51,7 @@ def event_of(heard: Heard, max_tool_calls: int, continues: str = "", clock: Call
         "committed": utterance.committed_at,
         "text": heard.recognized_at,
     }
-    metadata: dict[str, Json] = {"evidence": evidence_of(heard), "timing": timing}
+    metadata: dict[str, Json] = {"evidence": {**evidence_of(heard), **addressing}, "timing": timing}
     if continues:
         metadata["continues"] = continues
     ago = timedelta(seconds=max(0.0, clock() - utterance.started_at))

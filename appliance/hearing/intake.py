@@ -1,7 +1,7 @@
 """Where transcripts become events: past the guards and the reflexes, into the mailbox."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, TypeAlias
@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import structlog
 
 from agent.mailbox import Mailbox
+from agent.model.messages import Json
 from appliance.hearing.event import event_of
 from audio.foreground import RISE_DB
 from audio.listener import REFLEX
@@ -44,6 +45,8 @@ class Intake:
     """Seconds between two tries."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
+    addressing: Callable[[Heard], Mapping[str, Json]] = lambda heard: {}
+    """Says what speaks for it that the words are for her; goes into the event's evidence."""
     _before: tuple[str, Utterance] | None = field(default=None, init=False)
     """Id of the last event, and its turn."""
 
@@ -59,7 +62,7 @@ class Intake:
 
     async def accept(self, heard: Heard) -> None:
         """Put one turn into the mailbox; tries again for as long as the disk refuses."""
-        event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock)
+        event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock, self.addressing(heard))
         self._before = (event.id, heard.utterance)
         while True:
             try:

@@ -13,6 +13,7 @@ from agent.event import Event, utc_now
 from agent.model.messages import Json
 from appliance.hearing.event import evidence_of
 from audio.listener import REFLEX, TOO_SHORT
+from audio.mute import MUTED
 from audio.speech import Heard, SpeechStarted
 from memory.errors import StateUnusable
 
@@ -45,7 +46,7 @@ class SuppressedTurns:
 
     def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
         """Keep the turn for `run` where there is a reason."""
-        if suppressed in {"", REFLEX, TOO_SHORT}:
+        if suppressed in {"", REFLEX, TOO_SHORT, MUTED}:
             return
         body: dict[str, Json] = {"reason": suppressed}
         if heard is not None:

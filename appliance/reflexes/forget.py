@@ -45,7 +45,8 @@ class Forgetting:
     """Erases turns of the room, with all that came of them, as far as this machine knows."""
 
     state: State
-    contexts: Contexts
+    contexts: Contexts | None = None
+    """None where there is no mind."""
     interrupt: Callable[[str], bool] = _no_interruption
     """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
     drop_sound: list[Callable[[], object]] = field(default_factory=list)
@@ -134,7 +135,7 @@ class Forgetting:
 
     async def _erase(self, events: list[Event], entries: list[Stored]) -> None:
         names = {event.id for event in events}
-        if entries:
+        if entries and self.contexts is not None:
             await self.contexts.leave_out(events[-1], names, {event.content for event in events})
         for event in events:
             await self.state.mailbox.erase(event.id)

@@ -84,6 +84,7 @@ def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
     """Queue behind the others; the oldest gives way where there are too many."""
     if waiting.full():
         log.warning("reflex_not_followed_up", reflex=waiting.get_nowait().reflex)
+        waiting.task_done()
     waiting.put_nowait(acted)
 
 
@@ -172,10 +173,15 @@ class Reflexes:
             group.create_task(self._keep_all(), name="reflexes: kept and journaled")
             group.create_task(self._answer_all(), name="reflexes: signs and sentences")
 
+    async def kept(self) -> None:
+        """Return when all that was done so far is durable and journaled."""
+        await self._unkept.join()
+
     async def _keep_all(self) -> None:
         while True:
             acted = await self._keeping(await self._unkept.get())
             _put(self._unanswered, acted)
+            self._unkept.task_done()
 
     async def _answer_all(self) -> None:
         while True:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from audio.mute import Mute, MutedSource
+from audio.mute import MUTED, Mute, MutedSource
+from audio.speech import Heard, Transcript, Utterance
 from tests.audio.ears_fakes import ScriptedSource
 
 
@@ -30,3 +31,12 @@ async def test_a_box_may_start_muted() -> None:
     assert not [chunk async for chunk in source.chunks() if np.any(chunk.samples)]
     assert source.name
     assert source.dropped_chunks == 0
+
+
+@pytest.mark.shows("V29")
+def test_a_turn_that_was_open_when_it_was_muted_reaches_nobody() -> None:
+    turn = Heard(Utterance(np.zeros(160, np.int16), 1.0, 2.0, 3.0, 1.0), Transcript("psst", "en", "scripted"), 3.1)
+    mute = Mute()
+    assert mute.guard(turn) == ""
+    mute.is_on = True
+    assert mute.guard(turn) == MUTED

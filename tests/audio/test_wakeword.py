@@ -155,6 +155,8 @@ def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
     assert attention.evidence(heard("what a lovely day", 100.0)) == {"woken": False, "named": False, "follow_up": False}
     attention.speaking(False)
     assert attention.evidence(heard("nakari and tomorrow", 104.0)) == {"woken": False, "named": True, "follow_up": True}
+    assert attention.marks(heard("nakari and tomorrow", 104.0)) == {"addressed": "named follow_up"}
+    assert attention.marks(heard("what a lovely day", 150.0)) == {"addressed": "unknown"}
 
 
 @pytest.mark.shows("V15")

@@ -71,6 +71,7 @@ class ReflexRoom:
 
     async def settle(self) -> None:
         """Let everything run that can run now."""
+        await self.reflexes.kept()
         for _ in range(4):
             await self.ringing.settle()
 

@@ -78,6 +78,10 @@ class Loop:
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written; it is still in hand."""
+        self._early: Event | None = None
+        """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
+        self.most_tool_calls: int | None = None
+        """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
         self.run_seconds = RUN_SECONDS
         """What a run may take by the clock before it is ended as timed out."""
         self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
@@ -124,7 +128,7 @@ class Loop:
         says what was heard and what was not. False when there is no such run.
         """
         run = self.run_in_hand
-        if run is None or (event_id and run.event.id != event_id):
+        if run is None or run.is_over or (event_id and run.event.id != event_id):
             return False
         run.stop.give("interrupted")
         self.hush()
@@ -134,9 +138,10 @@ class Loop:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
         stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
-        run = Run(hand, Budget(event.max_tool_calls, hand.tool_calls, hand.model_calls), stop=stop)
+        most = min(event.max_tool_calls, self.most_tool_calls or event.max_tool_calls)
+        run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
-        self.run_in_hand = run
+        self._take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
                 await self._opening.build(run, self._system())
@@ -197,6 +202,7 @@ class Loop:
         if run.unanswered:
             run.move("AWAITING_TOOL_RESULT")
             await self._actor.act(run, run.unanswered, after_crash=True)
+        run.stop.check()
         if run.last.role == "assistant":
             await self._words.deliver(run, "resumed", run.last.content)
         if run.last.role == "user" and self._mind.desk.already:
@@ -231,8 +237,19 @@ class Loop:
         return Completion("replied") if only_replied else None
 
     def _arrived(self, event: Event) -> None:
-        if self.run_in_hand is not None and event.is_from_person and not self.arrivals.full():
+        if not event.is_from_person:
+            return
+        if self.run_in_hand is None:
+            self._early = event
+        elif not self.arrivals.full():
             self.arrivals.put_nowait(event)
+
+    def _take_up(self, run: Run) -> None:
+        """Make a run the one in hand, and let `watch` look at what arrived while its event was being taken."""
+        self.run_in_hand = run
+        early, self._early = self._early, None
+        if early is not None and early.id != run.event.id:
+            self._arrived(early)
 
     async def _notice(self, event: Event) -> None:
         """Decide what a person's words mean for the run in hand: nothing, that they go on, or that they go first."""

@@ -175,7 +175,9 @@ def _mind(
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    return Loop(mind, compose, situation, utc_now)
+    loop = Loop(mind, compose, situation, utc_now)
+    loop.most_tool_calls = settings.max_tool_calls
+    return loop
 
 
 async def _connect(models: list[ChatModel]) -> None:

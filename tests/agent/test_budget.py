@@ -120,6 +120,15 @@ async def test_her_own_work_comes_back_by_itself_after_a_while(tmp_path: Path) -
         assert mind.outlet.said == [], "nobody waits for words"
 
 
+@pytest.mark.shows("B8")
+async def test_the_system_caps_what_an_event_may_ask_for(tmp_path: Path) -> None:
+    model = ScriptedModel(*[restless()] * 60)
+    async with a_mind(tmp_path, [model]) as mind:
+        mind.loop.most_tool_calls = 5
+        await mind.handle(spoken("count", max_tool_calls=50))
+    assert len(model.requests) == 5 + 2
+
+
 @pytest.mark.shows("B7")
 def test_of_parallel_calls_those_that_fit_are_granted() -> None:
     budget = Budget(3)

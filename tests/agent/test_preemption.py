@@ -106,6 +106,21 @@ async def test_pure_and_reversible_tools_are_broken_off_and_the_irreversible_one
     assert len(model.requests) == 2, "no thought of the work came before the person"
 
 
+@pytest.mark.shows("A20")
+async def test_words_that_come_while_the_work_is_being_taken_up_are_noticed_too(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(HELLO))
+    chore, person = work(), spoken("hello")
+    async with a_mind(tmp_path, [model]) as mind, asyncio.timeout(5), asyncio.TaskGroup() as group:
+        await mind.mailbox.enqueue(chore)
+        hand = await mind.mailbox.take()
+        await mind.mailbox.enqueue(person)
+        watch = group.create_task(mind.loop.watch())
+        await mind.loop.handle(hand)
+        watch.cancel()
+        assert await mind.state_of(chore) == "suspended"
+        await person_comes_next(mind, person)
+
+
 @pytest.mark.shows("A18")
 @pytest.mark.parametrize(
     "arriving", [work("another chore", priority=9), Event(type=TIMER, content="ring", priority=20, source="timer")]

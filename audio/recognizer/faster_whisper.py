@@ -1,25 +1,23 @@
 """Whisper on CTranslate2: loaded once, int8, in the caller's worker thread."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audio.errors import ModelNotFound, RecognitionFailed
+from audio.evidence import Evidence, judge, letters_of, thresholds_for
 from audio.pcm import SAMPLE_RATE, to_float
+from audio.recognizer.hotwords import Hotwords, fitting, no_hotwords
 from audio.recognizer.models import check_model_folder
+from audio.recognizer.window import WHOLE, Window, short_window
 from audio.speech import Transcript, Utterance
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
     from faster_whisper.transcribe import Segment
-
-StorageView: TypeAlias = object
-"""CTranslate2's handle on what the encoder made."""
-
-Encode: TypeAlias = Callable[[NDArray[np.float32]], StorageView]
 
 TEMPERATURES: Final = (0.0, 0.4)
 """Two decodes at most; the library's six can take seconds on a noise."""
@@ -32,47 +30,99 @@ LEAST_TOKENS: Final = 24
 MOST_TOKENS: Final = 224
 """Half of Whisper's text context, as upstream leaves for one window."""
 
+SURE_OF_LANGUAGE: Final = 0.5
+"""A language found with this probability is not looked for again when the window changes (upstream's bound)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhisperOptions:
+    """How it listens."""
+
+    short_window: bool = False
+    """Encode the utterance and a margin instead of 30 s: far faster, but not what the model was trained on."""
+    hotwords: Hotwords = no_hotwords
+    """Names and words to be expected."""
+
 
 class FasterWhisperRecognizer:
-    """A `Recognizer` over one model folder. Raises `ModelNotFound` at once for a folder that is no model."""
+    """A `Recognizer` over one model folder. Raises `ModelNotFound` at once for a folder that is no model.
 
-    def __init__(self, folder: Path, language: str = "", threads: int = 0) -> None:
+    With the short window an utterance is decoded once; where that gives no words, or words that their own evidence
+    speaks against, again in the whole window with the two temperatures.
+    """
+
+    def __init__(
+        self, folder: Path, language: str = "", threads: int = 0, options: WhisperOptions | None = None
+    ) -> None:
         check_model_folder(folder)
         self.name = f"faster-whisper:{folder.name}"
         self._folder = folder
         self._language = language or None
         """None detects it, once for each utterance."""
         self._threads = threads
-        self._model: WhisperModel | None = None
+        self._options = options or WhisperOptions()
+        self._loaded: _Loaded | None = None
 
     def warm(self) -> None:
         """Load the model and decode a second of silence. Raises `ModelNotFound`: damaged, or of another language."""
         silence = Utterance(np.zeros(SAMPLE_RATE, np.int16), 0.0, 1.0, 1.0, 1.0)
-        self.transcribe(silence)
+        self._transcribe(silence, WHOLE, self._language)
 
     def transcribe(self, utterance: Utterance) -> Transcript:
-        """Return the words with Whisper's own evidence. Raises `RecognitionFailed`."""
+        """Return the words with Whisper's own evidence, and `window_frames`. Raises `RecognitionFailed`."""
+        frames = short_window(len(utterance.samples)) if self._options.short_window else WHOLE
+        heard = self._transcribe(utterance, frames, self._language)
+        if frames == WHOLE or not _is_to_be_retried(heard, utterance):
+            return heard
+        is_sure = heard.evidence["language_probability"] >= SURE_OF_LANGUAGE
+        again = self._transcribe(utterance, WHOLE, heard.language if is_sure else self._language)
+        return replace(again, evidence={**again.evidence, "retried": 1.0})
+
+    def _transcribe(self, utterance: Utterance, frames: int, language: str | None) -> Transcript:
+        loaded = self._load()
+        loaded.window.frames = frames
         try:
-            segments, information = self._loaded().transcribe(
+            segments, information = loaded.model.transcribe(
                 to_float(utterance.samples),
-                language=self._language,
+                language=language,
                 beam_size=1,
-                temperature=list(TEMPERATURES),
+                temperature=list(TEMPERATURES if frames == WHOLE else TEMPERATURES[:1]),
                 condition_on_previous_text=False,
                 without_timestamps=True,
                 max_new_tokens=min(MOST_TOKENS, LEAST_TOKENS + round(utterance.seconds * TOKENS_PER_SECOND)),
+                hotwords=loaded.hotwords(self._options.hotwords) or None,
             )
             heard = list(segments)
         except (RuntimeError, ValueError, OSError) as error:
             raise RecognitionFailed(f"{self.name} failed on an utterance: {error}") from error
         text = "".join(segment.text for segment in heard).strip()
-        evidence = _evidence(heard) | {"language_probability": float(information.language_probability)}
-        return Transcript(text, information.language, self.name, evidence=evidence)
+        about = {"language_probability": float(information.language_probability), "window_frames": float(frames)}
+        return Transcript(text, information.language, self.name, evidence=_evidence(heard) | about)
 
-    def _loaded(self) -> "WhisperModel":
-        if self._model is None:
-            self._model = _load(self._folder, self._threads, self._language)
-        return self._model
+    def _load(self) -> "_Loaded":
+        if self._loaded is None:
+            self._loaded = _Loaded(_load(self._folder, self._threads, self._language))
+        return self._loaded
+
+
+class _Loaded:
+    """The model with our window before its encoder."""
+
+    def __init__(self, model: "WhisperModel") -> None:
+        self.model = model
+        self.window = model.encode = Window(model.encode)
+        self._words: tuple[str, ...] = ()
+        self._prompt = ""
+        """What fits of the words: counted again only when they change."""
+
+    def hotwords(self, tell: Hotwords) -> str:
+        words = tuple(tell())
+        if words != self._words:
+            self._words, self._prompt = words, fitting(words, self._tokens_of)
+        return self._prompt
+
+    def _tokens_of(self, text: str) -> int:
+        return len(self.model.hf_tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
@@ -84,23 +134,21 @@ def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
         raise ModelNotFound(f"the Whisper model in {folder} is damaged ({error}); fetch it again") from error
     if language is not None and language not in model.supported_languages:
         raise ModelNotFound(f"the Whisper model in {folder} does not know the language {language!r}; take another one")
-    model.encode = encoded_once(model.encode)
     return model
 
 
-def encoded_once(encode: Encode) -> Encode:
-    """Return `encode` that keeps its last answer, and gives it for the same features again.
-
-    Upstream encodes once to detect the language and once to decode, and that is most of the cost of an utterance.
-    """
-    last: list[tuple[NDArray[np.float32], StorageView]] = []
-
-    def encode_once(features: NDArray[np.float32]) -> StorageView:
-        if not last or not np.array_equal(last[0][0], features):
-            last[:] = [(features.copy(), encode(features))]
-        return last[0][1]
-
-    return encode_once
+def _is_to_be_retried(heard: Transcript, utterance: Utterance) -> bool:
+    """Say whether what the short window gave is nothing, or has anything in its own figures against it."""
+    if not heard.text:
+        return True
+    figures = Evidence(
+        speech_seconds=utterance.speech_seconds,
+        letters=letters_of(heard.text),
+        avg_logprob=heard.evidence.get("avg_logprob"),
+        no_speech_prob=heard.evidence.get("no_speech_prob"),
+        compression_ratio=heard.evidence.get("compression_ratio"),
+    )
+    return any(doubt.weight >= 0.5 for doubt in judge(figures, thresholds_for(heard.recognizer)).doubts)
 
 
 def _evidence(segments: Iterable["Segment"]) -> dict[str, float]:

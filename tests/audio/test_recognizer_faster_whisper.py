@@ -13,9 +13,10 @@ from audio.endpointer import Endpointer
 from audio.errors import ModelNotFound, RecognitionFailed
 from audio.listener import Listener
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer, _evidence, encoded_once
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions, _evidence
+from audio.recognizer.window import WHOLE, Window, encoded_once, seconds_of, short_window
 from audio.recording import RecordingSource
-from audio.speech import Heard
+from audio.speech import Heard, Utterance
 from audio.vad import load_detector
 from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
 from tests.figures import figure
@@ -76,8 +77,8 @@ def test_a_language_that_the_model_does_not_know_is_told() -> None:
 def test_a_decoder_that_fails_is_a_failed_recognition() -> None:
     recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
     recognizer.warm()
-    assert recognizer._model
-    recognizer._model.max_length = 8  # upstream refuses a prompt and new tokens that are longer together
+    assert recognizer._loaded
+    recognizer._loaded.model.max_length = 8  # upstream refuses a prompt and new tokens that are longer together
     with pytest.raises(RecognitionFailed, match=r"faster-whisper:whisper-household failed on an utterance: .*tokens"):
         recognizer.transcribe(utterance(silence(1.0)))
 
@@ -102,6 +103,76 @@ def test_the_same_features_are_encoded_once() -> None:
     assert [once(first), once(first.copy()), once(second), once(second), once(first)] == [1, 1, 2, 2, 3]
     first += 1
     assert once(np.zeros((80, 3000), np.float32)) == 3
+
+
+@pytest.mark.shows("V10")
+def test_the_short_window_is_the_utterance_and_a_second() -> None:
+    assert (short_window(3 * SAMPLE_RATE), seconds_of(short_window(3 * SAMPLE_RATE))) == (400, 4.0)
+    assert short_window(SAMPLE_RATE + 1) == 202
+    assert short_window(40 * SAMPLE_RATE) == WHOLE == short_window(29 * SAMPLE_RATE)
+
+
+@pytest.mark.shows("V10")
+def test_the_window_is_what_the_encoder_gets() -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    def encode(features: NDArray[np.float32]) -> object:
+        shapes.append(features.shape)
+        return len(shapes)
+
+    window = Window(encode)
+    features = np.zeros((80, 3000), np.float32)
+    assert window(features) == window(features) == 1
+    window.frames = 250
+    assert window(features) == 2
+    assert shapes == [(80, 3000), (80, 250)]
+
+
+@pytest.fixture(scope="module")
+def short() -> FasterWhisperRecognizer:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(short_window=True))
+    recognizer.warm()
+    return recognizer
+
+
+@pytest.mark.shows("V10")
+def test_sentences_are_understood_in_the_short_window(short: FasterWhisperRecognizer, tmp_path: Path) -> None:
+    rate = WordErrorRate()
+    for sentence in SENTENCES:
+        spoken = utterance(said(sentence, "en-us", tmp_path))
+        transcript = short.transcribe(spoken)
+        rate.add(sentence, transcript.text)
+        assert transcript.evidence["window_frames"] == short_window(len(spoken.samples)) < WHOLE
+        assert "retried" not in transcript.evidence
+    figure("the same in the short window", str(rate))
+    assert rate.rate < 0.05, rate
+
+
+@pytest.mark.shows("V10")
+def test_what_the_short_window_gives_against_its_own_evidence_is_tried_again_in_the_whole_one(
+    short: FasterWhisperRecognizer, recognizer: FasterWhisperRecognizer
+) -> None:
+    click = Utterance(silence(0.4), 0.1, 0.2, 0.3, 0.1)  # the closed set makes some sentence of it, far too fast
+    heard = short.transcribe(click)
+    assert (heard.evidence["window_frames"], heard.evidence["retried"]) == (WHOLE, 1.0)
+    assert heard.text == recognizer.transcribe(click).text
+
+
+@pytest.mark.shows("V10")
+def test_the_language_is_looked_for_once_in_an_utterance(tmp_path: Path) -> None:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER)
+    recognizer.warm()
+    assert recognizer._loaded
+    window, encoded = recognizer._loaded.window, []
+    whole = window._encode
+
+    def counted(features: NDArray[np.float32]) -> object:
+        encoded.append(features.shape)
+        return whole(features)
+
+    window._encode = encoded_once(counted)
+    recognizer.transcribe(utterance(said("What time is it?", "en-us", tmp_path)))
+    assert len(encoded) == 1
 
 
 def recording(samples: Samples, file: Path) -> Path:

@@ -108,6 +108,8 @@ class LiveMicrophone:
         thread: Executor = SOUND_THREAD,
     ) -> None:
         self.name = name
+        self.missing = ""
+        """Why it was not there when it was chosen; empty where it was, and where nobody looked."""
         self.zero_limit = ZERO_SECONDS
         """Seconds of nothing but zeros after which the device counts as dead; `inf` for one that mutes itself."""
         self.is_proven = False

@@ -1,0 +1,157 @@
+"""The one thread for what may hang, and when the list of devices may be read anew."""
+
+import asyncio
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from audio.errors import DeviceUnavailable
+from audio.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread
+
+
+@pytest.mark.shows("V3")
+async def test_a_job_that_hangs_costs_one_thread_and_holds_up_nobody_but_those_behind_it() -> None:
+    thread, frozen = SoundThread(), threading.Event()
+    loop, before = asyncio.get_running_loop(), threading.active_count()
+    stuck = loop.run_in_executor(thread, frozen.wait)
+    behind = loop.run_in_executor(thread, threading.get_ident)
+    assert threading.active_count() == before + 1
+    assert thread.is_at_work
+    with pytest.raises(DeviceUnavailable, match="does not answer; restart the sound server"):
+        await asyncio.to_thread(thread.call, frozen.wait, 0.01)
+    frozen.set()
+    assert await stuck
+    assert await behind == await loop.run_in_executor(thread, threading.get_ident), "the thread is used again"
+
+
+async def test_more_jobs_than_may_wait_are_refused() -> None:
+    thread, frozen, begun = SoundThread(), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        begun.set()
+        frozen.wait()
+
+    first = thread.submit(hang)
+    await asyncio.to_thread(begun.wait, 10)
+    waiting = [thread.submit(int) for _ in range(WAITING_JOBS)]
+    with pytest.raises(DeviceUnavailable):
+        thread.submit(int)
+    frozen.set()
+    await asyncio.wrap_future(first)
+    assert [await asyncio.wrap_future(each) for each in waiting] == [0] * WAITING_JOBS
+
+
+async def test_a_job_that_nobody_waits_for_any_more_is_not_begun() -> None:
+    thread, frozen, done = SoundThread(), threading.Event(), threading.Event()
+    thread.submit(frozen.wait)
+    thread.submit(done.set).cancel()
+    frozen.set()
+    await asyncio.wrap_future(thread.submit(int))
+    assert not done.is_set()
+
+
+async def test_what_a_job_raises_is_raised_to_whoever_waits() -> None:
+    def fail() -> None:
+        raise DeviceUnavailable("no such device")
+
+    with pytest.raises(DeviceUnavailable, match="no such device"):
+        await asyncio.get_running_loop().run_in_executor(SoundThread(), fail)
+
+
+class Module:
+    """PortAudio's module, as far as the list goes."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def _terminate(self) -> None:
+        self.read += 1
+
+    def _initialize(self) -> None:
+        self.read += 0
+
+
+class OpenStream:
+    """A stream of a script."""
+
+    def __init__(self, *, idle: bool = True) -> None:
+        self.idle = idle
+        self.given_up = 0
+
+    def is_idle(self) -> bool:
+        return self.idle
+
+    def give_up(self) -> None:
+        self.given_up += 1
+
+
+class Setting:
+    """A list, its module, its hardware and its clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cards = folder / "cards"
+        self.cards.write_text("one card")
+        self.now = 1000.0
+        self.module = Module()
+        self.list = DeviceList(self.cards, lambda: self.now)
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    return Setting(tmp_path)
+
+
+@pytest.mark.shows("V3")
+def test_the_list_is_read_anew_while_no_stream_lives_and_not_while_one_does(setting: Setting) -> None:
+    stream = OpenStream()
+    setting.list.refresh(setting.module)
+    setting.list.opened(stream)
+    setting.list.refresh(setting.module)
+    assert (setting.module.read, stream.given_up) == (1, 0)
+    setting.list.closed(stream)
+    setting.list.closed(stream)
+    setting.list.refresh(setting.module)
+    assert setting.module.read == 2
+
+
+@pytest.mark.shows("V3")
+def test_new_hardware_is_worth_a_gap_in_the_streams(setting: Setting) -> None:
+    busy = OpenStream(idle=False)
+    setting.list.opened(busy)
+    setting.cards.write_text("one card\nand one that was plugged in")
+    setting.list.refresh(setting.module)
+    setting.list.opened(busy)
+    setting.list.refresh(setting.module)
+    assert (setting.module.read, busy.given_up) == (1, 1)
+
+
+@pytest.mark.shows("V3")
+def test_for_a_missing_device_idle_streams_are_given_up_ever_less_often(setting: Setting) -> None:
+    looks = []
+    for second in range(1200):
+        setting.now = 1000.0 + second
+        setting.list.opened(OpenStream())
+        before = setting.module.read
+        setting.list.refresh(setting.module, is_missing=True)
+        looks += [second] if setting.module.read > before else []
+    steps = [later - earlier for earlier, later in pairwise(looks)]
+    assert looks[0] == 0
+    assert steps[0] <= 2 * SOONEST_FORCED
+    assert steps == sorted(steps)
+    assert max(steps) <= LATEST_FORCED
+
+
+def test_a_busy_stream_is_never_given_up_for_a_missing_device(setting: Setting) -> None:
+    busy = OpenStream(idle=False)
+    setting.list.opened(busy)
+    setting.list.refresh(setting.module, is_missing=True)
+    assert (setting.module.read, busy.given_up) == (0, 0)
+
+
+def test_without_alsa_there_is_no_hardware_to_change(tmp_path: Path) -> None:
+    module, devices = Module(), DeviceList(tmp_path / "none")
+    devices.opened(OpenStream())
+    devices.refresh(module)
+    assert module.read == 0

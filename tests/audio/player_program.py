@@ -1,12 +1,14 @@
 """Plays on a loudspeaker in a process of its own, so that PortAudio meets the sound card of the test and no other.
 
-usage: python -m tests.audio.player_program sounddevice|pyaudio tones|endless [DEVICE]
+usage: python -m tests.audio.player_program sounddevice|pyaudio tones|endless|knock [DEVICE]
 """
 
 import asyncio
 import json
 import sys
 import time
+
+import numpy as np
 
 from audio.errors import DeviceUnavailable
 from audio.player.live import LivePlayer
@@ -44,6 +46,14 @@ async def endless(player: LivePlayer) -> None:
         tell(error=str(error), seconds=time.monotonic() - began)
 
 
+async def knock(player: LivePlayer) -> None:
+    """Say nothing for a while, then knock: full level from the first sample on, for a fiftieth of a second."""
+    await asyncio.sleep(2.0)
+    await player.play(SpeechAudio(np.full(480, 16_000, np.int16), 24_000))
+    await player.drain()
+    tell(knocked=True)
+
+
 async def main(backend: str, what: str, device: str = "") -> None:
     player = {"sounddevice": SpeakerPlayer, "pyaudio": PyAudioPlayer}[backend](device)
     try:
@@ -51,7 +61,7 @@ async def main(backend: str, what: str, device: str = "") -> None:
     except DeviceUnavailable as error:
         tell(error=str(error))
         return
-    await {"tones": tones, "endless": endless}[what](player)
+    await {"tones": tones, "endless": endless, "knock": knock}[what](player)
     await player.aclose()
     await player.aclose()
 

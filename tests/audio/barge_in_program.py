@@ -1,0 +1,192 @@
+"""She speaks on a sound card and is spoken to: real streams, detector, listener, mouth; only the words are scripted.
+
+usage: python -m tests.audio.barge_in_program COUGHS
+
+She hums one long sentence. The first COUGHS turns are recognized as nothing, the next one as words; then it prints, on
+the clock of both streams, when each speech began at the microphone and when the loudspeaker fell silent and sounded
+again, with what the accounts say, as one JSON object.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+from time import monotonic
+
+import numpy as np
+import structlog
+
+from agent.bus import Bus
+from agent.event import Event
+from agent.replies import Delivered, Reply
+from appliance.speaking.interruption import Interruption
+from appliance.speaking.voice import VoiceOutlet
+from audio.echo.duplex import Mode
+from audio.endpointer import Endpointer, EndpointerSettings
+from audio.listener import Listener
+from audio.microphone import MicrophoneSource
+from audio.mouth import Mouth
+from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
+from audio.player.speaker import SpeakerPlayer
+from audio.speech import Heard, SpeechAudio, SpeechStarted, Transcript, Utterance, WordTiming
+from audio.vad import load_detector
+from tests.audio.mouth_fakes import note
+
+RATE = 48_000
+WORD_SECONDS = 0.25
+WORDS = 60
+"""Of one sentence: more would be cut into two."""
+LOUD = 400
+"""Of int16; both streams are silent below."""
+SETTLE_SECONDS = 1.5
+"""In its first second a stream of PulseAudio's still finds its pace."""
+WINDOW = 80
+"""Samples (5 ms) within which every hum has a crest."""
+
+
+class Humming:
+    """A voice that hums each word for a quarter of a second, without a gap."""
+
+    name = "humming"
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        for number, word in enumerate(sentence.split()):
+            start = number * WORD_SECONDS
+            yield SpeechAudio(note(400, WORD_SECONDS, RATE), RATE, (WordTiming(word, start, start + WORD_SECONDS),))
+
+
+class Script:
+    """A recognizer that understands nothing for so many turns, and words in the next."""
+
+    name = "script"
+
+    def __init__(self, coughs: int) -> None:
+        self.coughs = coughs
+
+    def warm(self) -> None:
+        """There is nothing to load."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        return Transcript("" if self.coughs > 0 else "tell me another one", "en", self.name)
+
+
+class Tape:
+    """What went by on a stream, by its clock."""
+
+    def __init__(self) -> None:
+        self.chunks: list[AudioChunk] = []
+        self.settled = asyncio.Event()
+
+    def __call__(self, chunk: AudioChunk, probability: float = 0.0, covered: bool = False) -> None:
+        self.chunks.append(chunk)
+        if len(self.chunks) * CHUNK_SECONDS > SETTLE_SECONDS:
+            self.settled.set()
+
+    def sounding(self, gap: float) -> list[tuple[float, float]]:
+        """Return when it began and ceased to be loud, what is nearer than `gap` seconds taken together."""
+        stretches: list[tuple[float, float]] = []
+        for chunk in self.chunks:
+            for start in range(0, len(chunk.samples), WINDOW):
+                window = np.abs(chunk.samples[start : start + WINDOW].astype(int))
+                loud = np.flatnonzero(window > LOUD)
+                if not len(loud):
+                    continue
+                first, last = (chunk.started_at + (start + at) / SAMPLE_RATE for at in (loud[0], loud[-1]))
+                if stretches and first - stretches[-1][1] < gap:
+                    stretches[-1] = (stretches[-1][0], last)
+                else:
+                    stretches.append((first, last))
+        return stretches
+
+
+async def tape(source: MicrophoneSource, onto: Tape) -> None:
+    async for chunk in source.chunks():
+        onto(chunk)
+
+
+async def nothing(events: tuple[Event, ...]) -> None:
+    """The journal is not looked at."""
+
+
+class Evening:
+    """The parts, and the loops that run."""
+
+    def __init__(self, coughs: int) -> None:
+        self.script, self.spoken, self.heard = Script(coughs), Tape(), Tape()
+        self.noticed: list[float] = []
+        """Seconds on the streams' clock at which she was paused."""
+        self.player = SpeakerPlayer("speaker")
+        self.mouth = Mouth(Humming(), self.player)
+        self.outlet = VoiceOutlet(self.mouth, Bus(nothing), "en")
+        self.listener = Listener(
+            MicrophoneSource("mic"), load_detector(), Endpointer(EndpointerSettings()), self.script, self._sink
+        )
+        self.interruption = Interruption(self.mouth, self.outlet, lambda event_id: True)
+        self.interruption.mode = lambda: Mode.FULL
+        self.interruption.follow(self.listener)
+        self.listener.watchers.append(self.spoken)
+        self.listener.observers.append(self)
+
+    async def _sink(self, heard: Heard) -> None:
+        """There is no mailbox."""
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        self.noticed.append(monotonic())
+
+    def words_so_far(self, heard: Heard) -> None:
+        """Nothing is understood before the end."""
+
+    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+        self.script.coughs -= 1
+        sys.stdout.write("turn ended\n")
+        sys.stdout.flush()
+
+    async def story(self) -> Delivered:
+        """Hum until somebody interrupts, and a little longer, so that the tapes have the silence."""
+        delivery = self.outlet.open(Reply(Event(type="asr_transcript", content="hum", source="mic"), "c1"))
+        await delivery.feed(" ".join(["la"] * WORDS) + ".")
+        await delivery.close()
+        await self.heard.settled.wait()
+        sys.stdout.write("humming\n")
+        sys.stdout.flush()
+        told = await delivery.ended()
+        await asyncio.sleep(0.5)
+        return told
+
+    async def run(self) -> Delivered:
+        await self.player.start()
+        async with asyncio.TaskGroup() as group:
+            loops = [
+                group.create_task(loop)
+                for loop in (
+                    self.mouth.run(),
+                    self.interruption.run(),
+                    self.listener.listen(),
+                    self.listener.recognize(),
+                    tape(MicrophoneSource("heard"), self.heard),
+                )
+            ]
+            told = await self.story()
+            for loop in loops:
+                loop.cancel()
+        await self.player.aclose()
+        return told
+
+
+def main() -> None:
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    evening = Evening(int(sys.argv[1]))
+    told = asyncio.run(evening.run())
+    result = {
+        "speech": evening.spoken.sounding(gap=0.6),
+        "hum": evening.heard.sounding(gap=0.1),
+        "noticed": evening.noticed,
+        "words_heard": len(told.heard.split()),
+        "interrupted": told.interrupted,
+        **evening.interruption.describe(),
+    }
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

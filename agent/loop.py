@@ -9,17 +9,18 @@ from typing import Final
 import structlog
 
 from agent.act import Actor
+from agent.attention import Attention
 from agent.budget import Budget
 from agent.bus import Bus
 from agent.closing import Closing
 from agent.context.epochs import Contexts
 from agent.desk import Completion, Desk, Ending, Suspension
 from agent.errors import ModelError, Stopped
-from agent.event import MODEL_AVAILABLE, Event
+from agent.event import MODEL_AVAILABLE
 from agent.mailbox import InHand, Mailbox, Wake
 from agent.model.messages import Message
-from agent.opening import Opening, predecessor
-from agent.own_words import FILLER, OwnWords
+from agent.opening import Opening
+from agent.own_words import OwnWords
 from agent.replies import SENTENCE_STARTED, Outlet
 from agent.run import Run
 from agent.situation import SituationProvider
@@ -39,9 +40,6 @@ UNUSABLE_STATE_PAUSE: Final = 5.0
 
 RUN_SECONDS: Final = 300.0
 """The longest a run may think and act; what it says may take longer to be heard."""
-
-MOST_ARRIVALS: Final = 64
-"""Events that arrived and were not looked at yet; one more is only handled in its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +73,18 @@ class Loop:
             mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.registry, mind.desk, situation, now
         )
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now)
+        self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written; it is still in hand."""
-        self._early: Event | None = None
-        """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
         self.most_tool_calls: int | None = None
         """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
         self.run_seconds = RUN_SECONDS
         """What a run may take by the clock before it is ended as timed out."""
-        self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
-        """A person's events that arrived while one was in hand, for `watch`."""
-        self.run_in_hand: Run | None = None
         self.on_step: Callable[[], None] = lambda: None
         """Called at each step of a run: the mind's heart beat."""
         self.on_rest: Callable[[], None] = lambda: None
         """Called when the mind may wait for mail as long as it likes."""
-        self.hush: Callable[[], None] = lambda: None
-        """Silences the mouth at once: what was handed to it and is not heard yet must not be heard."""
-        mind.mailbox.on_arrival = self._arrived
 
     async def run(self) -> None:
         """Take and handle events until cancelled."""
@@ -112,12 +103,7 @@ class Loop:
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""
-        while True:
-            event = await self.arrivals.get()
-            try:
-                await self._notice(event)
-            finally:
-                self.arrivals.task_done()
+        await self.attention.watch()
 
     def interrupt(self, event_id: str = "") -> bool:
         """End the run in hand now, or only if it is this event's, because somebody wants silence or the floor.
@@ -127,12 +113,21 @@ class Loop:
         person's event and a timer's are completed as interrupted, her own work comes back. The session's next block
         says what was heard and what was not. False when there is no such run.
         """
-        run = self.run_in_hand
-        if run is None or run.is_over or (event_id and run.event.id != event_id):
-            return False
-        run.stop.give("interrupted")
-        self.hush()
-        return True
+        return self.attention.interrupt(event_id)
+
+    @property
+    def hush(self) -> Callable[[], None]:
+        """Silences the mouth at once, for an interruption; its owner sets it."""
+        return self.attention.hush
+
+    @hush.setter
+    def hush(self, silence: Callable[[], None]) -> None:
+        self.attention.hush = silence
+
+    @property
+    def run_in_hand(self) -> Run | None:
+        """What is being handled; its `describe` is for the status."""
+        return self.attention.run
 
     async def handle(self, hand: InHand) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
@@ -141,7 +136,7 @@ class Loop:
         most = min(event.max_tool_calls, self.most_tool_calls or event.max_tool_calls)
         run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
-        self._take_up(run)
+        self.attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
                 await self._opening.build(run, self._system())
@@ -158,7 +153,7 @@ class Loop:
                 if not run.is_over:
                     await self._closing.end(run, "FAILED")
             finally:
-                self.run_in_hand = None
+                self.attention.let_go()
                 self.on_step()
 
     async def _break_off(self, run: Run) -> None:
@@ -235,47 +230,6 @@ class Loop:
         results = {m.tool_call_id: m.content for m in run.epoch.messages[-len(message.tool_calls) :]}
         only_replied = all(call.name == REPLY and results.get(call.id) == DELIVERED for call in message.tool_calls)
         return Completion("replied") if only_replied else None
-
-    def _arrived(self, event: Event) -> None:
-        if not event.is_from_person:
-            return
-        if self.run_in_hand is None:
-            self._early = event
-        elif not self.arrivals.full():
-            self.arrivals.put_nowait(event)
-
-    def _take_up(self, run: Run) -> None:
-        """Make a run the one in hand, and let `watch` look at what arrived while its event was being taken."""
-        self.run_in_hand = run
-        early, self._early = self._early, None
-        if early is not None and early.id != run.event.id:
-            self._arrived(early)
-
-    async def _notice(self, event: Event) -> None:
-        """Decide what a person's words mean for the run in hand: nothing, that they go on, or that they go first."""
-        run = self.run_in_hand
-        if run is None:
-            return
-        if predecessor(event) == run.event.id:
-            is_mute = await self._is_mute(run)
-            if is_mute and run is self.run_in_hand and not run.has_effect:
-                run.superseded_by = event.id
-                if run.stop.give("superseded"):
-                    self.hush()
-        elif not run.event.is_from_person and run.event.priority < event.priority:
-            run.stop.give("preempted")
-        if run.stop.reason is not None and run.kept_on:
-            await self._words.fill(event)
-
-    async def _is_mute(self, run: Run) -> bool:
-        """Whether nothing was heard of this event yet; a filler is a sound too, but no answer to go on after."""
-        if run.is_resumed or run.hand.note:
-            return False
-        try:
-            started = await self._mind.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
-        except MemoryFailure:
-            return False
-        return all(str(entry.body.get("call_id", "")).startswith(FILLER) for entry in started)
 
 
 def _without_model(run: Run, error: ModelError) -> Completion | Suspension:

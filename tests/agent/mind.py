@@ -80,7 +80,7 @@ class TestMind:
 
     async def noticed(self) -> None:
         """Return when the loop has looked at everything that arrived."""
-        await self.loop.arrivals.join()
+        await self.loop.attention.arrivals.join()
 
     @property
     def loop_epoch(self) -> Epoch:

@@ -1,0 +1,96 @@
+"""What reaches her while she works: somebody who interrupts, words that go on, a person who comes first."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from agent.event import Event
+from agent.mailbox import Mailbox
+from agent.opening import predecessor
+from agent.own_words import FILLER, OwnWords
+from agent.replies import SENTENCE_STARTED
+from agent.run import Run
+from memory.errors import MemoryFailure
+from memory.journal import Journal
+
+MOST_ARRIVALS: Final = 64
+"""Events that arrived and were not looked at yet; one more is only handled in its turn."""
+
+
+class Attention:
+    """Decides what a person's words mean for the run in hand: nothing, that it ends, or that they go first."""
+
+    def __init__(self, mailbox: Mailbox, journal: Journal, words: OwnWords) -> None:
+        self._journal = journal
+        self._words = words
+        self.run: Run | None = None
+        """The run in hand."""
+        self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
+        """A person's events that arrived while one was in hand, for `watch`."""
+        self._early: Event | None = None
+        """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
+        self.hush: Callable[[], None] = lambda: None
+        """Silences the mouth at once: what was handed to it and is not heard yet must not be heard."""
+        mailbox.on_arrival = self._arrived
+
+    def take_up(self, run: Run) -> None:
+        """Make a run the one in hand, and look at what arrived while its event was being taken."""
+        self.run = run
+        early, self._early = self._early, None
+        if early is not None and early.id != run.event.id:
+            self._arrived(early)
+
+    def let_go(self) -> None:
+        """No run is in hand any more."""
+        self.run = None
+
+    def interrupt(self, event_id: str = "") -> bool:
+        """See `Loop.interrupt`."""
+        run = self.run
+        if run is None or run.is_over or (event_id and run.event.id != event_id):
+            return False
+        run.stop.give("interrupted")
+        self.hush()
+        return True
+
+    async def watch(self) -> None:
+        """Look at what a person says while an event is in hand, until cancelled."""
+        while True:
+            event = await self.arrivals.get()
+            try:
+                await self._notice(event)
+            finally:
+                self.arrivals.task_done()
+
+    def _arrived(self, event: Event) -> None:
+        if not event.is_from_person:
+            return
+        if self.run is None:
+            self._early = event
+        elif not self.arrivals.full():
+            self.arrivals.put_nowait(event)
+
+    async def _notice(self, event: Event) -> None:
+        run = self.run
+        if run is None:
+            return
+        if predecessor(event) == run.event.id:
+            is_mute = await self._is_mute(run)
+            if is_mute and run is self.run and not run.has_effect:
+                run.superseded_by = event.id
+                if run.stop.give("superseded"):
+                    self.hush()
+        elif not run.event.is_from_person and run.event.priority < event.priority:
+            run.stop.give("preempted")
+        if run.stop.reason is not None and run.kept_on:
+            await self._words.fill(event)
+
+    async def _is_mute(self, run: Run) -> bool:
+        """Whether nothing was heard of this event yet; a filler is a sound too, but no answer to go on after."""
+        if run.is_resumed or run.hand.note:
+            return False
+        try:
+            started = await self._journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
+        except MemoryFailure:
+            return False
+        return all(str(entry.body.get("call_id", "")).startswith(FILLER) for entry in started)

@@ -1,5 +1,6 @@
 """What leaves the loudspeaker, sample by sample at 16 kHz, to be asked for by the time at which it does."""
 
+import math
 from collections import deque
 from typing import Final, NamedTuple
 
@@ -109,20 +110,28 @@ class PlayedReference:
         sounding = np.flatnonzero(samples)
         if len(sounding):
             self._last_sound = self._written + int(sounding[-1])
-        self._kept[(self._written + np.arange(len(samples))) % len(self._kept)] = samples
+        self._kept.put(np.arange(self._written, self._written + len(samples)), samples, mode="wrap")
         self._written += len(samples)
 
     def _between(self, positions: NDArray[np.float64]) -> Samples:
-        """Return the sound at these positions: a cubic through the four samples around each."""
+        """Return the sound at these positions, which rise: a cubic through the four samples around each."""
+        first = math.floor(positions[0]) - 1
+        around = self._span(first, math.floor(positions[-1]) - first + 3)
         whole = np.floor(positions).astype(np.int64)
         part = positions - whole
-        before, here, after, later = (self._at(whole + offset) for offset in (-1, 0, 1, 2))
+        whole -= first
+        before, here, after, later = around[whole - 1], around[whole], around[whole + 1], around[whole + 2]
         slope, next_slope = (after - before) / 2, (later - here) / 2
         bend = 3 * (after - here) - 2 * slope - next_slope
         twist = 2 * (here - after) + slope + next_slope
         sound = here + part * (slope + part * (bend + part * twist))
-        return np.clip(np.rint(sound), -32768, 32767).astype(np.int16)
+        return np.rint(sound).clip(-32768, 32767).astype(np.int16)
 
-    def _at(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        known = (numbers < self._written) & (numbers >= self._written - len(self._kept))
-        return np.where(known, self._kept[numbers % len(self._kept)], 0).astype(np.float64)
+    def _span(self, first: int, count: int) -> NDArray[np.float64]:
+        """Return the samples from number `first` on; zeros for those that are not known, or not any more."""
+        span = np.zeros(count)
+        start = max(first, self._written - len(self._kept), 0)
+        end = min(first + count, self._written)
+        if start < end:
+            span[start - first : end - first] = self._kept.take(np.arange(start, end), mode="wrap")
+        return span

@@ -55,7 +55,7 @@ def _phrases(text: str) -> frozenset[str]:
 
 _FILLERS: Final = _words("um uh uhm er erm ah hmm hm mm eh")
 _OPEN_WORDS: Final = _FILLERS | _words(
-    """a an the my your our their its every each another some any very really quite
+    """a an the my your our their its every each another some any very really quite rather
     and or but nor because although though unless until since while whereas whether if than so then plus
     of at by from into onto with without between during against toward towards through under near to for
     want wants wanna need needs gonna going am"""
@@ -77,6 +77,7 @@ _WHOLE_WITH_PARTICLE: Final = _words("wake go come shut")
 _AUXILIARIES: Final = _words(
     "is are was were be been can could would will shall should do does did has have had may might must"
 )
+_ASKING: Final = _words("is are was can could would will shall should do does did has have may")
 _PRONOUNS: Final = _words("i you he she it we they this that there")
 _QUESTION_WORDS: Final = _words(
     "what who whose whom which where when why how what's who's where's when's how's whats whos wheres"
@@ -104,6 +105,12 @@ _WHOLE_ANSWERS: Final = _phrases(
     i don't know|i do not know|all right|alright|got it|go away|come in|wake up|help"""
 )
 _DIGITS: Final = _words("zero oh one two three four five six seven eight nine")
+_SUBORDINATORS: Final = _words("if unless although whereas whether")
+"""Begin what a main clause has to follow."""
+
+_SHORT_CLAUSE: Final = 8
+"""Words; in more than these the main clause may be there."""
+
 _NUMBERS: Final = _DIGITS | _words(
     """ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
     seventy eighty ninety hundred thousand half"""
@@ -129,6 +136,8 @@ def _is_open(words: list[str]) -> bool:
     """Whether the last word asks for another one."""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     is_question = words[0] in _QUESTION_WORDS
+    if words[0] in _SUBORDINATORS and len(words) <= _SHORT_CLAUSE:
+        return True
     if last in _OPEN_WORDS:
         # "where is it from", "who is that for": a question leaves its preposition behind.
         return not (is_question and last in {"of", "at", "from", "with", "for", "to"} and len(words) > 3)
@@ -137,7 +146,8 @@ def _is_open(words: list[str]) -> bool:
     if last in _PARTICLES:
         return before in _PARTICLE_VERBS - _WHOLE_WITH_PARTICLE
     if last in _AUXILIARIES:
-        return before not in _PRONOUNS and words[0] not in {"yes", "no"}
+        # "I know what it is" may be all; "he was" is a beginning.
+        return (before not in _PRONOUNS or len(words) == 2) and words[0] not in {"yes", "no"}
     return last == "that" and before in {"remember", "think", "say", "know", "tell", "so"}
 
 
@@ -163,7 +173,7 @@ def _is_number(word: str) -> bool:
 def _is_whole_question(words: list[str]) -> bool:
     if words[0] in _QUESTION_WORDS:
         return len(words) > 2 or (len(words) > 1 and "'" in words[0])
-    if words[0] not in _AUXILIARIES or len(words) < 3:
+    if words[0] not in _ASKING or len(words) < 3 or words[-1] in _AUXILIARIES:
         return False
     # "can you …" is an order in disguise.
     return words[2] not in _NEEDS_OBJECT or len(words) > 3

@@ -81,6 +81,11 @@ UNFINISHED = lines("""
     i was thinking about my
     it was because
     because
+    he was
+    i can
+    if it rains
+    unless to be rather cold hearted
+    the soup is rather
     um
     so um
     turn on the light uh
@@ -112,6 +117,9 @@ NEUTRAL = lines("""
     it rained all day
     my sister lives in paris
     i know what it is
+    yes it is
+    had he married a more amiable woman he might
+    if it rains tomorrow close the window in the kitchen
     set a timer
     remind me tomorrow morning
     twelve

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +31,9 @@ T = TypeVar("T")
 
 RECOGNITION_SECONDS = 0.3
 """Virtual time that words take: a small model's on a small box."""
+
+PROMPT = "Tell me something of the household."
+"""What `House.ask` asks."""
 
 MOST_WAIT_SECONDS = 120.0
 """Virtual time after which a story gives up to wait for what it expects."""
@@ -66,16 +70,18 @@ class Turns:
 
 
 class TalkativeModel(ScriptedModel):
-    """A model that answers every event by one `reply` with the next of these texts, the last one again and again."""
+    """A model that answers every event by one `reply`: what `House.ask` asks by the next of the answers, in turn."""
 
-    def __init__(self, *answers: str) -> None:
+    def __init__(self, answers: Sequence[str], aside: str) -> None:
         super().__init__(name="talkative", piece=40)
-        self.answers = list(answers)
+        self._answers = cycle(answers)
+        self._aside = aside
+        """What else is said to her is answered by this; "" takes the next answer for that too."""
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
-        number = len(self.requests)
-        text = self.answers[min(number, len(self.answers) - 1)]
-        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{number}"))
+        is_asked = not self._aside or PROMPT in messages[-1].content
+        text = next(self._answers) if is_asked else self._aside
+        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{len(self.requests)}"))
         async for item in super().stream(messages, tools):
             yield item
 
@@ -101,15 +107,23 @@ class House:
             while not condition():
                 await passed(0.01)
 
+    def forget(self) -> None:
+        """Let go of all that the house itself has kept of what happened so far."""
+        self.model.requests.clear()
+        self.model.tools.clear()
+        self.voice.sentences.clear()
+        del self.card.played[:-1]
+        self.turns.started, self.turns.so_far, self.turns.ended = [], [], []
+
     @property
     def is_sounding(self) -> bool:
         """Whether sound of hers leaves the loudspeaker now, or did within the last 0.2 s."""
         return bool(self.card.played) and self.now < self.card.played[-1][1] + 0.2
 
-    async def ask(self, words: str = "Tell me something.") -> None:
+    async def ask(self) -> None:
         """Have somebody have asked her, without a sound; return when she begins to answer."""
         before = len(self.card.played)
-        await self.box.household.mailbox.enqueue(Event(ASR_TRANSCRIPT, words, source="mic", priority=PERSON_PRIORITY))
+        await self.box.household.mailbox.enqueue(Event(ASR_TRANSCRIPT, PROMPT, source="mic", priority=PERSON_PRIORITY))
         await self.wait(lambda: len(self.card.played) > before)
 
     async def silence(self) -> None:
@@ -130,6 +144,8 @@ class Surroundings:
     settings: dict[str, dict[str, object]] = field(default_factory=dict)
     """Over those of `Household`: espeak-ng, whisper-household, no graph, nothing beyond this machine."""
     answers: Sequence[str] = ("All right.",)
+    aside: str = ""
+    """Answers what nobody asked by `House.ask`; "" leaves that to the answers too."""
     voice: str = HERS
     """Flite's or espeak-ng's name of hers."""
     loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
@@ -145,7 +161,7 @@ def live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around:
 async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings) -> T:
     loop = asyncio.get_running_loop()
     card = SimulatedCard(loop, around.loudspeaker, around.noise_dbfs, around.microphone_ppm)
-    model, voice, turns = TalkativeModel(*around.answers), Remembered(around.voice), Turns(loop.time)
+    model, voice, turns = TalkativeModel(around.answers, around.aside), Remembered(around.voice), Turns(loop.time)
     config = load(Household(folder, around.settings).write(), {"HOME": str(folder)})
 
     async def player(config: Config, options: RunOptions) -> Player:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from audio.pcm import SAMPLE_RATE
-from tests.room.acoustics import Sound, level_dbfs
+from tests.room.acoustics import Sound, from_samples, level_dbfs
 from tests.room.house import House
 from tests.room.virtual_time import passed
 from tests.room.voices import spoken
@@ -76,49 +76,55 @@ class Interruption:
 
     silent_after: float | None
     """Seconds from the sound's first sample until her loudspeaker was silent; None when she spoke on."""
-    resumed_after: float | None
+    went_on_after: float | None
     """Seconds from then until she went on with the same reply; None when she did not."""
     taken_up: tuple[str, ...]
     """The words that reached the mailbox."""
-
-    @property
-    def ended_the_reply(self) -> bool:
-        """Whether she fell silent for good."""
-        return self.silent_after is not None and self.resumed_after is None
+    suppressed: tuple[str, ...]
+    """Why others did not."""
+    unheard: float
+    """Seconds of the reply that did not sound."""
 
 
 WAITED_SECONDS: Final = 6.0
 """After a sound's beginning: the pause, its two seconds, and the words are over by then."""
 
 
-async def interrupt(house: House, sound: Sound, dbfs: float, after: float) -> Interruption:
-    """Have somebody make a sound `after` seconds of a reply that is long enough; return what came of it."""
-    asked = len(house.turns.ended)
+async def warm_up(house: House) -> float:
+    """Have her say one reply undisturbed; return the level of her voice at the microphone, dBFS."""
+    await passed(SETTLE_SECONDS)
+    house.card.recording = []
     await house.ask()
-    began = house.card.played[-1][0]
-    onset = began + after
+    await house.silence()
+    heard, house.card.recording = np.concatenate(house.card.recording), None
+    await passed(QUIET_BETWEEN)
+    return level_dbfs(from_samples(heard))
+
+
+async def interrupt(house: House, sound: Sound, dbfs: float, after: float) -> Interruption:
+    """Have somebody make a sound `after` seconds of her next reply; return what came of it, when all is said."""
+    turns, made = len(house.turns.ended), len(house.voice.sentences)
+    await house.ask()
+    first = len(house.card.played) - 1
+    onset = house.card.played[first][0] + after
     house.put(sound, dbfs, after=onset - house.now)
     await passed(onset + WAITED_SECONDS - house.now)
-    stretches = [each for each in house.card.played if each[1] > onset]
-    silent_at = stretches[0][1] if len(stretches) > 1 or stretches[0][1] < house.now - 1.0 else None
-    answered = len(house.model.requests)
-    resumed = next((start for start, _ in stretches[1:] if not house.turns.since(asked)), None)
-    outcome = Interruption(
-        silent_after=None if silent_at is None else silent_at - onset,
-        resumed_after=None if silent_at is None or resumed is None else resumed - silent_at,
-        taken_up=tuple(house.turns.since(asked)),
-    )
-    assert answered
-    house.box.mouth.hush()
     await house.silence()
+    taken_up = house.turns.since(turns)
+    stretches = house.card.played[first:]
+    at = next(number for number, (_, end) in enumerate(stretches) if end > onset)
+    goes_on = [start for start, _ in stretches[at + 1 :]] if not taken_up else []
+    was_silent = bool(taken_up) or bool(goes_on)
+    silent_at = stretches[at][1]
+    wanted = sum(len(spoken(each, house.voice.voice)) / SAMPLE_RATE for each in house.voice.sentences[made:])
     await passed(QUIET_BETWEEN)
-    return outcome
-
-
-def echo_level(house: House) -> float:
-    """Return the level of her voice at the microphone, dBFS, from what was recorded of it."""
-    assert house.card.recording
-    return level_dbfs((np.concatenate(house.card.recording) / 32768.0).astype(np.float32))
+    return Interruption(
+        silent_after=silent_at - onset if was_silent else None,
+        went_on_after=goes_on[0] - silent_at if goes_on else None,
+        taken_up=tuple(taken_up),
+        suppressed=tuple(why for _, _, why in house.turns.ended[turns:] if why),
+        unheard=wanted - sum(end - start for start, end in stretches),
+    )
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -77,7 +77,7 @@ def same_first_word(here: str, there: str) -> bool:
     return plain(here)[:1] == plain(there)[:1]
 
 
-@pytest.mark.shows("V7", "V5")
+@pytest.mark.shows("V6")
 def test_first_words_come_in_whole(tmp_path: Path) -> None:
     direct = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
     turns = said_into(tmp_path, [says(text) for text in PLOSIVES])
@@ -101,7 +101,7 @@ def human_clips() -> list[tuple[str, Samples]]:
     return [(words, trimmed(samples)) for words, samples in found if words[0] in "ptkbdgc"]
 
 
-@pytest.mark.shows("V7", "V30")
+@pytest.mark.shows("V6", "V30")
 def test_first_words_of_human_speakers_come_in_as_they_are(tmp_path: Path) -> None:
     clips = human_clips()
     direct = PocketsphinxRecognizer({"command": ["never mind"]})
@@ -126,7 +126,7 @@ def played(house: House) -> Samples:
     return StreamResampler(SPEAKER_RATE, SAMPLE_RATE).feed(np.concatenate(house.card.output_recording))
 
 
-@pytest.mark.shows("V21", "V5")
+@pytest.mark.shows("V6", "V21")
 def test_first_words_go_out_whole(tmp_path: Path) -> None:
     recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
 

@@ -23,6 +23,9 @@ LOOK_AHEAD: Final = 2
 LONGEST_HOLD: Final = 3.0
 """Seconds that an announcement waits for a pause to end, before it ends the pause: a timer has to ring."""
 
+LONGEST_PAUSE: Final = 300.0
+"""Seconds after which nobody waits for the rest any more: it is dropped, and what comes next is heard."""
+
 LOOK_SECONDS: Final = 1.0
 """How often an announcement that waits looks for how long she was paused."""
 
@@ -94,8 +97,8 @@ class Mouth:
         self._held_by: set[str] = set()
         self._held_since = 0.0
         """Seconds on the clock at which the pause began."""
-        self._free = asyncio.Event()
-        """Set while nobody holds her."""
+        self._free, self._held = asyncio.Event(), asyncio.Event()
+        """Set while nobody holds her, and while somebody does."""
         self._free.set()
         self._last_reply: dict[int, SpokenSentence] = {}
         """By number."""
@@ -159,6 +162,7 @@ class Mouth:
             self._held_since = self._clock()
         self._held_by.add(by)
         self._free.clear()
+        self._held.set()
         if self._announced is None:
             self._player.pause()
 
@@ -193,6 +197,7 @@ class Mouth:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._make_all(), name="mouth: synthesis")
             group.create_task(self._play_all(), name="mouth: playback")
+            group.create_task(self._end_long_pauses(), name="mouth: whom nobody lets go on")
 
     async def _make_all(self) -> None:
         while True:
@@ -213,6 +218,15 @@ class Mouth:
                 self.on_failed(line.sentence, line.failure)
             await self.on_ended(line.sentence, *line.heard())
             self._close(line)
+
+    async def _end_long_pauses(self) -> None:
+        while True:
+            await self._held.wait()
+            try:
+                async with asyncio.timeout(LONGEST_PAUSE):
+                    await self._free.wait()
+            except TimeoutError:
+                self.hush()
 
     async def _play(self, line: Line) -> None:
         """Play a sentence to its end, or until it is given up. Raises what the player raises."""
@@ -260,6 +274,7 @@ class Mouth:
 
     def _let_go(self) -> None:
         self._held_by.clear()
+        self._held.clear()
         self._free.set()
 
     @asynccontextmanager

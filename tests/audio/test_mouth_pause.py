@@ -5,12 +5,13 @@ import asyncio
 import numpy as np
 import pytest
 
-from audio.mouth import LONGEST_HOLD, LOOK_SECONDS, Mouth, SpokenSentence
+from audio.mouth import LONGEST_HOLD, LONGEST_PAUSE, LOOK_SECONDS, Mouth, SpokenSentence
 from audio.player.live import LivePlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
 from tests.audio.test_mouth import Told, say, speaking
 from tests.audio.test_player_live import HandTurnedOutput
+from tests.room.virtual_time import run_virtually
 
 BELL = SpeechAudio(np.full(2400, 77, np.int16), 24_000)
 WORDS = SpokenSentence("", 0, "Timer pasta.", "en")
@@ -212,3 +213,23 @@ async def test_with_the_real_player_the_heard_words_end_where_the_card_fell_sile
     assert all(buffer.all() for buffer in sounded)
     assert not np.concatenate(silent[1:]).any()
     assert ended == [("one two three four", False)]
+
+
+@pytest.mark.shows("V16", "V17")
+def test_a_pause_that_nobody_comes_back_from_drops_the_rest_and_the_next_reply_is_heard() -> None:
+    player = ScriptedPlayer(at_once=False, unheard=0.3)
+
+    async def story() -> list[tuple[int, str, bool]]:
+        began = asyncio.get_running_loop().time()
+        async with speaking(ScriptedVoice(), player) as (mouth, told):
+            await say(mouth, "One two three.", "Four.")
+            await player.draining.wait()
+            mouth.pause()
+            await mouth.quiet()
+            assert asyncio.get_running_loop().time() - began >= LONGEST_PAUSE
+            player.at_once = True
+            await say(mouth, "Five.")
+            await mouth.quiet()
+        return told.heard
+
+    assert run_virtually(story()) == [(0, "One", False), (1, "", False), (0, "Five.", True)]

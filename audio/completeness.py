@@ -77,6 +77,7 @@ _WHOLE_WITH_PARTICLE: Final = _words("wake go come shut")
 _AUXILIARIES: Final = _words(
     "is are was were be been can could would will shall should do does did has have had may might must"
 )
+_NEVER_LAST: Final = _words("might must may shall had has be been")
 _ASKING: Final = _words("is are was can could would will shall should do does did has have may")
 _PRONOUNS: Final = _words("i you he she it we they this that there")
 _QUESTION_WORDS: Final = _words(
@@ -146,8 +147,9 @@ def _is_open(words: list[str]) -> bool:
     if last in _PARTICLES:
         return before in _PARTICLE_VERBS - _WHOLE_WITH_PARTICLE
     if last in _AUXILIARIES:
-        # "I know what it is" may be all; "he was" is a beginning.
-        return (before not in _PRONOUNS or len(words) == 2) and words[0] not in {"yes", "no"}
+        # "I know what it is" may be all; "he was" is a beginning, and nobody ends with "he might".
+        may_be_all = before in _PRONOUNS and len(words) > 2 and last not in _NEVER_LAST
+        return not may_be_all and words[0] not in {"yes", "no"}
     return last == "that" and before in {"remember", "think", "say", "know", "tell", "so"}
 
 

@@ -82,6 +82,7 @@ UNFINISHED = lines("""
     it was because
     because
     he was
+    had he married a more amiable woman he might
     i can
     if it rains
     unless to be rather cold hearted
@@ -118,7 +119,7 @@ NEUTRAL = lines("""
     my sister lives in paris
     i know what it is
     yes it is
-    had he married a more amiable woman he might
+    i will come as soon as i can
     if it rains tomorrow close the window in the kitchen
     set a timer
     remind me tomorrow morning

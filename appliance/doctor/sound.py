@@ -11,6 +11,7 @@ from typing import Final
 from appliance.config import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.sound_devices import SoundDevices
+from audio.recognizer.compare import Comparison
 
 CHILD_SECONDS: Final = 15.0
 """PortAudio can hang in a frozen sound server, a model in too little memory; their processes are killed then."""
@@ -26,13 +27,14 @@ _SOUND_FILES: Final = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall l
 
 _CULPRITS: Final = {
     "sound": ("PortAudio", _SOUND_FILES, "restart the sound server"),
+    "tone": ("PortAudio", _SOUND_FILES, "restart the sound server"),
     "level": ("PortAudio", _SOUND_FILES, "restart the sound server"),
     "speed": ("the recognizer", "fetch its model again, or set a smaller [ears] model", "set a smaller [ears] model"),
 }
 """For each check with a process of its own: who runs in it, what mends its breakdown, what mends its hanging."""
 
 
-class _Broken(Exception):
+class Broken(Exception):
     """A process of a check hung or broke down; its line says which."""
 
     def __init__(self, line: Line) -> None:
@@ -40,15 +42,31 @@ class _Broken(Exception):
         self.line = line
 
 
+def listed(config: Config) -> SoundDevices:
+    """Return the sound devices. Raises `Broken`."""
+    return SoundDevices(
+        **json.loads(_printed("sound", "appliance.doctor.sound_devices", config.ears.device, config.voice.device))
+    )
+
+
 def sound(config: Config) -> Line:
     """List the sound devices in a process of its own: PortAudio chatters, hangs and aborts (FACTS, "Sound")."""
     try:
-        found = SoundDevices(
-            **json.loads(_printed("sound", "appliance.doctor.sound_devices", config.ears.device, config.voice.device))
-        )
-    except _Broken as broken:
+        found = listed(config)
+    except Broken as broken:
         return broken.line
     return judge_devices(found, bool(config.ears.device or config.voice.device))
+
+
+def tone(config: Config) -> Line:
+    """Play a bell on the loudspeaker, in a process of its own; no check of the doctor's, who makes no noise."""
+    try:
+        told = json.loads(_printed("tone", "appliance.doctor.sound_tone", config.voice.device))
+    except Broken as broken:
+        return broken.line
+    if told["missing"]:
+        return Line("tone", Verdict.FAULT, told["missing"])
+    return Line("tone", Verdict.OK, f"a bell was played on {told['name']}; if it was not heard, turn its volume up")
 
 
 def level(config: Config) -> Line:
@@ -59,7 +77,7 @@ def level(config: Config) -> Line:
         found = SoundLevel(
             **json.loads(_printed("level", "appliance.doctor.sound_level", config.ears.backend, config.ears.device))
         )
-    except _Broken as broken:
+    except Broken as broken:
         return broken.line
     if found.missing and told_by_service(config, "ears").get("source", "none") != "none":
         return Line("level", Verdict.OK, "not measured: the running service has the microphone")
@@ -88,11 +106,24 @@ def speed(config: Config) -> Line:
 
     try:
         found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.hearing.speed", *arguments(config))))
-    except _Broken as broken:
+    except Broken as broken:
         return broken.line
     if found.missing:
         return Line("speed", Verdict.FAULT, found.missing)
     return judge_speed(found.name, found.seconds, found.of)
+
+
+def window(config: Config) -> Line:
+    """Tell what was found when both windows of the Whisper model were compared; that takes longer than a check may."""
+    from appliance.hearing.choice import pick
+    from appliance.hearing.short_window import is_short, recall
+
+    picked = pick(config)
+    if picked is None:
+        return Line("window", Verdict.OK, "no Whisper model, no window to choose")
+    verdict = recall(config, picked)
+    comparison = verdict.comparison if verdict else None
+    return judge_window(config.ears.short_window, comparison, is_used=is_short(config, picked))
 
 
 def voices(config: Config) -> Line:
@@ -147,8 +178,24 @@ def judge_speed(name: str, seconds: float, of: float) -> Line:
     return Line("speed", Verdict.OK, what)
 
 
+def judge_window(setting: str, found: Comparison | None, *, is_used: bool) -> Line:
+    """Judge the short window: what [ears] short_window says, what a comparison found, and what follows of both."""
+    from appliance.hearing.short_window import described
+
+    used = "Whisper is given the short window" if is_used else "Whisper is given its whole window of 30 s"
+    compare = "`nakari models list --measure` compares the two on voices of this box"
+    if found is None:
+        what = f"{used}; the short one was never compared with it"
+        mend = compare if setting != "off" else ""
+        return Line("window", Verdict.WARNING if is_used else Verdict.OK, what, mend)
+    what = f"{used}; {described(found)}"
+    if is_used and not found.is_for_short:
+        return Line("window", Verdict.WARNING, what, 'set [ears] short_window = "auto"')
+    return Line("window", Verdict.OK, what)
+
+
 def _printed(name: str, module: str, *arguments: str) -> bytes:
-    """Return what a module of ours prints, run for the check of this name. Raises `_Broken`."""
+    """Return what a module of ours prints, run for the check of this name. Raises `Broken`."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
@@ -159,13 +206,13 @@ def _printed(name: str, module: str, *arguments: str) -> bytes:
         )
     except subprocess.TimeoutExpired as error:
         part, _, mend = _CULPRITS[name]
-        raise _Broken(Line(name, Verdict.FAULT, f"{part} did not answer within {CHILD_SECONDS:g} s", mend)) from error
+        raise Broken(Line(name, Verdict.FAULT, f"{part} did not answer within {CHILD_SECONDS:g} s", mend)) from error
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
         part, mend, _ = _CULPRITS[name]
-        raise _Broken(Line(name, Verdict.FAULT, f"{part} broke down ({words or end})", mend))
+        raise Broken(Line(name, Verdict.FAULT, f"{part} broke down ({words or end})", mend))
     return done.stdout
 
 
-SOUND: tuple[Check, ...] = (sound, level, recognizer, speed, voices)
+SOUND: tuple[Check, ...] = (sound, level, recognizer, speed, window, voices)

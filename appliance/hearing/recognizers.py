@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,9 +20,11 @@ from appliance.hearing.choice import (
     pick,
     recall,
 )
+from appliance.hearing.short_window import is_short
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
+from audio.recognizer.hotwords import Hotwords, listed, no_hotwords
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.recognizer.speed import BOUND
 from audio.speech import Transcript, Utterance
@@ -69,6 +72,10 @@ class Hearing:
     config: Config
     picked: Pick | None
     """None while the last resort listens."""
+    in_short_window: bool = False
+    """Whether it was given the short window."""
+    names: Hotwords = no_hotwords
+    """Names that she knows, told for each utterance; behind the configured hotwords."""
     settle: float = SETTLE_SECONDS
     """Seconds."""
 
@@ -99,30 +106,32 @@ class Hearing:
 
     async def _change(self) -> None:
         picked = pick(self.config)
-        if picked is not None and picked != self.picked:
-            better = _whisper(self.config, picked)
+        in_short_window = picked is not None and is_short(self.config, picked)
+        if picked is not None and (picked, in_short_window) != (self.picked, self.in_short_window):
+            better = _whisper(self.config, picked, self.names)
             await asyncio.to_thread(better.warm)
             self.recognizer.use(better)
-            self.picked = picked
+            self.picked, self.in_short_window = picked, in_short_window
             log.info("recognizer_changed", recognizer=better.name)
         _tell_choice(self.config)
 
 
-def choose_recognizer(config: Config) -> Hearing:
-    """Return the recognizer for this box as it is now. Loads nothing.
+def choose_recognizer(config: Config, names: Hotwords = no_hotwords) -> Hearing:
+    """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
     Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
     """
     picked = pick(config)
     if picked is not None:
         _tell_choice(config)
-        return Hearing(CurrentRecognizer(_whisper(config, picked)), config, picked)
+        recognizer = CurrentRecognizer(_whisper(config, picked, names))
+        return Hearing(recognizer, config, picked, is_short(config, picked), names)
     name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
     mend = f"{name} is being fetched" if config.ears.download else f"`nakari models pull {name}` fetches one"
     log.warning(
         "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
     )
-    return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, None)
+    return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, None, names=names)
 
 
 def model_in_use(config: Config) -> str:
@@ -146,8 +155,14 @@ def _tell_choice(config: Config) -> None:
         )
 
 
-def _whisper(config: Config, picked: Pick) -> FasterWhisperRecognizer:
-    return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads)
+def _whisper(config: Config, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
+    configured = listed(config.ears.hotwords)
+
+    def hotwords() -> Sequence[str]:
+        return [*configured, *names()]
+
+    options = WhisperOptions(is_short(config, picked), hotwords)
+    return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads, options)
 
 
 async def _pull(config: Config) -> None:

@@ -12,6 +12,7 @@ from appliance.hearing.choice import (
     AUTO,
     USUAL_MODEL,
     Measured,
+    Pick,
     candidates,
     is_to_be_measured,
     measure_box,
@@ -20,6 +21,8 @@ from appliance.hearing.choice import (
     recall,
 )
 from appliance.hearing.fetch_progress import FetchProgress
+from appliance.hearing.short_window import compare_box, described
+from appliance.hearing.short_window import recall as verdict_on
 from audio.errors import AudioError
 from audio.recognizer.hub import fetch_model
 from audio.recognizer.models import MEGABYTES, PART, Model, find_model, models_in
@@ -37,7 +40,11 @@ def pull(config: Config, name: str, folder: Path | None) -> Exit:
             raise click.UsageError("auto chooses among the models of the state folder: name one to put it elsewhere")
         if not candidates(config):
             _fetch(USUAL_MODEL, models_folder(config))
-        _tell_best(recall(config) or _measure(config))
+        measured = recall(config) or _measure(config)
+        picked = pick(config)
+        if picked and verdict_on(config, picked) is None:
+            _compare(config, picked)
+        _tell_best(measured)
         return Exit.OK
     place = folder or models_folder(config)
     if find_model(place / name):
@@ -56,7 +63,12 @@ def pull(config: Config, name: str, folder: Path | None) -> Exit:
 def show(config: Config, *, measure: bool) -> Exit:
     """Print the models, one a line; with `measure` how fast the ones that are here are. Raises `ModelNotFound`."""
     if measure:
-        _measure(config)
+        picked = pick(config)
+        if picked is None or candidates(config):
+            _measure(config)
+            picked = pick(config)
+        if picked:
+            _compare(config, picked)
     for line in lines(config):
         click.echo(line)
     return Exit.OK
@@ -126,6 +138,14 @@ def _measure(config: Config) -> Measured:
         click.echo(f"left out {model.name}: {error}")
 
     return measure_box(config, tell, skip)
+
+
+def _compare(config: Config, picked: Pick) -> None:
+    """Compare the two windows of the model that listens, telling how far it is, and what follows."""
+    click.echo(f"comparing the short window of {picked.folder.name} with the whole one; Ctrl-C leaves it as it was")
+    verdict = compare_box(config, picked, lambda so_far: click.echo(f"  {described(so_far)}"))
+    follows = "used" if verdict.comparison.is_for_short else "not used, unless [ears] short_window says so"
+    click.echo(f"the short window is {follows}: {described(verdict.comparison)}")
 
 
 def _tell_best(measured: Measured) -> None:

@@ -70,7 +70,11 @@ class FasterWhisperRecognizer:
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words with Whisper's own evidence, and `window_frames`. Raises `RecognitionFailed`."""
-        frames = short_window(len(utterance.samples)) if self._options.short_window else WHOLE
+        return self.transcribe_in(utterance, is_short=self._options.short_window)
+
+    def transcribe_in(self, utterance: Utterance, *, is_short: bool) -> Transcript:
+        """Return the words as the one or the other window gives them, whatever the options say."""
+        frames = short_window(len(utterance.samples)) if is_short else WHOLE
         heard = self._transcribe(utterance, frames, self._language)
         if frames == WHOLE or not _is_to_be_retried(heard, utterance):
             return heard

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -30,11 +31,12 @@ from appliance.graph import GraphSide, graph_side
 from appliance.hearing.devices import supervised
 from appliance.hearing.ears import Ears, Followers, open_ears, open_source
 from appliance.hearing.echo import echo_in
-from appliance.hearing.intake import Intake, Reflex
+from appliance.hearing.intake import Intake
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.suppressed import SuppressedTurns
 from appliance.models import choose_models
 from appliance.options import RunOptions
+from appliance.reflexes.side import ReflexSide, reflex_side
 from appliance.ringing.due import DueTimers
 from appliance.ringing.ringer import Ringer
 from appliance.speaking.interruption import Interruption
@@ -59,6 +61,7 @@ class Box:
     echo: EchoControl
     mouth: Mouth
     interruption: Interruption
+    reflexes: ReflexSide
     ringer: Ringer | None
     """None in a box that only lives for one question: it leaves timers to the next one."""
     mind: Loop
@@ -91,7 +94,7 @@ class Thinking:
 
     models: list[ChatModel]
     outlet: Outlet
-    tokens: TokenCounter
+    contexts: Contexts
 
 
 @asynccontextmanager
@@ -111,39 +114,55 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         parts.push_async_callback(player.aclose)
         mouth = Mouth(outside.voice(config), player, outside.clock, volume=config.voice.volume)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
-        reflexes: tuple[Reflex, ...] = (lambda heard: ringer.take(heard.transcript.text),) if ringer else ()
+        reflexes = reflex_side(config, state, mouth, player, ringer, outside.clock)
         own_words = SelfEcho()
-        intake = Intake(state.mailbox, config.mind.max_tool_calls, (own_words,), reflexes, clock=outside.clock)
+        intake = Intake(state.mailbox, config.mind.max_tool_calls, (own_words,), clock=outside.clock)
+        reflexes.guard(intake)
         source = outside.source(config, options)
         echo = echo_in(config, source, player, mouth)
         surroundings = Surroundings(echo.guard, outside.clock)
         followers = Followers(Prewarm(lambda: _connect(models), outside.clock), SuppressedTurns(state.bus))
         devices = supervised(config, source, player, mouth)
-        ears = None if options.deaf else open_ears(config, source, surroundings, intake, followers, devices)
+        ears = (
+            None
+            if options.deaf
+            else open_ears(config, reflexes.muted(source), surroundings, intake, followers, devices)
+        )
         if ringer and ears:
             ringer.is_spoken_to = ears.hear_somebody
         text, tokens = TextOutlet(state.bus), TokenCounter()
+        contexts = reflexes.forgetting.contexts = _contexts(config, state, tokens)
         voice = VoiceOutlet(mouth, state.bus, config.ears.language)
         outlet = ReplyRouter(voice, text)
         own_words.follow(mouth, outside.clock)
-        situation = [place_in_time(config.zone, utc_now), waited(utc_now), *([rang] if ringer else [])]
-        mind = _mind(config, state, graph, Thinking(models, outlet, tokens), situation)
+        situation = [
+            place_in_time(config.zone, utc_now),
+            waited(utc_now),
+            reflexes.reflexes.situation,
+            *([rang] if ringer else []),
+        ]
+        mind = _mind(config, state, graph, Thinking(models, outlet, contexts), situation)
         interruption = Interruption(mouth, voice, mind.interrupt, outside.clock)
         mind.hush = interruption.silence
+        reflexes.body.interrupt, reflexes.body.silence = mind.interrupt, interruption.silence
+        reflexes.forgetting.interrupt = mind.interrupt
         _join(interruption, ears, intake, echo)
+        reflexes.listen(ears)
         household = Household(
             state.mailbox,
             state.bus,
             text,
             mind,
-            _parts(ears, echo, models, graph) | {"interruptions": interruption.describe},
+            reflexes,
+            _parts(ears, echo, models, graph) | {"interruptions": interruption.describe, "reflexes": reflexes.describe},
             config.mind.max_tool_calls,
             monotonic(),
         )
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(ears, echo, mouth, interruption, ringer, mind, graph, household, door, lambda: _warm(models, tokens))
+        warm = partial(_warm, models, tokens)
+        yield Box(ears, echo, mouth, interruption, reflexes, ringer, mind, graph, household, door, warm)
 
 
 def _join(interruption: Interruption, ears: Ears | None, intake: Intake, echo: EchoControl) -> None:
@@ -158,10 +177,7 @@ def _join(interruption: Interruption, ears: Ears | None, intake: Intake, echo: E
 def _mind(
     config: Config, state: State, graph: GraphSide, thinking: Thinking, situation: Sequence[SituationProvider]
 ) -> Loop:
-    desk, outlet = Desk(), thinking.outlet
-    settings = config.mind
-    limits = ContextLimits(settings.history_messages, settings.history_tokens, settings.compress_above_tokens)
-    contexts = Contexts(state.journal, state.bus, limits, thinking.tokens)
+    desk, outlet, contexts = Desk(), thinking.outlet, thinking.contexts
     zone = str(config.zone)
     registry = ToolRegistry(
         [
@@ -176,8 +192,14 @@ def _mind(
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
     loop = Loop(mind, compose, situation, utc_now)
-    loop.most_tool_calls = settings.max_tool_calls
+    loop.most_tool_calls = config.mind.max_tool_calls
     return loop
+
+
+def _contexts(config: Config, state: State, tokens: TokenCounter) -> Contexts:
+    settings = config.mind
+    limits = ContextLimits(settings.history_messages, settings.history_tokens, settings.compress_above_tokens)
+    return Contexts(state.journal, state.bus, limits, tokens)
 
 
 async def _connect(models: list[ChatModel]) -> None:

@@ -76,6 +76,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mind.watch(), name="mind: what a person says while an event is in hand")
             start(box.mouth.run(), name="mouth: sentences to sound")
+            start(box.reflexes.run(), name="reflexes: words that act beside the mind")
             start(box.interruption.run(), name="mouth: goes on when it was nothing")
             if box.ringer is not None:
                 start(box.ringer.run(), name="ringer: due timers, beside the mind")

@@ -63,8 +63,16 @@ async def status_of(path: Path, patience: float = PATIENCE) -> dict[str, Json]:
 
     Raises `ServiceNotRunning`, or `Problem` when it fails or does not answer within `patience` seconds.
     """
+    return await tell(path, {"do": "status"}, patience)
+
+
+async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE) -> dict[str, Json]:
+    """Send a request that has one answer, and return that.
+
+    Raises `ServiceNotRunning`, or `Problem` when it fails or does not answer within `patience` seconds.
+    """
     try:
-        async with asyncio.timeout(patience), aclosing(_answers(path, {"do": "status"})) as answers:
+        async with asyncio.timeout(patience), aclosing(_answers(path, request)) as answers:
             async for answer in answers:
                 if "error" in answer:
                     raise Problem(str(answer["error"]), Exit.UNAVAILABLE)

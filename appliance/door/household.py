@@ -9,8 +9,9 @@ from agent.event import USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
-from appliance.door.requests import Enqueue
+from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.hearing.event import PERSON_PRIORITY
+from appliance.reflexes.side import ReflexSide
 from appliance.speaking.text import TextOutlet
 from appliance.version import version
 
@@ -26,13 +27,20 @@ class Household:
     bus: Bus
     text: TextOutlet
     loop: Loop
+    reflexes: ReflexSide
     parts: Mapping[str, Part]
     max_tool_calls: int
     started_at: float
     """Seconds on `time.monotonic`."""
 
     async def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
-        """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over."""
+        """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
+
+        A reflex word is answered at once, and goes no further.
+        """
+        if done := await self.reflexes.reflexes.typed(text):
+            yield done
+            return
         event = Event(
             type=USER_TEXT,
             content=text,
@@ -69,6 +77,14 @@ class Household:
             "run": run.describe() if run else None,
             **{name: dict(part()) for name, part in self.parts.items()},
         }
+
+    async def hush(self, request: Hush) -> str:
+        """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
+        return await self.reflexes.reflexes.told(request.what)
+
+    async def forget(self, request: Forget) -> str:
+        """Erase what was heard; return the sentence that says how that went."""
+        return await self.reflexes.forget(request.last, request.minutes)
 
     async def end_clients(self) -> None:
         """Tell each waiting text client when its run is over, until cancelled."""

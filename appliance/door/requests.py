@@ -1,7 +1,7 @@
 """What may be asked at the door: one JSON object a line, checked before anybody sees it."""
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -70,16 +70,35 @@ class Enqueue(_Request):
     metadata: Metadata = {}
 
 
-Request = Annotated[Ping | Status | Ask | Enqueue, Field(discriminator="do")]
+class Hush(_Request):
+    """Somebody acts on her as by a reflex word."""
 
-_ADAPTER: TypeAdapter[Ping | Status | Ask | Enqueue] = TypeAdapter(Request)
+    do: Literal["hush"]
+    what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute"]
+
+
+class Forget(_Request):
+    """Somebody wants forgotten what was heard."""
+
+    do: Literal["forget"]
+    last: Annotated[int, Field(ge=1, le=1000)] = 1
+    """So many turns."""
+    minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """All of so many minutes, instead."""
+
+
+AnyRequest: TypeAlias = Ping | Status | Ask | Enqueue | Hush | Forget
+
+Request = Annotated[AnyRequest, Field(discriminator="do")]
+
+_ADAPTER: TypeAdapter[AnyRequest] = TypeAdapter(Request)
 
 
 class BadRequest(Exception):
     """A line that is no request; its text is the sentence the program gets."""
 
 
-def parse(line: bytes) -> Ping | Status | Ask | Enqueue:
+def parse(line: bytes) -> AnyRequest:
     """Return the request of a line. Raises `BadRequest`."""
     try:
         return _ADAPTER.validate_json(line)
@@ -89,6 +108,8 @@ def parse(line: bytes) -> Ping | Status | Ask | Enqueue:
         raise BadRequest(f"this line is no JSON: {first['ctx']['error']}")
     place = ".".join(str(part) for part in first["loc"][1:])
     if not place:
-        raise BadRequest('a request is one JSON object with "do": "ping", "status", "ask" or "enqueue"')
+        raise BadRequest(
+            'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush" or "forget"'
+        )
     what = first["msg"].removeprefix("Value error, ")
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

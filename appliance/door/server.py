@@ -12,6 +12,10 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {…}                                                      how she is, one object
     {"do": "enqueue", "type": "…", "content": "…", "priority": 0, "metadata": {…}}
         {"id": "…"}                                              it is durable now; type is any word, the rest optional
+    {"do": "hush", "what": "stop"}                               or wait, go on, quieter, louder, repeat, mute, unmute
+        {"done": "…"}                                            one sentence, "" when there was nothing to act upon
+    {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
+        {"done": "…"}
     {"do": "ask", "text": "…", "session": "…", "stream": true}
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
         {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed
@@ -23,12 +27,9 @@ that stops reading while a megabyte waits for it. Who goes away in mid-answer lo
 """
 
 import asyncio
-import errno
-import fcntl
 import json
 import os
 import socket
-import stat
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
@@ -38,8 +39,9 @@ from typing import Protocol
 import structlog
 
 from agent.model.messages import Json
-from appliance.door.requests import Ask, BadRequest, Enqueue, Ping, Status, parse
-from appliance.errors import AlreadyRunning, Problem, problem_of
+from appliance.door.place import listener_at, locked
+from appliance.door.requests import Ask, BadRequest, Enqueue, Forget, Hush, Ping, Status, parse
+from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
 
 MAX_LINE = 1_000_000
@@ -69,6 +71,12 @@ class DoorHandler(Protocol):
     async def status(self) -> Mapping[str, Json]:
         """Return how she is."""
 
+    async def hush(self, request: Hush) -> str:
+        """Act as on a reflex word; return the sentence that says what was done."""
+
+    async def forget(self, request: Forget) -> str:
+        """Erase what was heard; return the sentence that says how that went."""
+
 
 class Door:
     """Lets programs in. One for a socket path, guarded by a lock file beside it that dies with the process."""
@@ -93,8 +101,8 @@ class Door:
             )
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = _locked(self.path.with_name(f"{self.path.name}.lock"))
-            self._listener = _listener(self.path)
+            self._lock = locked(self.path.with_name(f"{self.path.name}.lock"))
+            self._listener = listener_at(self.path)
         except OSError as error:
             self.close()
             raise Problem(
@@ -175,6 +183,10 @@ class Door:
                     client.send(await self._handler.status())
                 case Enqueue():
                     client.send({"id": await self._handler.enqueue(request)})
+                case Hush():
+                    client.send({"done": await self._handler.hush(request)})
+                case Forget():
+                    client.send({"done": await self._handler.forget(request)})
                 case Ask():
                     await self._ask(request, client)
         except _Gone:
@@ -255,45 +267,3 @@ def _sentence(error: Exception) -> str:
         _log.error("door_request_failed", exc_info=error)
         return "something went wrong inside; the log says what"
     return problem.sentence
-
-
-def _locked(path: Path) -> int:
-    """Return the descriptor of a lock file that this process now holds; its death lets go of it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise AlreadyRunning(
-            f"another nakari is running here (it holds {path}); stop it, or give this one a [state] folder of its own"
-        ) from error
-    return descriptor
-
-
-def _listener(path: Path) -> socket.socket:
-    _remove_remains(path)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        os.fchmod(listener.fileno(), 0o600)  # before bind, so that it is never open to others
-        listener.bind(str(path))
-        listener.listen()
-        listener.setblocking(False)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _remove_remains(path: Path) -> None:
-    """Remove the socket of a dead process; refuse to touch anything else."""
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISSOCK(mode):
-        raise Problem(f"{path} is there and is no socket; move it away, or set [door] socket", Exit.CANNOT_CREATE)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-        caller.setblocking(False)
-        if caller.connect_ex(str(path)) != errno.ECONNREFUSED:  # success, or a full queue: somebody lives there
-            raise AlreadyRunning(f"another program answers at {path}; stop it, or set another path with [door] socket")
-    path.unlink()

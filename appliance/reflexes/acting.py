@@ -28,6 +28,8 @@ class Body:
     ringer: "Ringer | None" = None
     interrupt: Callable[[], bool] = no_run
     """Ends what the mind has in hand; whether there was anything."""
+    silence: Callable[[], None] | None = None
+    """Hushes the mouth with what the replies under way know of it; None: the mouth alone."""
     configured_volume: int = 100
     """Percent."""
 
@@ -49,7 +51,7 @@ def _stop(body: Body) -> str:
     if silenced and not was_speaking:
         return "silenced"
     body.interrupt()
-    body.mouth.hush()
+    (body.silence or body.mouth.hush)()
     return "stopped"
 
 

@@ -16,6 +16,7 @@ from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import sentence
 from appliance.ringing.ringer import Ringer
 from appliance.settings_file import listed
 from appliance.state import State
@@ -82,6 +83,11 @@ class ReflexSide:
             group.create_task(self._sign(), name="reflexes: the sign that she listens")
             if self.spotter is not None:
                 group.create_task(self.spotter.run(), name="reflexes: words spotted in sound")
+
+    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
+        """Forget so many turns, or all of so many minutes; return the sentence that says how that went."""
+        done = await (self.forgetting.last(last) if minutes is None else self.forgetting.since(minutes))
+        return sentence(done, self.voice.language)
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.model.messages import Json
-from appliance.door.requests import Enqueue
+from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.door.server import Door
 
 
@@ -25,6 +25,8 @@ class ScriptedHandler:
     """Waited for before the last piece."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     enqueued: list[Enqueue] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    """Each hush and forget."""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when an answer ended or was closed."""
@@ -55,6 +57,16 @@ class ScriptedHandler:
     async def status(self) -> Mapping[str, Json]:
         self._fail()
         return {"state": "listening", "pending": 2}
+
+    async def hush(self, request: Hush) -> str:
+        self._fail()
+        self.told.append(request.what)
+        return f"Done: {request.what}."
+
+    async def forget(self, request: Forget) -> str:
+        self._fail()
+        self.told.append(f"forget {request.last} {request.minutes}")
+        return "Forgotten."
 
     def _fail(self) -> None:
         if self.error is not None:

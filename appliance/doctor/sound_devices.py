@@ -21,6 +21,8 @@ class SoundDevices:
     """Names of loudspeakers."""
     wrong: list[str] = field(default_factory=list)
     """A sentence for each device that is configured by name and not there."""
+    chosen: list[str] = field(default_factory=list)
+    """Names of the microphone and the loudspeaker that the configuration chooses, "" where there is none."""
 
 
 def look(microphone: str, loudspeaker: str) -> SoundDevices:
@@ -29,16 +31,16 @@ def look(microphone: str, loudspeaker: str) -> SoundDevices:
         sounddevice()
     except DeviceUnavailable as error:
         return SoundDevices(missing=str(error))
-    wrong = []
+    wrong, chosen = [], []
     for name, kind in zip((microphone, loudspeaker), get_args(Kind), strict=True):
         try:
-            if name:
-                find_device(name, kind)
+            chosen.append(find_device(name, kind).name)
         except DeviceUnavailable as error:
-            wrong.append(str(error))
+            chosen.append("")
+            wrong += [str(error)] if name else []
     devices = list_devices()
     microphones, loudspeakers = ([each.name for each in devices if each.can(kind)] for kind in get_args(Kind))
-    return SoundDevices("", microphones, loudspeakers, wrong)
+    return SoundDevices("", microphones, loudspeakers, wrong, chosen)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """The one writer of her graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -70,13 +72,17 @@ class Writer:
                 await self.snapshots.take(self.graph, "before much was taken away")
                 return await self._attempt(_Attempt(self, statement, bound, origin, may_take_much=True))
 
-    async def take_snapshot(self, reason: str) -> Snapshot:
-        """Take a snapshot between two writes. Raises what `Snapshots.take` raises."""
+    @asynccontextmanager
+    async def exclusively(self) -> AsyncIterator["Alone"]:
+        """Keep everybody else from writing. Raises what finding out about the last write raises."""
         async with self._one:
             await self._settle()
-            taken = await self.snapshots.take(self.graph, reason)
-            self.writes_since_snapshot = 0
-            return taken
+            yield Alone(self)
+
+    async def take_snapshot(self, reason: str) -> Snapshot:
+        """Take a snapshot between two writes. Raises what `Snapshots.take` raises."""
+        async with self.exclusively() as alone:
+            return await alone.snapshot(reason)
 
     async def would_take_much(self, counters: Mapping[str, int]) -> bool:
         """Say whether so much would go that it is worth a snapshot; the transaction is still open."""
@@ -123,6 +129,19 @@ class Writer:
             for record in pending:
                 await self.audit.append("outcome", {"of": record.seq, "committed": None})
         self._is_settled = True
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What may be done while nobody else writes."""
+
+    writer: Writer
+
+    async def snapshot(self, reason: str) -> Snapshot:
+        """Take a snapshot. Raises what `Snapshots.take` raises."""
+        taken = await self.writer.snapshots.take(self.writer.graph, reason)
+        self.writer.writes_since_snapshot = 0
+        return taken
 
 
 class _Attempt:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import time
 from dataclasses import asdict
 from enum import StrEnum
@@ -70,12 +71,25 @@ class EmbeddedStore:
         self.state = State.STOPPED
         self.reason = "it was not started"
         """Why it is not ready, for a person."""
+        self.is_damaged = False
+        """Whether what is in the folder could not be opened at the last start: only another folder helps."""
         self._heap_megabytes = heap_megabytes
         self._statement_seconds = statement_seconds
         self._entered = {state: asyncio.Event() for state in State}
         self._child: Child | None = None
         self._endpoint: Endpoint | None = None
         self._explainer: Explainer | None = None
+        self._is_supervised = False
+
+    @property
+    def next_folder(self) -> Path:
+        """A folder that appears here, by a rename, takes the place of the present one at the next start."""
+        return self.folder.with_name(f"{self.folder.name}.next")
+
+    @property
+    def folder_before(self) -> Path:
+        """Where the last folder is kept that another one took the place of."""
+        return self.folder.with_name(f"{self.folder.name}.before")
 
     @property
     def pid(self) -> int | None:
@@ -102,6 +116,7 @@ class EmbeddedStore:
     async def run(self) -> None:
         """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else."""
         delay = 0.0
+        self._is_supervised = True
         try:
             while True:
                 began = time.monotonic()
@@ -109,12 +124,32 @@ class EmbeddedStore:
                 delay = next_delay(delay, time.monotonic() - began)
                 await asyncio.sleep(delay)
         finally:
+            self._is_supervised = False
             await self.stop()
+
+    async def restart(self) -> None:
+        """Stop the child and serve again, from `next_folder` if there is one.
+
+        Raises `GraphUnavailable` with the reason when it does not come up.
+        """
+        if not self._is_supervised:
+            await self.stop()
+            await self.start()
+            return
+        self._entered[State.READY].clear()
+        if self._child is not None:
+            await self._child.stop(STOP_SECONDS)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self.until(State.READY)
+        except TimeoutError as error:
+            raise GraphUnavailable(f"the memory is not available now: {self.reason}") from error
 
     async def start(self) -> None:
         """Start the child and wait until it serves. Raises `GraphUnavailable` with the reason when it does not."""
         self._become(State.STARTING, "it is starting")
         began = time.monotonic()
+        await asyncio.to_thread(self._put_in_place)
         root, reader, writer = (secrets.token_hex(32) for _ in range(3))
         settings = server.Settings(
             folder=str(self.folder.resolve()),
@@ -197,11 +232,23 @@ class EmbeddedStore:
         except TimeoutError:
             answer = {"error": f"it did not start within {START_SECONDS:g} s"}
         if "bolt" in answer:
+            self.is_damaged = False
             return {name: int(str(port)) for name, port in answer.items()}
         child.kill()
         await child.ended.wait()
+        self.is_damaged = answer.get("damaged") is True
         last = child.last_words.rpartition("\n")[2]
         raise self._failure(str(answer.get("error") or f"its process {child.end} at its start: {last}"))
+
+    def _put_in_place(self) -> None:
+        """Let a folder that waits take the place of this one; a crash in between is finished at the next start."""
+        if not self.next_folder.is_dir():
+            return
+        if self.folder.is_dir():
+            shutil.rmtree(self.folder_before, ignore_errors=True)
+            self.folder.rename(self.folder_before)
+        self.next_folder.rename(self.folder)
+        log.warning("graph_store_replaced", kept=str(self.folder_before))
 
     def _failure(self, reason: str) -> GraphUnavailable:
         self._down(reason)

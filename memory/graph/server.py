@@ -2,7 +2,7 @@
 
 Started by `memory.graph.embedded` as `python -m memory.graph.server`. Its first line of standard input is a `Settings`
 object in JSON; the end of standard input stops it. Its one line of standard output is `{"bolt": port, "http": port}`
-or `{"error": sentence}`. It imports nothing of ours and reads nothing else.
+or `{"error": sentence, "damaged": bool}`. It imports nothing of ours and reads nothing else.
 """
 
 import ctypes
@@ -81,6 +81,15 @@ class Stoppable(Protocol):
 class Unstartable(Exception):
     """Why the store cannot start, as a sentence with the mend."""
 
+    is_damaged = False
+    """Whether no other try will help, because what is in the folder cannot be opened."""
+
+
+class Damaged(Unstartable):
+    """The folder holds something that is no store any more."""
+
+    is_damaged = True
+
 
 def main() -> None:
     """Serve until standard input ends."""
@@ -90,7 +99,7 @@ def main() -> None:
     try:
         server, ports = _serve(settings)
     except Unstartable as error:
-        os.write(answer, _line({"error": str(error)}))
+        os.write(answer, _line({"error": str(error), "damaged": error.is_damaged}))
         os._exit(1)
     os.write(answer, _line({**ports}))
     sys.stdin.read()
@@ -154,7 +163,7 @@ def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
         # The key of the same name in the configuration has no effect; without this a commit is not fsynced.
         server.get_database(DATABASE).set_wal_flush("yes_full")
     except (arcadedb.ArcadeDBError, OSError) as error:
-        raise Unstartable(
+        raise Damaged(
             f"the memory's own store in {folder} does not open ({' '.join(str(error).split())}): `nakari doctor` says "
             "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"
         ) from error
@@ -202,7 +211,7 @@ def _check_schema(schema: Path) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Unstartable(
+        raise Damaged(
             f"the memory's own store is damaged, {schema} cannot be read ({error}): "
             "restore the folder from a backup; nothing in it was changed"
         ) from error

@@ -1,0 +1,166 @@
+"""A store that is damaged or gone is made again from snapshot and audit log; a snapshot is restored in one step."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.audit import AuditLog, Origin
+from memory.errors import SnapshotBroken
+from memory.graph.dump import write_dump
+from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.fingerprint import fingerprint
+from memory.graph.graph import Graph
+from memory.graph.server import DATABASE
+from memory.rebuild import heal, is_missing, rebuild, restore
+from memory.snapshot import Snapshots
+from memory.writer import Writer
+from tests.memory.graph_looks import SESSION
+
+pytest_plugins = ["tests.memory.graph_fixtures"]
+pytestmark = SESSION
+
+ME = Origin("event-1")
+
+
+class Home:
+    """Everything that lasts of a graph, in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = EmbeddedStore(folder / "graph")
+        self.audit = AuditLog(folder / "audit")
+        self.snapshots = Snapshots(folder / "snapshots", self.audit)
+        self.writer = Writer(Graph(self.store), self.audit, self.snapshots)
+
+    async def grow(self) -> str:
+        """Write something, before and after a snapshot; return the fingerprint of it all."""
+        await self.writer.write("UNWIND range(1, 40) AS i CREATE (:A {i: i})-[:next]->(:B {at: datetime()})", {}, ME)
+        await self.writer.take_snapshot("asked for")
+        await self.writer.write("MATCH (a:A {i: 7}) SET a.name = $name", {"name": "小明"}, ME)
+        return await self.looks("grown")
+
+    async def looks(self, name: str) -> str:
+        path = self.folder / name
+        await write_dump(self.writer.graph, path, self.snapshots._now())
+        return await asyncio.to_thread(fingerprint, path)
+
+    @asynccontextmanager
+    async def supervised(self) -> AsyncIterator[None]:
+        """Run the store and its healer, as the service does."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self.store.run()),
+                group.create_task(heal(self.store, self.audit, self.snapshots)),
+            ]
+            await self.store.until(State.READY)
+            yield
+            for task in tasks:
+                task.cancel()
+        await self.writer.graph.close()
+
+
+@pytest.mark.shows("C15", "C11", "C12")
+@pytest.mark.parametrize("damage", ["labels", "labels empty", "all files torn"])
+async def test_a_damaged_store_is_made_again(tmp_path: Path, damage: str) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+    database = home.store.folder / "databases" / DATABASE
+    match damage:
+        case "labels":
+            database.joinpath("schema.json").write_bytes(b"\0" * 300)
+        case "labels empty":
+            database.joinpath("schema.json").write_bytes(b"")
+        case "all files torn":
+            for file in filter(Path.is_file, database.iterdir()):
+                file.write_bytes(file.read_bytes()[:10])
+    async with home.supervised():
+        assert await home.looks("again") == grown
+        await home.writer.write("CREATE (:C)", {}, ME)
+    assert home.store.folder_before.is_dir()
+
+
+@pytest.mark.shows("C15", "C11")
+async def test_a_store_that_is_gone_is_noticed_and_made_again(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert not await is_missing(home.store, home.audit)
+    async with home.supervised():
+        grown = await home.grow()
+    assert not await is_missing(home.store, home.audit)
+    shutil.rmtree(home.store.folder)
+    assert await is_missing(home.store, home.audit)
+    done = await rebuild(home.store, home.audit, home.snapshots)
+    assert done.is_exact
+    assert not await is_missing(home.store, home.audit)
+    async with home.supervised():
+        assert await home.looks("again") == grown
+
+
+@pytest.mark.shows("C12", "H7")
+async def test_a_snapshot_is_restored_while_she_lives(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+        path = (await home.writer.take_snapshot("asked for")).path
+        await home.writer.write("MATCH (n) DETACH DELETE n", {}, ME)
+        held = await restore(home.writer, home.store, path)
+        assert held.nodes == 80
+        assert await home.looks("again") == grown
+        reasons = [snapshot.reason for snapshot in await home.snapshots.listed()]
+        assert reasons[-2:] == ["before a restore", f"restored from {path.name}"]
+
+
+@pytest.mark.shows("C12", "C18")
+async def test_a_graph_moves_to_a_server_and_back(tmp_path: Path, neo4j: Graph) -> None:
+    home = Home(tmp_path)
+    server_audit = AuditLog(tmp_path / "server-audit")
+    server = Writer(neo4j, server_audit, Snapshots(tmp_path / "server-snapshots", server_audit))
+    async with home.supervised():
+        grown = await home.grow()
+        await server.write("CREATE (:Something {that: 'was there'})", {}, ME)
+        await restore(server, None, (await home.writer.take_snapshot("to move")).path)
+        moved = (await server.take_snapshot("to move back")).path
+        assert await asyncio.to_thread(fingerprint, moved) == grown
+        await restore(home.writer, home.store, moved)
+        assert await home.looks("back") == grown
+
+
+@pytest.mark.shows("C12")
+async def test_a_damaged_snapshot_changes_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+        path = (await home.writer.take_snapshot("asked for")).path
+        path.write_bytes(path.read_bytes()[:-30])
+        with pytest.raises(SnapshotBroken):
+            await restore(home.writer, home.store, path)
+        assert await home.looks("again") == grown
+
+
+@pytest.mark.shows("C12", "A24")
+async def test_a_change_of_folders_that_a_crash_cut_in_two_is_finished(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+    # What a crash leaves between the two renames: the old folder is aside, the new one not yet in its place.
+    home.store.folder.rename(home.store.next_folder)
+    async with home.supervised():
+        assert await home.looks("again") == grown
+
+
+@pytest.mark.shows("C12")
+async def test_a_rebuild_that_is_cut_off_leaves_the_old_store(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(rebuild(home.store, home.audit, home.snapshots))
+        await asyncio.sleep(0)
+        task.cancel()
+    assert not home.store.next_folder.exists()
+    async with home.supervised():
+        assert await home.looks("again") == grown

@@ -81,6 +81,8 @@ class Loop:
         """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
         self.run_seconds = RUN_SECONDS
         """What a run may take by the clock before it is ended as timed out."""
+        self.pause = UNUSABLE_STATE_PAUSE
+        """Seconds between two tries on a state that cannot be used."""
         self.on_step: Callable[[], None] = lambda: None
         """Called at each step of a run: the mind's heart beat."""
         self.on_rest: Callable[[], None] = lambda: None
@@ -99,7 +101,7 @@ class Loop:
                 await self.handle(hand)
             except MemoryFailure as error:
                 log.warning("state_unusable", reason=str(error))
-                await asyncio.sleep(UNUSABLE_STATE_PAUSE)
+                await asyncio.sleep(self.pause)
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""

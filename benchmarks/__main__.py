@@ -18,6 +18,7 @@ NAMES = (
     "litellm_adapter",
     "short_utterances",
     "idle_listening",
+    "echo_cancellation",
     "idle_memory",
     "mailbox",
 )

@@ -76,34 +76,39 @@ class PlayedReference:
             self._next = wanted
         pull = (wanted - self._next) / (SETTLING_SECONDS * SAMPLE_RATE)
         stride = 1.0 + min(MOST_DRIFT, max(-MOST_DRIFT, pull))
-        positions = self._next + stride * np.arange(count, dtype=np.float64)
+        began = self._next
         self._next += stride * count
-        self.late_samples += int(np.count_nonzero(positions >= self._written))
-        if positions[0] > self._last_sound + 2:
-            return np.zeros(count, np.int16)  # she is silent nearly always, and that shall cost nearly nothing
-        return self._between(positions)
+        self.late_samples += max(0, min(count, math.ceil(self._next) - self._written))
+        if began > self._last_sound + 2:
+            return np.zeros(count, np.int16)
+        return self._between(began + stride * np.arange(count, dtype=np.float64))
 
     def pair_anew(self) -> None:
         """Follow the clocks at once at the next `read`: what is asked for is another moment than before."""
         self._next = None
 
     def _keep(self, buffer: _Buffer) -> None:
-        gap = buffer.at - self._ends_at
-        is_new = self._resampler is None or self._resampler.source_rate != buffer.sample_rate
-        if is_new or abs(gap) > JUMP_SECONDS:
-            self._begin(buffer.sample_rate, gap if self._ends_at else 0.0)
-        assert self._resampler is not None
-        self._write(self._resampler.feed(buffer.samples))
+        is_silent = not buffer.samples.any()
+        gap = buffer.at - self._ends_at if self._ends_at else 0.0
+        is_seam = self._resampler is not None and (is_silent or self._resampler.source_rate != buffer.sample_rate)
+        if is_seam or abs(gap) > JUMP_SECONDS:
+            self._end_stream(gap if abs(gap) > JUMP_SECONDS else 0.0)
         seconds = len(buffer.samples) / buffer.sample_rate
         self._fed += seconds * SAMPLE_RATE
         self._ends_at = buffer.at + seconds
+        if is_silent:  # nearly always, and that shall cost nearly nothing
+            self._write_silence(int(self._fed) - self._written)
+            return
+        if self._resampler is None:
+            self._resampler = StreamResampler(buffer.sample_rate, SAMPLE_RATE)
+        self._write(self._resampler.feed(buffer.samples))
 
-    def _begin(self, sample_rate: int, gap: float) -> None:
-        """Begin a stream anew, after `gap` seconds in which nothing was played."""
+    def _end_stream(self, gap: float) -> None:
+        """End what is played; `gap` seconds without anything follow."""
         if self._resampler is not None:
             self._write(self._resampler.flush())
-        self._resampler = StreamResampler(sample_rate, SAMPLE_RATE)
-        self._write(np.zeros(min(max(0, round(gap * SAMPLE_RATE)), len(self._kept)), np.int16))
+            self._resampler = None
+        self._write_silence(round(gap * SAMPLE_RATE))
         self._fed = float(self._written)
 
     def _write(self, samples: Samples) -> None:
@@ -112,6 +117,12 @@ class PlayedReference:
             self._last_sound = self._written + int(sounding[-1])
         self._kept.put(np.arange(self._written, self._written + len(samples)), samples, mode="wrap")
         self._written += len(samples)
+
+    def _write_silence(self, count: int) -> None:
+        if count > 0 and self._last_sound >= self._written - len(self._kept):
+            self._write(np.zeros(min(count, len(self._kept)), np.int16))
+        elif count > 0:
+            self._written += count
 
     def _between(self, positions: NDArray[np.float64]) -> Samples:
         """Return the sound at these positions, which rise: a cubic through the four samples around each."""

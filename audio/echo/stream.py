@@ -66,15 +66,12 @@ class CleanedStream:
 
     def process(self, chunk: AudioChunk) -> Cleaned:
         """Take the next chunk."""
-        nears, fars, lefts = [], [], []
-        for near, at in self._reframer.cut(chunk):
-            far = self._reference.read(at + self.lead, FRAME_SAMPLES)
-            nears.append(near)
-            fars.append(far)
-            lefts.append(self._left(near, far))
-        samples = self._reframer.join(lefts)
-        cleaned = AudioChunk(samples, chunk.started_at - DELAY_SECONDS)
-        return Cleaned(cleaned, *(np.concatenate(frames) for frames in (nears, fars, lefts)))
+        frames = self._reframer.cut(chunk)
+        far = self._reference.read(frames[0][1] + self.lead, len(frames) * FRAME_SAMPLES)
+        fars = far.reshape(-1, FRAME_SAMPLES)
+        lefts = [self._left(near, played) for (near, _), played in zip(frames, fars, strict=True)]
+        cleaned = AudioChunk(self._reframer.join(lefts), chunk.started_at - DELAY_SECONDS)
+        return Cleaned(cleaned, np.concatenate([near for near, _ in frames]), far, np.concatenate(lefts))
 
     def _left(self, near: Samples, far: Samples) -> Samples:
         before, self._before = self._before, near

@@ -18,7 +18,10 @@ FORGETTING_SECONDS = 30.0
 @nakari.command()
 @click.pass_obj
 def mute(invocation: Invocation) -> Exit:
-    """Switch her ears off, until `nakari unmute`; a restart does not switch them on."""
+    """Switch her ears off.
+
+    They stay off, over restarts, until `nakari unmute` or a typed "unmute".
+    """
     return _tell(invocation, {"do": "hush", "what": "mute"})
 
 

@@ -12,7 +12,7 @@ from audio.mouth import Mouth, SpokenSentence
 
 log = structlog.get_logger()
 
-SETTLE_SECONDS: Final = 2.5
+SETTLE_SECONDS: Final = 4.0
 """From a change to a word about it: what is back by then was hardly missed, and both devices often go together."""
 
 _SENTENCES: Final = {

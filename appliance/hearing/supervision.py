@@ -19,7 +19,7 @@ from audio.pulse import records_itself
 
 log = structlog.get_logger()
 
-PAUSES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
+PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
 """Seconds between tries to open it again; the last one for ever."""
 
 AWAITED_PAUSE: Final = 8.0

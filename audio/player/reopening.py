@@ -24,7 +24,7 @@ DEAD_SECONDS: Final = 1.5
 LOOK_SECONDS: Final = 0.25
 """Between two looks at it."""
 
-PAUSES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
+PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
 """Seconds between tries to open it again; the last one for ever."""
 
 PATIENCE: Final = 5.0

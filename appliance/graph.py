@@ -1,9 +1,12 @@
 """Her graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import structlog
 
 from agent.model.messages import Json
 from agent.tools.memory import memory_tools
@@ -16,8 +19,12 @@ from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
+from memory.rebuild import heal, is_missing, rebuild
+from memory.schedule import keep_snapshots
 from memory.snapshot import Snapshots
 from memory.writer import Writer
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,7 @@ class GraphSide:
     tools: list[Tool]
     """Empty when she is to have no graph."""
     run: Callable[[], Coroutine[None, None, None]]
-    """Keeps the box's own store running until cancelled; returns at once where there is none."""
+    """Keeps the box's own store running, and the graph saved, until cancelled; returns at once without a graph."""
     describe: Callable[[], dict[str, Json]]
 
 
@@ -49,9 +56,16 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
     made_by: dict[str, Json] = {"embeddings": embedder.name}
     try:
         if isinstance(store, EmbeddedStore):
-            yield GraphSide(tools, store.run, lambda: {"state": store.state.value, "reason": store.reason} | made_by)
+            own = store
+            yield GraphSide(
+                tools,
+                lambda: _run_own(own, writer),
+                lambda: {"state": own.state.value, "reason": own.reason} | made_by,
+            )
         else:
-            yield GraphSide(tools, _nothing, lambda: {"state": "server", "uri": settings.uri} | made_by)
+            yield GraphSide(
+                tools, lambda: keep_snapshots(writer), lambda: {"state": "server", "uri": settings.uri} | made_by
+            )
     finally:
         await embedder.close()
         await graph.close()
@@ -85,6 +99,17 @@ def embedding_folder(config: Config) -> Path:
 def _server(config: Config) -> Neo4jServer:
     password = config.graph_password
     return Neo4jServer(config.memory.uri, config.memory.user, password.reveal() if password else "")
+
+
+async def _run_own(store: EmbeddedStore, writer: Writer) -> None:
+    """Keep the store of the box running, whole and saved, until cancelled."""
+    if await is_missing(store, writer.audit):
+        log.error("graph_missing", folder=str(store.folder))
+        await rebuild(store, writer.audit, writer.snapshots)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(store.run(), name="graph: the store's child process")
+        group.create_task(heal(store, writer.audit, writer.snapshots), name="graph: rebuilds a damaged store")
+        group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
 
 
 async def _nothing() -> None:

@@ -75,8 +75,12 @@ class _Writing:
         self.file.close()
         self.raw.flush()
         os.fsync(self.raw.fileno())
-        self.raw.close()
         return dump
+
+    def close(self) -> None:
+        """Close the file, whole or not."""
+        self.file.close()
+        self.raw.close()
 
 
 async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
@@ -85,17 +89,25 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
     It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, and OSError.
     """
     writing = await asyncio.to_thread(_Writing, path)
-    await asyncio.to_thread(writing.add, {"nakari": "graph", "format": FORMAT, "at": at.isoformat()})
-    counts = {"n": 0, "r": 0}
-    async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
-        for kind, statement in (("n", _NODES), ("r", _RELATIONSHIPS)):
-            async with aclosing(_batches(transaction, statement)) as batches:
-                async for rows in batches:
-                    counts[kind] += len(rows)
-                    await asyncio.to_thread(writing.add_rows, kind, rows)
-        for statement in await _definitions(transaction):
-            await asyncio.to_thread(writing.add, {"i": statement})
-    return await asyncio.to_thread(writing.end, counts["n"], counts["r"])
+    try:
+        await asyncio.to_thread(writing.add, {"nakari": "graph", "format": FORMAT, "at": at.isoformat()})
+        async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
+            nodes = await _write_all(writing, transaction, "n", _NODES)
+            relationships = await _write_all(writing, transaction, "r", _RELATIONSHIPS)
+            for statement in await _definitions(transaction):
+                await asyncio.to_thread(writing.add, {"i": statement})
+        return await asyncio.to_thread(writing.end, nodes, relationships)
+    finally:
+        await asyncio.to_thread(writing.close)
+
+
+async def _write_all(writing: _Writing, transaction: AsyncTransaction, kind: str, statement: str) -> int:
+    count = 0
+    async with aclosing(_batches(transaction, statement)) as batches:
+        async for rows in batches:
+            count += len(rows)
+            await asyncio.to_thread(writing.add_rows, kind, rows)
+    return count
 
 
 async def _batches(transaction: AsyncTransaction, statement: str) -> AsyncGenerator[list[Record], None]:

@@ -1,0 +1,65 @@
+"""When a snapshot is taken unasked: once a day if anything was written, sooner when much was or chance had a part."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from memory.audit import AuditLog, Record
+from memory.errors import MemoryFailure
+from memory.writer import Writer
+
+DAILY: Final = timedelta(hours=24)
+MANY_WRITES: Final = 1_000
+"""Since the last snapshot: a replay of more takes minutes on a small box."""
+
+INEXACT_WRITES: Final = 20
+"""Since the last snapshot: those that a replay may not repeat to the letter."""
+
+LOOK_SECONDS: Final = 600.0
+
+log = structlog.get_logger()
+
+
+def is_due(records: Iterable[Record], now: datetime) -> bool:
+    """Say whether a snapshot is worth taking, from the audit log's records in order."""
+    writes = inexact = 0
+    since: datetime | None = None
+    for record in records:
+        if record.kind == "snapshot":
+            writes = inexact = 0
+            since = None
+        elif record.kind == "attempt":
+            writes += 1
+            inexact += bool(record.facts.get("inexact"))
+            since = since or record.at
+    is_old = since is not None and now - since >= DAILY
+    return is_old or writes >= MANY_WRITES or inexact >= INEXACT_WRITES
+
+
+async def keep_snapshots(
+    writer: Writer,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Look every ten minutes, take and thin snapshots as they fall due, for ever; a failure is told and tried again."""
+    while True:
+        await pause(LOOK_SECONDS)
+        try:
+            if await asyncio.to_thread(lambda: is_due(_recent(writer.audit), now())):
+                await writer.take_snapshot("on schedule")
+                await writer.snapshots.thin()
+        except MemoryFailure as error:
+            log.warning("snapshot_failed", reason=str(error))
+
+
+def _recent(audit: AuditLog) -> list[Record]:
+    """Return the records from the last snapshot on."""
+    found: list[Record] = []
+    for record in audit.records():
+        if record.kind == "snapshot":
+            found.clear()
+        found.append(record)
+    return found

@@ -1,0 +1,96 @@
+"""How long after a reflex word it is acted on, against the silence that it takes to know that the word is over."""
+
+import asyncio
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import numpy as np
+
+from audio.pcm import SAMPLE_RATE, Samples
+from audio.recording import RecordingSource
+from audio.reflexes.spotter import Cutter, KeywordSearch, Spotted, Spotter
+from audio.vad import load_detector
+from benchmarks.figure import Figure, milliseconds, run, short
+from benchmarks.sound import quiet_room, write_wav
+from tests.audio.spoken import said, trimmed
+
+SHOWS = ("V16",)
+
+WORDS: Final = ("stop", "wait", "go on", "quieter", "louder", "repeat that", "mute")
+VOICES: Final = ("slt", "awb", "rms", "kal")
+
+PAUSE_SECONDS: Final = 1.0
+"""Between two words."""
+
+SAME_WORD_SECONDS: Final = 0.9
+"""A word that is acted on later than that was not this one."""
+
+
+def measure(*, quick: bool = False) -> Figure:
+    """Say the words in a quiet room, in real time, with the detector and the spotter of the box."""
+    with tempfile.TemporaryDirectory(prefix="nakari-bench-") as name:
+        folder = Path(name)
+        spoken = [trimmed(said(word, voice, folder)) for word in WORDS for voice in VOICES][: 2 if quick else None]
+        recording, ends = _one_after_the_other(spoken)
+        room = Room(RecordingSource(write_wav(folder / "words.wav", recording)))
+        asyncio.run(room.listen())
+    began = room.source.started_at
+    delays = _after([began + end for end in ends], room.acted)
+    floor = _after([began + end for end in ends], room.soft_ends)
+    p95, decoder = float(np.percentile(delays, 95)), float(np.median(delays) - np.median(floor))
+    notes = (
+        f"95 % within {short(p95 * 1000)} ms of the end of the word; {len(delays)} of {len(ends)} words were spotted, "
+        "the others wait for the recognizer",
+        f"of that {short(decoder * 1000)} ms after the soft end: the decoder, in its thread",
+    )
+    ours = milliseconds("end of the word to the act, by keyword spotting", delays)
+    return Figure("A reflex", ours, milliseconds("end of the word to its soft end, in the same sound", floor), notes)
+
+
+@dataclass
+class Room:
+    """The chunk path of the box, without what recognizes whole turns."""
+
+    source: RecordingSource
+    acted: list[float] = field(default_factory=list)
+    """Seconds on `time.monotonic`, like the next."""
+    soft_ends: list[float] = field(default_factory=list)
+
+    async def listen(self) -> None:
+        """Hear the recording to its end."""
+        spotter, cutter, detector = Spotter(KeywordSearch(), self._act), Cutter(), load_detector()
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(spotter.run())
+            await spotter.ready.wait()
+            async for chunk in self.source.chunks():
+                probability = detector.probability(chunk.samples)
+                if cutter.process(chunk, probability, covered=False):
+                    self.soft_ends.append(monotonic())
+                spotter(chunk, probability, False)
+            running.cancel()
+
+    def _act(self, spotted: Spotted) -> None:
+        self.acted.append(monotonic())
+
+
+def _one_after_the_other(spoken: list[Samples]) -> tuple[Samples, list[float]]:
+    """Return the words in a quiet room, and the seconds at which each ends."""
+    pause = quiet_room(PAUSE_SECONDS)
+    pieces, ends = [pause], []
+    for word in spoken:
+        pieces += [word, pause]
+        ends.append((sum(len(piece) for piece in pieces) - len(pause)) / SAMPLE_RATE)
+    return np.concatenate(pieces), ends
+
+
+def _after(ends: list[float], moments: list[float]) -> list[float]:
+    """Return how long after its word's end each moment came; what belongs to no word is left out."""
+    waits = [min((moment - end for end in ends if moment > end), default=np.inf) for moment in moments]
+    return [wait for wait in waits if wait < SAME_WORD_SECONDS]
+
+
+if __name__ == "__main__":
+    run(measure)

@@ -49,6 +49,8 @@ class Opening:
         run.move("BUILDING_CONTEXT")
         await self.bus.publish(opened, step("context.build.request", event, run.id))
         self.desk.lay(run.hand, await self._already_spoken(run))
+        if await self._was_interrupted(run):
+            run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, system, self.registry.specs)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
         if is_handed_over(run):
@@ -66,6 +68,12 @@ class Opening:
             return ()
         spoken = await self.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
         return tuple(str(entry.body["words"]) for entry in spoken)
+
+    async def _was_interrupted(self, run: Run) -> bool:
+        """Whether a person's event was interrupted, and the process died before that was filed: she must not go on."""
+        if not run.is_resumed or run.hand.note or not run.event.is_from_person:
+            return False
+        return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
 
     async def _block(self, run: Run) -> block.Block:
         situation: dict[str, str] = {}

@@ -92,6 +92,19 @@ async def test_what_was_heard_is_told_also_after_a_restart(tmp_path: Path) -> No
     assert seen(model.requests[1][-1]).situation["Unsaid"] == "Number two is here. Number three is here."
 
 
+@pytest.mark.shows("A24", "B10")
+async def test_she_does_not_go_on_after_a_restart_with_what_was_interrupted(tmp_path: Path) -> None:
+    first = spoken("count to three")
+    async with a_mind(tmp_path, [ScriptedModel(calls(COUNT))]) as mind:
+        mind.disk.full_at = "system.command"
+        with pytest.raises(ExceptionGroup):
+            await interrupted_while_speaking(mind, first, "Number one is here.")
+    async with a_mind(tmp_path, [ScriptedModel(FRESH)]) as mind:
+        await mind.handle_next()
+        assert await mind.state_of(first) == "completed"
+        assert mind.outlet.said == []
+
+
 @pytest.mark.shows("D16")
 async def test_words_that_go_on_close_the_event_before_that_made_no_sound(tmp_path: Path) -> None:
     model = ScriptedModel(calls(COUNT), FRESH)

@@ -84,7 +84,7 @@ class FasterWhisperRecognizer:
 
     def _transcribe(self, utterance: Utterance, frames: int, language: str | None) -> Transcript:
         loaded = self._load()
-        loaded.window.frames = frames
+        loaded.window.cut_to(frames)
         try:
             segments, information = loaded.model.transcribe(
                 to_float(utterance.samples),

@@ -41,13 +41,17 @@ class Window:
     """Stands before an encoder that upstream always gives the whole window, and cuts what it gets."""
 
     def __init__(self, encode: Encode) -> None:
-        self._encode = encoded_once(encode)
-        self.frames = WHOLE
-        """How many are encoded from now on."""
+        self.encoder = encode
+        self.cut_to(WHOLE)
+
+    def cut_to(self, frames: int) -> None:
+        """Encode so many frames from now on; what was encoded before is forgotten."""
+        self._frames = frames
+        self._encode = encoded_once(self.encoder)
 
     def __call__(self, features: Features) -> StorageView:
         """Return what the encoder makes of the first frames."""
-        return self._encode(np.ascontiguousarray(features[..., : self.frames]))
+        return self._encode(np.ascontiguousarray(features[..., : self._frames]))
 
 
 def encoded_once(encode: Encode) -> Encode:

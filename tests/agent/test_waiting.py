@@ -1,0 +1,54 @@
+"""What a person hears while something takes its time, and when it is given up; in virtual time."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.act import FILLER_AFTER
+from agent.loop import RUN_SECONDS
+from agent.model.messages import Json
+from agent.tools.tool import DEFAULT_TIMEOUT, tool
+from tests.agent.mind import a_mind, spoken
+from tests.fakes import ScriptedModel, calls
+from tests.room.virtual_time import passed, run_virtually
+
+HELLO = ("reply", '{"text": "Here it is."}')
+
+
+async def said_and_seconds(folder: Path, tool_seconds: float) -> tuple[list[str], float, list[str]]:
+    """Return what was said, how long it took, and the tools' results, when two rounds take so long each."""
+    clock = asyncio.get_running_loop().time
+
+    async def dig() -> Json:
+        """Dig."""
+        await passed(tool_seconds)
+        return "found"
+
+    model = ScriptedModel(calls(("dig", "{}"), prefix="a"), calls(("dig", "{ }"), prefix="b"), calls(HELLO, prefix="c"))
+    async with a_mind(folder, [model], [tool(dig)]) as mind:
+        await mind.mailbox.enqueue(spoken("dig it up"))
+        hand = await mind.mailbox.take()
+        began = clock()
+        await mind.loop.handle(hand)
+        results = [message.content for message in mind.loop_epoch.messages if message.role == "tool"]
+        return mind.outlet.said, clock() - began, results
+
+
+@pytest.mark.shows("G1")
+@pytest.mark.parametrize(("seconds", "fillers"), [(FILLER_AFTER - 0.1, 0), (FILLER_AFTER + 0.1, 1)])
+def test_after_a_second_and_a_half_she_says_once_that_it_takes_a_moment(
+    tmp_path: Path, seconds: float, fillers: int
+) -> None:
+    said, took, results = run_virtually(said_and_seconds(tmp_path, seconds))
+    assert said == ["One moment."] * fillers + ["Here it is."]
+    assert results[:2] == ["found", "found"]
+    assert took == pytest.approx(2 * seconds, abs=0.01)
+
+
+@pytest.mark.shows("B9")
+def test_a_tool_that_hangs_is_given_up_in_time(tmp_path: Path) -> None:
+    said, took, results = run_virtually(said_and_seconds(tmp_path, RUN_SECONDS))
+    assert said == ["One moment.", "Here it is."]
+    assert results[:2] == [f"error: dig took longer than {DEFAULT_TIMEOUT:g} s and was stopped"] * 2
+    assert took == pytest.approx(2 * DEFAULT_TIMEOUT, abs=0.5)

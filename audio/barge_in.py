@@ -19,6 +19,12 @@ PEEK_EVERY_SECONDS: Final = 0.5
 DUCKED_SPEECH_SECONDS: Final = 0.2
 """Speech that goes on although she is ducked: then it is not what the canceller left of her."""
 
+NOISE_SECONDS: Final = 0.6
+"""Since she fell quiet for a sudden sound: if no speech has begun until then, it was none."""
+
+CALM_SECONDS: Final = 4.0
+"""After a sudden sound that was no speech she is not to be startled again so soon; twice as long each time."""
+
 SPEECH_PROBABILITY: Final = 0.5
 """At least this is speech, as at an onset (`EndpointerSettings`)."""
 
@@ -74,6 +80,9 @@ class BargeIn:
         self._peek_at = 0.0
         self._ducked_speech = 0.0
         """Seconds of speech since she was ducked."""
+        self._is_startled = False
+        """She is quiet for a sudden sound; nobody has begun to speak."""
+        self._calm_until, self._calm = float("-inf"), CALM_SECONDS
         self._ended_by = float("-inf")
         """When the turn began that ended a reply: the rest of it ends nothing more."""
 
@@ -83,9 +92,20 @@ class BargeIn:
         return self._reply_began is not None
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether she was told to be quiet, and not yet to go on."""
+        return self._quiet is not None
+
+    @property
     def due(self) -> float | None:
         """When `time_passed` has something to do next; None when it has not."""
-        return None if self._quiet is None else min(self._peek_at, self._quiet_since + PATIENCE_SECONDS)
+        if self._quiet is None:
+            return None
+        return self._quiet_since + NOISE_SECONDS if self._is_startled else min(self._peek_at, self._gives_up_at)
+
+    @property
+    def _gives_up_at(self) -> float:
+        return self._quiet_since + PATIENCE_SECONDS
 
     def reply_began(self, now: float) -> Actions:
         """She has something to say; nobody may have heard any of it yet."""
@@ -100,7 +120,16 @@ class BargeIn:
     def speech_started(self, at: float, now: float) -> Actions:
         """Somebody speaks, or something sounds as if; since `at`."""
         self._speech_at = at
+        if self._is_startled:
+            self._is_startled, self._calm = False, CALM_SECONDS
         return self._fall_quiet(now) if self.is_over_reply else ()
+
+    def startled(self, now: float) -> Actions:
+        """Something sounds that was not there before: she is quiet for a moment, so that it can be told what it is."""
+        if not self.is_over_reply or self.mode is not Mode.FULL or self._quiet is not None or now < self._calm_until:
+            return ()
+        self._is_startled = True
+        return self._fall_quiet(now)
 
     def chunk_came(self, probability: float) -> Actions:
         """Take the probability of speech in the next 32 ms of sound."""
@@ -129,9 +158,12 @@ class BargeIn:
         """Take the time; to be told at `due`."""
         if self._quiet is None:
             return ()
-        if now >= self._quiet_since + PATIENCE_SECONDS:
+        if self._is_startled and now >= self._quiet_since + NOISE_SECONDS:
+            self._calm_until, self._calm = now + self._calm, self._calm * 2
             return self._go_on()
-        if now < self._peek_at:
+        if now >= self._gives_up_at:
+            return self._go_on()
+        if self._is_startled or now < self._peek_at:
             return ()
         self._peek_at = now + PEEK_EVERY_SECONDS
         return (Peek(),)
@@ -147,7 +179,7 @@ class BargeIn:
         return ()
 
     def _go_on(self) -> Actions:
-        was_quiet, self._quiet = self._quiet is not None, None
+        was_quiet, self._quiet, self._is_startled = self._quiet is not None, None, False
         return (Resume(),) if was_quiet else ()
 
     def _ends_reply(self, heard: Heard) -> bool:
@@ -159,6 +191,6 @@ class BargeIn:
         return is_new and bool(text.strip()) and not is_backchannel(text, heard.transcript.language)
 
     def _end_reply(self, heard: Heard) -> Actions:
-        self._quiet = None
+        self._quiet, self._is_startled = None, False
         self._ended_by = heard.utterance.started_at
         return (Commit(heard.transcript.text),)

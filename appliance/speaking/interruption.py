@@ -16,7 +16,8 @@ from audio.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.listener import Listener
 from audio.mouth import Mouth
-from audio.pcm import AudioChunk
+from audio.near_end import NearEnd
+from audio.pcm import AudioChunk, rms_dbfs
 from audio.speech import Heard, SpeechStarted
 
 log = structlog.get_logger()
@@ -56,6 +57,7 @@ class Interruption:
         self._interrupt = interrupt
         self._clock = clock
         self._barge_in = BargeIn(self.mode())
+        self._near_end = NearEnd()
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         mouth.on_speaking = self._reply
@@ -78,8 +80,12 @@ class Interruption:
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take a chunk, as a `ChunkWatcher`."""
-        if not covered:
-            self._do(self._barge_in.chunk_came(probability))
+        if covered or not self._barge_in.is_over_reply:
+            return
+        if not self._barge_in.is_quiet and self._near_end.stands_out(rms_dbfs(chunk.samples)):
+            self._barge_in.mode = self.mode()
+            self._do(self._barge_in.startled(self._clock()))
+        self._do(self._barge_in.chunk_came(probability))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if she speaks."""

@@ -64,6 +64,10 @@ class Room:
         for _ in range(chunks):
             self.interruption(AudioChunk(np.zeros(CHUNK_SAMPLES, np.int16), self.clock.now), probability, False)
 
+    def sound(self, level: int, chunks: int) -> None:
+        for _ in range(chunks):
+            self.interruption(AudioChunk(np.full(CHUNK_SAMPLES, level, np.int16), self.clock.now), 0.0, False)
+
     def finish(self) -> None:
         self.player.go_on.set()
 
@@ -248,6 +252,20 @@ async def test_in_half_duplex_nothing_pauses_her() -> None:
         assert room.happened == []
         room.finish()
         await delivery.ended()
+
+
+@pytest.mark.shows("V17")
+async def test_a_sudden_sound_quiets_her_at_its_second_chunk_and_no_speech_lets_her_go_on() -> None:
+    async with a_room() as room:
+        delivery = await room.tell()
+        room.sound(10, chunks=70)
+        assert room.happened == []
+        room.sound(3000, chunks=2)
+        assert room.happened == ["pause"]
+        room.interruption.turn_ended(None, "too short")
+        await room.player.resumed.wait()
+        room.finish()
+        assert (await delivery.ended()).heard == STORY
 
 
 async def test_what_nobody_has_in_hand_is_hushed_all_the_same() -> None:

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audio.barge_in import (
+    CALM_SECONDS,
     DUCKED_SPEECH_SECONDS,
+    NOISE_SECONDS,
     PATIENCE_SECONDS,
     PEEK_AFTER_SECONDS,
     PEEK_EVERY_SECONDS,
@@ -199,6 +201,34 @@ def test_a_change_of_mode_holds_from_the_next_speech_on() -> None:
     assert she.speech_started(14.0, 14.1) == ()
 
 
+@pytest.mark.shows("V17")
+def test_a_sudden_sound_quiets_her_before_it_is_known_to_be_speech() -> None:
+    she = speaking()
+    assert she.startled(12.0) == (Pause(),)
+    assert she.speech_started(12.0, 12.3) == (), "she is quiet already"
+    assert until(she, 13.0) == [(13.0, Peek())]
+    assert she.words_so_far(heard("what time is it", 12.0, 13.0)) == (Commit("what time is it"),)
+
+
+@pytest.mark.shows("V17")
+def test_after_a_sudden_sound_that_was_no_speech_she_goes_on_and_is_calm() -> None:
+    she = speaking()
+    assert she.startled(12.0) == (Pause(),)
+    assert until(she, 20.0) == [(12.0 + NOISE_SECONDS, Resume())]
+    assert she.startled(13.0) == (), "not so soon again"
+    after = 12.0 + NOISE_SECONDS + CALM_SECONDS
+    assert she.startled(after) == (Pause(),)
+    until(she, after + 1.0)
+    assert she.startled(after + CALM_SECONDS + 1.0) == (), "twice as long"
+    assert she.speech_started(after + 2.0, after + 2.1) == (Pause(),), "speech is another matter"
+
+
+@pytest.mark.shows("V17")
+@pytest.mark.parametrize("mode", [Mode.DUCKED, Mode.HALF])
+def test_where_more_is_left_of_her_nothing_startles_her(mode: Mode) -> None:
+    assert speaking(mode).startled(12.0) == ()
+
+
 class Scene:
     """Anything may happen in any order; it keeps the account of what she was told to be."""
 
@@ -218,6 +248,7 @@ class Scene:
                 "company": lambda: self.she.turn_ended(heard("mhm", self.speech_at, self.now)),
                 "words": lambda: self.she.turn_ended(heard("what is that", self.speech_at, self.now)),
                 "chunk": lambda: self.she.chunk_came(0.9),
+                "bang": lambda: self.she.startled(self.now),
                 "time": lambda: self.she.time_passed(self.now),
             }[name]()
         )
@@ -232,7 +263,7 @@ class Scene:
                 self.is_quiet = isinstance(action, Pause | Duck)
 
 
-STEPS = ("begin", "end", "speech", "nothing", "company", "words", "chunk", "time")
+STEPS = ("begin", "end", "speech", "nothing", "company", "words", "chunk", "bang", "time")
 
 
 @given(st.lists(st.sampled_from(STEPS), max_size=60), st.sampled_from(Mode))

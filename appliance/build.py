@@ -46,6 +46,7 @@ from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State, open_state
 from audio.echo.control import EchoControl
 from audio.echo.self_echo import SelfEcho
+from audio.evidence import evidence_guard
 from audio.interfaces import AudioSource, Player, Synthesizer
 from audio.listener import REFLEX, Surroundings
 from audio.mouth import Mouth
@@ -116,7 +117,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
         reflexes = reflex_side(config, state, mouth, player, ringer, outside.clock)
         own_words = SelfEcho()
-        intake = Intake(state.mailbox, config.mind.max_tool_calls, (own_words,), clock=outside.clock)
+        intake = Intake(state.mailbox, config.mind.max_tool_calls, (evidence_guard, own_words), clock=outside.clock)
         reflexes.guard(intake)
         source = outside.source(config, options)
         echo = echo_in(config, source, player, mouth)

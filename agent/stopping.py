@@ -33,6 +33,15 @@ class Stop:
                 scope.reschedule(asyncio.get_running_loop().time())
         return True
 
+    def allow(self, seconds: float) -> None:
+        """Put the deadline off by the time that was spent waiting for the mouth: a long story is no hanging run."""
+        if self._deadline is None or self.reason is not None:
+            return
+        self._deadline += seconds
+        for scope in self._scopes:
+            if not scope.expired():
+                scope.reschedule(self._deadline)
+
     def check(self) -> None:
         """Raise `Stopped` when a reason was given, or the deadline has passed."""
         if self.reason is None and self._deadline is not None:

@@ -27,6 +27,9 @@ log = structlog.get_logger()
 FRUITLESS_PER_MODEL = 2
 """Answers of one run that may break off or be empty before the next model is asked."""
 
+NOTICEABLE_WAIT = 0.05
+"""Seconds for which the mouth may keep the stream waiting before they are added to what the run may take."""
+
 
 class Speaking:
     """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
@@ -180,7 +183,10 @@ class Thinker:
                     await speaking.finish()
                     answer = item
                     break
+                handed_at = self.clock()
                 await speaking.take(item)
+                if (waited := self.clock() - handed_at) > NOTICEABLE_WAIT:
+                    run.stop.allow(waited)
         if answer is None:
             raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
         marks = {"asked": asked_at, "first_token": first_at, "whole": self.clock()}

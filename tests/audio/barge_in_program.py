@@ -75,12 +75,20 @@ class Tape:
 
     def __init__(self) -> None:
         self.chunks: list[AudioChunk] = []
-        self.settled = asyncio.Event()
+        self._wanted = 0
+        """Chunks that somebody waits for."""
+        self._passed = asyncio.Event()
+
+    async def passes(self, seconds: float) -> None:
+        """Return when so much more has gone by."""
+        self._wanted = len(self.chunks) + round(seconds / CHUNK_SECONDS)
+        self._passed.clear()
+        await self._passed.wait()
 
     def __call__(self, chunk: AudioChunk, probability: float = 0.0, covered: bool = False) -> None:
         self.chunks.append(chunk)
-        if len(self.chunks) * CHUNK_SECONDS > SETTLE_SECONDS:
-            self.settled.set()
+        if len(self.chunks) >= self._wanted:
+            self._passed.set()
 
     def sounding(self, gap: float) -> list[tuple[float, float]]:
         """Return when it began and ceased to be loud, what is nearer than `gap` seconds taken together."""
@@ -146,11 +154,11 @@ class Evening:
         delivery = self.outlet.open(Reply(Event(type="asr_transcript", content="hum", source="mic"), "c1"))
         await delivery.feed(" ".join(["la"] * WORDS) + ".")
         await delivery.close()
-        await self.heard.settled.wait()
+        await self.heard.passes(SETTLE_SECONDS)
         sys.stdout.write("humming\n")
         sys.stdout.flush()
         told = await delivery.ended()
-        await asyncio.sleep(0.5)
+        await self.heard.passes(0.5)
         return told
 
     async def run(self) -> Delivered:

@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from audio.errors import DeviceUnavailable
+from audio.pcm import Samples
 from audio.player.live import LivePlayer
 from audio.player.speaker import SpeakerPlayer
 from audio.player.speaker_pyaudio import PyAudioPlayer
@@ -48,7 +49,16 @@ async def endless(player: LivePlayer) -> None:
 
 async def knock(player: LivePlayer) -> None:
     """Say nothing for a while, then knock: full level from the first sample on, for a fiftieth of a second."""
-    await asyncio.sleep(2.0)
+    loop, idle, given = asyncio.get_running_loop(), asyncio.Event(), 0.0
+
+    def count(samples: Samples, sample_rate: int, at: float) -> None:
+        nonlocal given
+        given += len(samples) / sample_rate
+        if given > 2.0:
+            loop.call_soon_threadsafe(idle.set)
+
+    player.on_played = count
+    await idle.wait()
     await player.play(SpeechAudio(np.full(480, 16_000, np.int16), 24_000))
     await player.drain()
     tell(knocked=True)

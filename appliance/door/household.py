@@ -88,10 +88,9 @@ class Household:
 
     async def end_clients(self) -> None:
         """Tell each waiting text client when its run is over, until cancelled."""
-        finished = self.bus.observe("ui.events")
-        try:
-            async for envelope in finished:
-                if envelope.metadata.get("event") == "run_finished":
-                    self.text.finish(envelope.parent_id)
-        finally:
-            self.bus.forget(finished)
+
+        async def tell(envelope: Event) -> None:
+            if envelope.metadata.get("event") == "run_finished":
+                self.text.finish(envelope.parent_id)
+
+        await self.bus.attend("ui.events", tell)

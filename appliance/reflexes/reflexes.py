@@ -249,6 +249,7 @@ class Reflexes:
             case "forget":
                 acted = replace(acted, did=await self.forget(), words="")
         await self._journal(acted)
+        log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted
 
     async def _keep_mute(self) -> None:

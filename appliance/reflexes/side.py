@@ -101,6 +101,7 @@ class ReflexSide:
         speaks_english = self.config.ears.language in {"", "auto", "en"}
         if settings.enabled and speaks_english and ears.listener.source.is_live:
             self.spotter = Spotter(KeywordSearch(listed(settings.words)), self.reflexes.spotted)
+            self.spotter.is_sounding = lambda: self.body.is_sounding
             self.forgetting.drop_sound.append(self.spotter.forget)
             ears.listener.watchers.append(self.spotter)
 

@@ -6,6 +6,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,6 +33,10 @@ THRESHOLDS: Final[Mapping[str, float]] = {
 
 Measured (docs/decisions/0016): each stands above the best of 572 pieces of human speech that is none of these, cut at
 every pause, and at -20 where no such piece came near it."""
+
+OVER_HER: Final[Mapping[Reflex, float]] = {"stop": -10.0, "wait": -10.0}
+"""Added to the threshold while she sounds: what her voice leaves costs a word some 10 (simulated room, double talk at
+-24 dBFS: stop at -14 and -17), who speaks over her likely means just that, and a wrong one only makes her silent."""
 
 LAXEST: Final = -40
 """Exponent at which the decoder itself gives up; the thresholds above are applied to what it still reports."""
@@ -153,8 +158,8 @@ class KeywordSearch:
         """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
         self._decoder = self._loaded()
 
-    def find(self, stretch: Stretch) -> Spotted | None:
-        """Return the likeliest word that fills the stretch. Blocking (30 ms a second of sound)."""
+    def find(self, stretch: Stretch, *, over_her: bool = False) -> Spotted | None:
+        """Return the likeliest word that fills the stretch, said `over_her` voice or not. Blocking (30 ms a second)."""
         decoder = self._decoder = self._loaded()
         try:
             decoder.start_utt()
@@ -165,7 +170,7 @@ class KeywordSearch:
         seconds = stretch.ended_at - stretch.started_at
         span = (stretch.first, stretch.first + seconds)
         found = [
-            (exponent_of(each.prob) - THRESHOLDS[words], exponent_of(each.prob), words)
+            (exponent_of(each.prob) - self._threshold(words, over_her=over_her), exponent_of(each.prob), words)
             for each in (decoder.seg() if decoder.hyp() else ())
             if (words := each.word.strip()) in self._reflexes
             and overlap((each.start_frame / 100, each.end_frame / 100), span) >= COVERS * seconds
@@ -174,6 +179,9 @@ class KeywordSearch:
         if above < 0:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at, exponent)
+
+    def _threshold(self, words: str, *, over_her: bool) -> float:
+        return THRESHOLDS[words] + (OVER_HER.get(self._reflexes[words], 0.0) if over_her else 0.0)
 
     def _loaded(self) -> "Decoder":
         if self._decoder is not None:
@@ -220,7 +228,9 @@ class Spotter:
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = Cutter()
-        self._waiting: asyncio.Queue[Stretch] = asyncio.Queue(MOST_WAITING)
+        self._waiting: asyncio.Queue[tuple[Stretch, bool]] = asyncio.Queue(MOST_WAITING)
+        self.is_sounding: Callable[[], bool] = lambda: False
+        """Whether anything of hers is to be heard; asked when speech has ended."""
         self.dropped = 0
         self.ready = asyncio.Event()
         """Set while the model is loaded; without it nothing is collected."""
@@ -235,7 +245,7 @@ class Spotter:
         if self._waiting.full():
             self._waiting.get_nowait()
             self.dropped += 1
-        self._waiting.put_nowait(stretch)
+        self._waiting.put_nowait((stretch, self.is_sounding()))
 
     def forget(self) -> None:
         """Drop all sound that is kept."""
@@ -249,8 +259,9 @@ class Spotter:
             await asyncio.to_thread(self._search.warm)
             self.ready.set()
             while True:
-                stretch = await self._waiting.get()
-                if (spotted := await asyncio.to_thread(self._search.find, stretch)) is not None:
+                stretch, over_her = await self._waiting.get()
+                spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_her=over_her))
+                if spotted is not None:
                     self._on_spotted(spotted)
         except RecognitionFailed as error:
             self.ready.clear()

@@ -46,6 +46,7 @@ def test_stop_over_her_own_voice_ends_it(tmp_path: Path) -> None:
     async def story(house: House) -> tuple[float, int]:
         await warm_up(house)
         before = len(house.voice.sentences)
+        await house.wait(lambda: house.box.reflexes.spotter and house.box.reflexes.spotter.ready.is_set())
         await house.ask()
         ended = house.put(says("Stop!", "slt"), -24, after=3.0)
         await passed(3.0)

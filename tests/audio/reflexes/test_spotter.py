@@ -26,7 +26,7 @@ from audio.reflexes.spotter import (
 )
 from audio.reflexes.words import asked
 from audio.vad import load_detector
-from tests.audio.spoken import SHARED_CLIPS, debian_clips, said, silence
+from tests.audio.spoken import SHARED_CLIPS, debian_clips, said, silence, trimmed
 from tests.figures import figure
 
 FLITE = ("slt", "awb", "rms", "kal")
@@ -138,6 +138,20 @@ def test_nothing_is_found_in_people_who_say_something_else(search: KeywordSearch
 def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path: Path, sentence: str) -> None:
     for voice in FLITE:
         assert not [found for each in stretches(said(sentence, voice, tmp_path)) if (found := search.find(each))]
+
+
+@pytest.mark.shows("V16")
+def test_over_her_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
+    """Noise stands for what is left of her."""
+    word, rng, found = trimmed(said("stop", "slt", tmp_path)), np.random.default_rng(1), []
+    sound = np.concatenate([silence(0.3), word, silence(0.2)])
+    for level in (0, 100, 200, 300, 400):
+        noisy = (sound + rng.normal(0, level, len(sound))).clip(-32768, 32767).astype(np.int16)
+        stretch = Stretch(noisy, 0.3, 0.3 + len(word) / 16_000, 0.3)
+        found.append((search.find(stretch) is not None, search.find(stretch, over_her=True) is not None))
+    assert found[0] == (True, True)
+    assert all(over_her for alone, over_her in found if alone)
+    assert sum(over_her for _, over_her in found) > sum(alone for alone, _ in found)
 
 
 def test_a_reflex_that_is_switched_off_is_not_listened_for(tmp_path: Path) -> None:

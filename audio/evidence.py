@@ -118,7 +118,7 @@ def evidence_of(heard: Heard) -> Evidence:
         avg_logprob=told.get("avg_logprob"),
         no_speech_prob=told.get("no_speech_prob"),
         compression_ratio=told.get("compression_ratio"),
-        echo_suspicion=told.get("echo_suspicion"),
+        echo_suspicion=utterance.echo_suspicion,
     )
 
 

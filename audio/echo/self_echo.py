@@ -91,8 +91,7 @@ class SelfEcho:
             if sentence.started_at < utterance.ended_at and utterance.started_at < sentence.ended_at + TAIL_SECONDS
             for word in sentence.words
         ]
-        suspicion = heard.transcript.evidence.get("echo_suspicion", 0.0)
-        return REASON if repeats(words_of(heard.transcript.text), hers, suspicion) else ""
+        return REASON if repeats(words_of(heard.transcript.text), hers, utterance.echo_suspicion) else ""
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ SAID_ZH = "明天大部分时间是晴天,有微风。"
 
 
 def heard(text: str, started_at: float, ended_at: float, suspicion: float = 0.0) -> Heard:
-    utterance = Utterance(silence(0.5), started_at, ended_at, ended_at + 0.7, ended_at - started_at)
-    return Heard(utterance, Transcript(text, "en", "scripted", evidence={"echo_suspicion": suspicion}), ended_at + 1)
+    seconds = ended_at - started_at
+    utterance = Utterance(silence(0.5), started_at, ended_at, ended_at + 0.7, seconds, echo_suspicion=suspicion)
+    return Heard(utterance, Transcript(text, "en", "scripted"), ended_at + 1)
 
 
 def guard(text: str = SAID, started_at: float = 100.0, ended_at: float = 105.0) -> SelfEcho:

@@ -91,12 +91,12 @@ def test_letters_count_alike_in_all_scripts() -> None:
 
 
 def heard(text: str, recognizer: str, confidence: Confidence = "normal", **figures: float) -> Heard:
-    utterance = Utterance(silence(1.5), 10.5, 11.1, 11.8, 0.45, -30.0, -55.0)
+    utterance = Utterance(silence(1.5), 10.5, 11.1, 11.8, 0.45, -30.0, -55.0, echo_suspicion=0.2)
     return Heard(utterance, Transcript(text, "en", recognizer, confidence, figures), 12.0)
 
 
 def test_evidence_is_collected_from_utterance_and_transcript() -> None:
-    found = evidence_of(heard("no", "pocketsphinx", "low", avg_logprob=-0.5, echo_suspicion=0.2))
+    found = evidence_of(heard("no", "pocketsphinx", "low", avg_logprob=-0.5))
     assert (found.speech_seconds, found.snr_db, found.letters, found.is_guess) == (0.45, 25.0, 2, True)
     assert found.span_seconds == pytest.approx(0.6)
     assert (found.avg_logprob, found.echo_suspicion, found.no_speech_prob) == (-0.5, 0.2, None)

@@ -8,6 +8,9 @@ from audio.speech import Heard
 WIDE: Final = "\u2e80"
 """From this character on one of them stands for a syllable: Chinese, Japanese, Korean."""
 
+TOO_FAST: Final = 1.2
+"""By this factor above `Thresholds.most_letters` the speed alone decides."""
+
 LETTERS_A_SYLLABLE: Final = 3
 """As what such a character counts, so that one bound on the speed of speech holds for all scripts."""
 
@@ -156,8 +159,10 @@ def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
 def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     doubts = []
     speed = evidence.letters_per_second
-    if speed is not None and speed > thresholds.most_letters:
-        doubts.append(Doubt("more words than can be said in the time", 1.0))
+    if speed is not None:
+        # Over her own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
+        most = thresholds.most_letters
+        doubts.append(Doubt("more words than can be said in the time", _between(speed, most, TOO_FAST * most)))
     if speed is not None and 0.0 < speed < thresholds.least_letters:
         doubts.append(Doubt("too few words for the time", 0.5))
     if evidence.compression_ratio is not None and evidence.compression_ratio > thresholds.compression_ratio:

@@ -1,0 +1,85 @@
+"""Reflexes in the real service, from outside: a typed stop, mute over a kill, and forgetting what was asked."""
+
+import json
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sound import quiet_room, write_wav
+from tests.service.process import Household, Running
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Household:
+    return Household(tmp_path)
+
+
+def in_a_quiet_room(home: Household, folder: Path) -> AbstractContextManager[Running]:
+    """Run the service with a recording of a minute's quiet as its microphone, whatever this machine has."""
+    room = write_wav(folder / "room.wav", quiet_room(60.0))
+    return home.running("run", "--input", str(room), "--output", str(folder / "out.wav"))
+
+
+def said_by(home: Household, *arguments: str) -> str:
+    done = home.run(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def reflexes_of(home: Household) -> dict[str, object]:
+    found: dict[str, object] = json.loads(said_by(home, "status", "--json"))["reflexes"]
+    return found
+
+
+@pytest.mark.shows("V16", "V23")
+def test_a_typed_stop_silences_a_ring(home: Household, tmp_path: Path) -> None:
+    with in_a_quiet_room(home, tmp_path) as service:
+        service.until("service_started")
+        said_by(home, "ask", "set a timer for 2 seconds")
+        service.until("ring_sounded")
+        assert said_by(home, "ask", "stop") == "The timer is silent."
+        service.until("ringing_stopped")
+        assert "stop" not in json.dumps(reflexes_of(home)["acted"]), "the ring's own word"
+
+
+@pytest.mark.shows("V29")
+def test_mute_is_shown_and_survives_a_kill(home: Household, tmp_path: Path) -> None:
+    for arguments in ((), ("unmute",)):
+        with in_a_quiet_room(home, tmp_path) as service:
+            service.until("service_started")
+            assert reflexes_of(home)["muted"] is bool(arguments)
+            if not arguments:
+                assert "hear nothing until" in said_by(home, "mute")
+                service.kill()
+            else:
+                assert said_by(home, *arguments) == "I can hear again."
+                assert reflexes_of(home)["muted"] is False
+
+
+@pytest.mark.shows("V16")
+def test_how_loud_she_is_survives_a_kill(home: Household, tmp_path: Path) -> None:
+    with in_a_quiet_room(home, tmp_path) as service:
+        service.until("service_started")
+        assert said_by(home, "ask", "quieter") == "The volume is 85 percent."
+        service.until("reflex_kept")
+        service.kill()
+    with in_a_quiet_room(home, tmp_path) as service:
+        service.until("service_started")
+        assert reflexes_of(home)["volume"] == 85
+
+
+@pytest.mark.shows("V29")
+def test_forgetting_is_told_by_the_command(home: Household, tmp_path: Path) -> None:
+    with in_a_quiet_room(home, tmp_path) as service:
+        service.until("service_started")
+        assert said_by(home, "forget") == "There is nothing to forget."
+        assert said_by(home, "forget", "--minutes", "5") == "There is nothing to forget."
+        assert said_by(home, "hush")
+
+
+def test_without_a_service_the_commands_say_so(home: Household) -> None:
+    for command in ("mute", "unmute", "hush", "forget"):
+        done = home.run(command)
+        assert done.returncode == 69
+        assert "no nakari is running" in done.stderr

@@ -230,3 +230,12 @@ async def test_it_is_open_to_its_owner_only_and_leaves_nothing_but_its_lock(path
         assert await program.ask({"do": "ping"}) == {"pong": True}
         assert modes(path) == [0o700, 0o600]
     assert remains(path) == ["nakari.sock.lock"]
+
+
+@pytest.mark.shows("V16", "V29")
+async def test_reflexes_are_acted_on_at_the_door(path: Path) -> None:
+    handler = ScriptedHandler()
+    async with serving(path, handler), visiting(path) as program:
+        assert await program.ask({"do": "hush", "what": "mute"}) == {"done": "Done: mute."}
+        assert await program.ask({"do": "forget", "minutes": 5}) == {"done": "Forgotten."}
+    assert handler.told == ["mute", "forget 1 5.0"]

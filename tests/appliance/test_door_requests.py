@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.door.requests import Ask, BadRequest, Enqueue, Ping, Status, parse
+from appliance.door.requests import Ask, BadRequest, Enqueue, Forget, Hush, Ping, Status, parse
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -67,3 +67,22 @@ def test_no_json_whatever_raises_anything_else(do: str, rest: dict[str, object])
 def test_a_request_cannot_be_changed_on_its_way() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Ping(do="ping").do = "ping"
+
+
+@pytest.mark.shows("V16", "V29")
+@pytest.mark.parametrize(
+    ("sent", "understood"),
+    [
+        (line(do="hush", what="mute"), Hush(do="hush", what="mute")),
+        (line(do="forget"), Forget(do="forget", last=1)),
+        (line(do="forget", minutes=2.5), Forget(do="forget", minutes=2.5)),
+    ],
+)
+def test_a_reflex_is_understood(sent: bytes, understood: object) -> None:
+    assert parse(sent) == understood
+
+
+@pytest.mark.parametrize("asked", [{"do": "hush", "what": "forget"}, {"do": "forget", "last": 0}, {"do": "hush"}])
+def test_what_is_no_reflex_is_refused(asked: dict[str, object]) -> None:
+    with pytest.raises(BadRequest):
+        parse(line(**asked))

@@ -202,3 +202,10 @@ def test_no_text_whatever_ends_in_anything_but_a_config_error(text: str) -> None
 
 def test_an_odd_name_stays_on_one_line() -> None:
     assert complaint('[ears]\n"a\\nb" = 1').startswith("nakari.toml: [ears] has no key a b;")
+
+
+@pytest.mark.shows("V16")
+def test_a_reflex_that_there_is_not_is_told_with_those_that_are() -> None:
+    assert parse("[reflexes]\nwords = 'stop, wait'").reflexes.words == "stop, wait"
+    with pytest.raises(ConfigError, match=r'words should name some of stop, wait, .*; "hop" is none'):
+        parse("[reflexes]\nwords = 'stop, hop'")

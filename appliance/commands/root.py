@@ -44,9 +44,9 @@ def configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":
     import logging
 
     config = loaded(invocation)
-    from appliance.logs.configure import configure
+    from appliance.logs.configure import configure, lasting
 
-    configure(config, sys.stderr, at_least=logging.getLevelNamesMapping()[log])
+    configure(config, lasting(sys.stderr), at_least=logging.getLevelNamesMapping()[log])
     return config
 
 

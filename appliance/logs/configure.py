@@ -134,6 +134,18 @@ def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
     return "".join(character if character.isprintable() else " " for character in line)
 
 
+def lasting(stream: TextIO) -> TextIO:
+    """Return a stream to the same place on a descriptor of its own.
+
+    sounddevice sends descriptor 2 to nowhere while PortAudio starts, and a frozen sound server makes that last: what
+    is wrong would be told to nobody.
+    """
+    try:
+        return os.fdopen(os.dup(stream.fileno()), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
+    except (OSError, ValueError):
+        return stream
+
+
 def is_journal(stream: TextIO, journal_stream: str) -> bool:
     """Whether a stream ends in the journal: $JOURNAL_STREAM is inherited, so its inode has to be the stream's."""
     try:

@@ -44,7 +44,9 @@ async def _run(config: Config, options: RunOptions) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
         async def until_over() -> None:
-            notifier.ready("listening" if box.ears and not box.ears.is_deaf else "no microphone; the doors are open")
+            notifier.ready(
+                "listening" if box.senses.ears and not box.senses.ears.is_deaf else "no microphone; the doors are open"
+            )
             log.info("service_started")
             await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
             notifier.stopping()
@@ -61,25 +63,26 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
         await _farewell(box)
         raise _Over
 
+    senses, ears = box.senses, box.senses.ears
     try:
         async with asyncio.TaskGroup() as group:
             start = group.create_task
             start(box.graph.run(), name="graph: the store's child process")
-            if box.ears is not None:
-                start(box.ears.listen(), name="ears: chunks to utterances")
-                start(box.echo.run(), name="ears: the echo canceller, and its calibration")
-                start(box.ears.recognize(), name="ears: utterances to events")
-                start(box.ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
-                start(box.ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
-                start(box.ears.improve(), name="ears: a better model, once it has come")
-                start(box.ears.devices.run(), name="devices: watched, opened again, told of")
+            if ears is not None:
+                start(ears.listen(), name="ears: chunks to utterances")
+                start(senses.echo.run(), name="ears: the echo canceller, and its calibration")
+                start(ears.recognize(), name="ears: utterances to events")
+                start(ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
+                start(ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
+                start(ears.improve(), name="ears: a better model, once it has come")
+                start(ears.devices.run(), name="devices: watched, opened again, told of")
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mind.watch(), name="mind: what a person says while an event is in hand")
-            start(box.mouth.run(), name="mouth: sentences to sound")
-            start(box.reflexes.run(), name="reflexes: words that act beside the mind")
+            start(senses.mouth.run(), name="mouth: sentences to sound")
+            start(senses.reflexes.run(), name="reflexes: words that act beside the mind")
             start(box.interruption.run(), name="mouth: goes on when it was nothing")
-            if box.ringer is not None:
-                start(box.ringer.run(), name="ringer: due timers, beside the mind")
+            if senses.ringer is not None:
+                start(senses.ringer.run(), name="ringer: due timers, beside the mind")
             start(box.warm(), name="models: connections and vocabularies, off the start path")
             start(box.door.run(), name="door: programs on this machine")
             start(box.household.end_clients(), name="door: tells text clients that a run is over")
@@ -92,12 +95,12 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
 
 async def conversation_over(box: Box) -> None:
     """Return when the recording is used up, or it was silent for 120 s, and nothing is left to do or to say."""
-    if box.ears is not None:
-        await box.ears.until_silent(CONVERSATION_SECONDS)
+    if box.senses.ears is not None:
+        await box.senses.ears.until_silent(CONVERSATION_SECONDS)
     await box.household.mailbox.until_idle()
-    await box.mouth.quiet()
-    if box.ringer is not None:
-        await box.ringer.silence()
+    await box.senses.mouth.quiet()
+    if box.senses.ringer is not None:
+        await box.senses.ringer.silence()
 
 
 async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
@@ -121,7 +124,7 @@ async def _farewell(box: Box) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await box.household.mailbox.until_idle()
-            await box.mouth.quiet()
+            await box.senses.mouth.quiet()
 
 
 async def _first_of(*waits: Awaitable[object]) -> None:
@@ -143,4 +146,4 @@ def _beats(box: Box) -> list[HeartBeat]:
     mind = HeartBeat("mind", EVENT_SECONDS)
     box.mind.on_step = mind.touch
     box.mind.on_rest = mind.rest
-    return [mind, box.ears.beat] if box.ears is not None else [mind]
+    return [mind, box.senses.ears.beat] if box.senses.ears is not None else [mind]

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
-from appliance.build import Box, Outside, open_box
+from appliance.build import Box, open_box
 from appliance.config import Config, load
 from appliance.hearing.event import PERSON_PRIORITY
 from appliance.options import RunOptions
+from appliance.outside import Outside
 from appliance.service import serve
 from audio.capture import LiveMicrophone
 from audio.interfaces import Player
@@ -129,7 +130,7 @@ class House:
     async def silence(self) -> None:
         """Return when she has said all she has to say."""
         await self.box.household.mailbox.until_idle()
-        await self.box.mouth.quiet()
+        await self.box.senses.mouth.quiet()
         await self.wait(lambda: not self.is_sounding)
 
     def put(self, sound: Sound, dbfs: float, after: float = 0.0) -> float:
@@ -183,8 +184,8 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
     async def open_and_tell() -> T:
         told: list[T] = []
         async with open_box(config, RunOptions(), outside) as box:
-            assert box.ears is not None
-            box.ears.listener.observers.append(turns)
+            assert box.senses.ears is not None
+            box.senses.ears.listener.observers.append(turns)
 
             async def tell() -> None:
                 told.append(await story(House(box, card, model, voice, turns)))

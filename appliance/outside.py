@@ -1,0 +1,30 @@
+"""What lies outside the program, chosen: microphone, loudspeaker, voices, models, clock."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from agent.model.interface import ChatModel
+from appliance.config import Config
+from appliance.hearing.ears import open_source
+from appliance.models import choose_models
+from appliance.options import RunOptions
+from appliance.speaking.mouth import choose_voice, open_player
+from audio.interfaces import AudioSource, Player, Synthesizer
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
+
+    source: Callable[[Config, RunOptions], AudioSource | None] = open_source
+    """None without a microphone."""
+    player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
+    voice: Callable[[Config], Synthesizer] = choose_voice
+    models: Callable[[Config], Awaitable[list[ChatModel]]] = choose_models
+    clock: Callable[[], float] = monotonic
+    """Seconds, the same as the source's and the player's."""
+
+
+REAL: Final = Outside()

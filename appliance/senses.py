@@ -1,0 +1,116 @@
+"""Ears and mouth, put together: from the microphone to the mailbox, from a reply to the loudspeaker, and joined."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+
+from agent.context.epochs import Contexts
+from agent.event import utc_now
+from agent.loop import Loop
+from agent.situation import SituationProvider, place_in_time, rang, waited
+from appliance.config import Config
+from appliance.door.household import Part
+from appliance.hearing.devices import supervised
+from appliance.hearing.ears import Ears, Followers, open_ears
+from appliance.hearing.echo import echo_in
+from appliance.hearing.intake import Intake
+from appliance.hearing.prewarm import Prewarm
+from appliance.hearing.suppressed import SuppressedTurns
+from appliance.options import RunOptions
+from appliance.outside import Outside
+from appliance.reflexes.side import ReflexSide, reflex_side
+from appliance.ringing.due import DueTimers
+from appliance.ringing.ringer import Ringer
+from appliance.speaking.interruption import Interruption
+from appliance.speaking.voice import VoiceOutlet
+from appliance.state import State
+from audio.echo.control import EchoControl
+from audio.echo.self_echo import SelfEcho
+from audio.evidence import evidence_guard
+from audio.interfaces import Player
+from audio.listener import REFLEX, Surroundings
+from audio.mouth import Mouth
+from audio.reflexes.words import asked
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What hears and speaks, and what ends the one by the other."""
+
+    ears: Ears | None
+    """None without a microphone."""
+    echo: EchoControl
+    mouth: Mouth
+    voice: VoiceOutlet
+    reflexes: ReflexSide
+    ringer: Ringer | None
+    """None in a box that only lives for one question: it leaves timers to the next one."""
+    intake: Intake
+
+    def situation(self, config: Config) -> Sequence[SituationProvider]:
+        """Return what is told of the moment of an event."""
+        always = (place_in_time(config.zone, utc_now), waited(utc_now), self.reflexes.reflexes.situation)
+        return (*always, rang) if self.ringer else always
+
+    def describe(self) -> dict[str, Part]:
+        """Return what each part says of itself in the status."""
+        ears = self.ears
+        return {
+            "ears": (lambda: {**ears.describe(), "duplex": self.echo.describe()})
+            if ears
+            else lambda: {"source": "none"},
+            "loudspeaker": ears.devices.describe_loudspeaker if ears else lambda: {"device": "none"},
+            "reflexes": self.reflexes.describe,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the senses are put into."""
+
+    config: Config
+    options: RunOptions
+    outside: Outside
+    state: State
+
+
+def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[None, None, None]]) -> Senses:
+    """Return ears and mouth around an open player; `connect` warms the model while somebody speaks.
+
+    Raises `BadRecording` for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
+    """
+    config, options, state, clock = world.config, world.options, world.state, world.outside.clock
+    mouth = Mouth(world.outside.voice(config), player, clock, volume=config.voice.volume)
+    voice = VoiceOutlet(mouth, state.bus, config.ears.language)
+    ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
+    reflexes = reflex_side(config, state, mouth, player, ringer, clock)
+    own_words = SelfEcho()
+    own_words.follow(mouth, clock)
+    intake = Intake(state.mailbox, config.mind.max_tool_calls, (evidence_guard, own_words), clock=clock)
+    reflexes.guard(intake)
+    source = world.outside.source(config, options)
+    echo = echo_in(config, source, player, mouth)
+    ears = None
+    if not options.deaf:
+        followers = Followers(Prewarm(connect, clock), SuppressedTurns(state.bus))
+        devices = supervised(config, source, player, mouth)
+        surroundings = Surroundings(echo.guard, clock)
+        ears = open_ears(config, reflexes.muted(source), surroundings, intake, followers, devices)
+    if ringer and ears:
+        ringer.is_spoken_to = ears.hear_somebody
+    return Senses(ears, echo, mouth, voice, reflexes, ringer, intake)
+
+
+def join(senses: Senses, mind: Loop, contexts: Contexts, clock: Callable[[], float]) -> Interruption:
+    """Let what is heard end what is said: by words that nothing holds back from the mind, and by reflexes."""
+    interruption = Interruption(senses.mouth, senses.voice, mind.interrupt, clock)
+    mind.hush = interruption.silence
+    reflexes, intake = senses.reflexes, senses.intake
+    reflexes.body.interrupt, reflexes.body.silence = mind.interrupt, interruption.silence
+    reflexes.forgetting.interrupt, reflexes.forgetting.contexts = mind.interrupt, contexts
+    interruption.mode = lambda: senses.echo.duplex.mode
+    interruption.guards = (*intake.guards, lambda heard: REFLEX if asked(heard.transcript.text) else "")
+    intake.guards = (*intake.guards, interruption.guard)
+    if senses.ears is not None:
+        interruption.follow(senses.ears.listener)
+    reflexes.listen(senses.ears)
+    return interruption

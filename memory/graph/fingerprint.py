@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from memory.graph.dump import read_dump
 
@@ -54,9 +54,9 @@ def contents(path: Path) -> tuple[Counter[str], Counter[str]]:
     return Counter(nodes.values()), relationships
 
 
-def _digest(value: Any) -> str:
+def _digest(value: object) -> str:
     return hashlib.sha256(_text(value).encode()).hexdigest()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -4,7 +4,7 @@ import base64
 import math
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import pytz
 from neo4j import spatial, time
@@ -52,7 +52,7 @@ def from_portable(value: Json) -> object:
                 return {name: from_portable(item) for name, item in value.items()}
             try:
                 return _datetime(value[key], value.get("zone")) if key == "$datetime" else _READERS[key](value[key])
-            except (KeyError, TypeError, AttributeError) as error:
+            except (KeyError, TypeError) as error:
                 raise ValueError(f"no value is written as {key!r}") from error
     return value
 
@@ -89,33 +89,44 @@ def _is_a_place(region: str | None) -> bool:
     return region is not None and "/" in region and not region.startswith("Etc/")
 
 
-def _datetime(written: Any, zone: Json) -> time.DateTime:
-    moment = time.DateTime.from_iso_format(written)
+def _datetime(written: Json, zone: Json) -> time.DateTime:
+    moment = time.DateTime.from_iso_format(str(written))
     # zoneinfo's zones make the driver crash CPython 3.11; pytz's are what it makes itself.
     return moment.as_timezone(pytz.timezone(str(zone))) if zone else moment
 
 
-def _point(written: Any) -> spatial.Point:
-    srid, *place = written
-    return _POINTS[srid](place)
+def _point(written: Json) -> spatial.Point:
+    match written:
+        case [int() as srid, *place]:
+            return _POINTS[srid]([float(str(number)) for number in place])
+    raise ValueError("a point is its srid and two or three numbers")
 
 
-def _duration(written: Any) -> time.Duration:
-    months, days, seconds, nanoseconds = written
-    return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
+def _duration(written: Json) -> time.Duration:
+    match written:
+        case [int() as months, int() as days, int() as seconds, int() as nanoseconds]:
+            return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
+    raise ValueError("a duration is four whole numbers")
 
 
-def _bytes(written: Any) -> bytes:
-    return base64.b64decode(written, validate=True)
+def _bytes(written: Json) -> bytes:
+    return base64.b64decode(str(written), validate=True)
 
 
-_READERS: Final[dict[str, Callable[[Any], object]]] = {
-    "$float": float,
+def _inner(written: Json) -> dict[str, object]:
+    match written:
+        case dict():
+            return {name: from_portable(item) for name, item in written.items()}
+    raise ValueError("a map is one")
+
+
+_READERS: Final[dict[str, Callable[[Json], object]]] = {
+    "$float": lambda written: float(str(written)),
     "$bytes": _bytes,
     "$floats": lambda written: array("d", _bytes(written)).tolist(),
-    "$map": lambda written: {name: from_portable(item) for name, item in written.items()},
-    "$date": time.Date.from_iso_format,
-    "$time": time.Time.from_iso_format,
+    "$map": _inner,
+    "$date": lambda written: time.Date.from_iso_format(str(written)),
+    "$time": lambda written: time.Time.from_iso_format(str(written)),
     "$duration": _duration,
     "$point": _point,
 }

@@ -1,0 +1,213 @@
+import asyncio
+import shutil
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.importance import SUMMARY
+from memory.recall import keep_filled
+from memory.tiers import Remembered, TierSizes
+from tests.memory.tier_fixtures import NOON, Memory, WordEmbedder, a_memory, hours, task
+from tests.processes import child
+
+HOME = "household"
+
+
+def events(found: list[Remembered]) -> list[str]:
+    return [each.event_id for each in found]
+
+
+def numbered(first: int, after: int) -> list[str]:
+    return [f"e{n}" for n in range(first, after)]
+
+
+async def until(memory: Memory, tier: str, members: int) -> None:
+    """Look until a tier has so many members."""
+    while (await memory.tiers.counts(HOME))[tier] < members:
+        pass
+
+
+async def thousand(memory: Memory) -> None:
+    """Journal 1,000 tasks of ten days: every tenth one is important, the newest 60 are of the last half hour."""
+    tasks = []
+    for n in range(1000):
+        age = timedelta(seconds=30 * (1000 - n)) if n >= 940 else hours(240 * (940 - n) / 940) + hours(1)
+        words = f"remember tea number {n}" if n % 10 == 0 else f"what is {n} and {n}"
+        tasks.append(task(words, f"e{n}", at=NOON - age))
+    await memory.journal.append(*tasks)
+
+
+@pytest.mark.shows("E12", "E13", "E14", "E15", "E16")
+async def test_a_thousand_events_fill_every_tier_without_being_asked(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await thousand(memory)
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            loop = group.create_task(keep_filled(memory.tiers, memory.recall))
+            await until(memory, "L4", 100)
+            loop.cancel()
+        await check_thousand(memory)
+    async with a_memory(tmp_path) as again:  # the machine was off
+        await check_thousand(again)
+        assert await again.tiers.fill() == 0
+        [found] = await again.recall.find("tea", HOME, 1)
+        assert "tea number" in found.item.words
+        assert again.embedder.asked == ["tea"]  # nothing is made twice
+
+
+async def check_thousand(memory: Memory) -> None:
+    tiers = memory.tiers
+    assert events(await tiers.recent(HOME)) == numbered(950, 1000)
+    day = [f"e{n}" for n in range(0, 1000, 10) if n >= 940 or hours(240 * (940 - n) / 940) + hours(1) < hours(24)]
+    assert events(await tiers.important(HOME)) == day
+    week = [f"e{n}" for n in range(0, 940, 10) if hours(240 * (940 - n) / 940) + hours(1) < timedelta(days=7)]
+    assert events(await tiers.summaries(HOME)) == [name for name in week if name not in day]
+    assert await tiers.counts(HOME) == {
+        "L1": 50,
+        "L2": len(day),
+        "L3": len(week) - len(set(week) & set(day)),
+        "L4": 100,
+    }
+
+
+@pytest.mark.shows("E12")
+async def test_the_recent_ones_are_whole_and_the_oldest_leaves_first(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        long = "so it went on " * 40
+        for n in range(51):
+            await memory.heard(f"{long}{n}", f"e{n}")
+        await memory.fill()
+        found = await memory.tiers.recent(HOME)
+        assert events(found) == numbered(1, 51)
+        assert found[-1].words == f"{long}50"
+        memory.now += hours(1)
+        assert await memory.tiers.recent(HOME) == []
+
+
+@pytest.mark.shows("E13", "E14")
+async def test_what_overflows_or_grows_old_is_a_summary(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        for n in range(52):
+            await memory.heard(f"Remember number {n}. " + "And so on and on. " * 20, f"e{n}")
+        await memory.fill()
+        assert events(await memory.tiers.important(HOME)) == numbered(2, 52)
+        [first, second] = await memory.tiers.summaries(HOME)
+        assert (first.event_id, second.event_id) == ("e0", "e1")
+        assert first.words.startswith("Remember number 0.")
+        assert len(first.words) <= SUMMARY
+        memory.now += hours(24)
+        assert await memory.tiers.important(HOME) == []
+        assert events(await memory.tiers.summaries(HOME)) == numbered(0, 52)
+        memory.now += timedelta(days=6)
+        assert await memory.tiers.summaries(HOME) == []
+        assert len(await memory.recall.find("number", HOME, 100)) == 52  # L4 is for ever
+
+
+@pytest.mark.shows("E14")
+async def test_summaries_are_as_many_as_they_may_be(tmp_path: Path) -> None:
+    sizes = TierSizes(important=2, summaries=3)
+    async with a_memory(tmp_path, sizes=sizes) as memory:
+        for n in range(10):
+            await memory.heard(f"remember {n}", f"e{n}")
+        await memory.fill()
+        assert events(await memory.tiers.summaries(HOME)) == ["e5", "e6", "e7"]
+
+
+@pytest.mark.shows("E13", "G12")
+async def test_her_own_judgement_stands_before_the_rule_with_its_reason(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("the boiler rattles", "plain")
+        await memory.heard("remember the milk", "ruled")
+        await memory.fill()
+        assert events(await memory.tiers.important(HOME)) == ["ruled"]
+        await memory.marked("plain", 0.9, reason="it may break", summary="The boiler rattles since Monday.")
+        await memory.marked("ruled", 0.1, reason="bought already")
+        await memory.fill()
+        [boiler] = await memory.tiers.important(HOME)
+        assert (boiler.event_id, boiler.importance, boiler.reason, boiler.marked_by) == (
+            *("plain", 0.9, "it may break"),
+            "her",
+        )
+        by_rule = {each.event_id: each for each in await memory.tiers.recent(HOME)}["ruled"]
+        assert (by_rule.importance, by_rule.marked_by) == (0.1, "her")
+        memory.now += hours(25)
+        [later] = await memory.tiers.summaries(HOME)
+        assert later.words == "The boiler rattles since Monday."
+
+
+@pytest.mark.shows("E13")
+async def test_what_nobody_marked_counts_a_half(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("what is the time", "e")
+        await memory.fill()
+        [found] = await memory.tiers.recent(HOME)
+        assert (found.importance, found.marked_by) == (0.5, "")
+
+
+@pytest.mark.shows("G12")
+async def test_the_reason_is_logged_without_a_word_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember the secret", "e")
+        await memory.fill()
+        [found] = await memory.tiers.recent(HOME)
+    assert (found.reason, found.marked_by) == ("asked to remember", "rule")
+    assert "secret" not in caplog.text
+
+
+async def test_an_event_that_comes_back_is_there_once(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember tea", "e")
+        await memory.heard("remember tea", "e", attempt=2)
+        await memory.journal.append(replace(task("", "own"), body={"source": "self", "content": "think of tea"}))
+        await memory.journal.append(replace(task("", "empty"), body={"source": "self", "content": ""}))
+        await memory.fill()
+        found = await memory.tiers.recent(HOME)
+        assert [(each.event_id, each.words, each.who) for each in found] == [
+            ("e", "remember tea", "mic"),
+            ("own", "think of tea", "self"),
+        ]
+
+
+@pytest.mark.shows("F11")
+async def test_what_the_journal_erases_is_gone_from_every_tier_and_from_the_file(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember the secret cabinet", "e")
+        await memory.fill()
+        [entry] = await memory.journal.entries(event_id="e")
+        await memory.journal.erase(entry.id)
+        assert await memory.tiers.counts(HOME) == {"L1": 0, "L2": 0, "L3": 0, "L4": 0}
+        assert await memory.recall.find("secret", HOME) == []
+        await memory.fill()
+        assert await memory.tiers.recent(HOME) == []
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    assert b"cabinet" not in b"".join(file.read_bytes() for file in (tmp_path / "copy").iterdir())
+
+
+@pytest.mark.shows("E16", "H7")
+async def test_killed_in_the_middle_nothing_is_missing_and_nothing_is_twice(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.journal.append(*(task(f"remember {n}", f"e{n}") for n in range(400)))
+    for pages in (1, 3):
+        async with child("tests.memory.tier_program", str(tmp_path)) as filling:
+            for _ in range(pages):
+                while await filling.line() != "20":
+                    assert filling.last  # else it died by itself
+            await filling.kill()
+    async with a_memory(tmp_path, WordEmbedder(is_there=False)) as memory:
+        left = await memory.tiers.fill()
+        assert 0 < left <= 400 - 20 * 4
+        memory.now += hours(25)
+        assert events(await memory.tiers.summaries(HOME)) == numbered(0, 400)
+
+
+@pytest.mark.shows("E16")
+async def test_without_a_model_the_tiers_fill_and_the_vectors_come_later(tmp_path: Path) -> None:
+    async with a_memory(tmp_path, WordEmbedder(is_there=False)) as memory:
+        await memory.heard("remember tea", "e")
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            loop = group.create_task(keep_filled(memory.tiers, memory.recall, again=0.01))
+            await until(memory, "L2", 1)
+            memory.embedder.is_there = True
+            await until(memory, "L4", 1)
+            loop.cancel()

@@ -80,7 +80,7 @@ class EarsSettings:
         ),
     ] = "auto"
     hotwords: Annotated[
-        str, Meaning('Names and unusual words that Whisper should expect, with commas between: "ComfyUI, Ägidius".')
+        str, Meaning('Names and unusual words that Whisper should expect, with commas between: "ComfyUI, Xanthippe".')
     ] = ""
     wake_word: Annotated[
         Literal["", "okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"],

@@ -65,7 +65,7 @@ class Thresholds:
     """What has less speech has to be of one piece: a cough is not (measured: 0.37 to 0.90 of it, words 0.98)."""
     piece: float = 0.75
     """Share of the speech in its span from which down a short utterance is in pieces."""
-    guess_seconds: float = 0.5
+    guess_seconds: float = 0.75
     """A guess at less speech is worth nothing."""
     echo_suspicion: float = 0.8
 

@@ -1,23 +1,19 @@
 """Reflex words spotted in sound by pocketsphinx, without model or network: English, and only where all was said."""
 
 import asyncio
-import math
-import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import structlog
 
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
+from audio.recognizer.keyword_decoder import KeywordDecoder
 from audio.reflexes.words import REFLEXES, Reflex, asked
-
-if TYPE_CHECKING:
-    from pocketsphinx import Decoder
 
 log = structlog.get_logger()
 
@@ -38,9 +34,6 @@ OVER_HER: Final[Mapping[Reflex, float]] = {"stop": -10.0, "wait": -10.0}
 """Added to the threshold while she sounds: what her voice leaves costs a word some 10 (simulated room, double talk at
 -24 dBFS: stop at -14 and -17), who speaks over her likely means just that, and a wrong one only makes her silent."""
 
-LAXEST: Final = -40
-"""Exponent at which the decoder itself gives up; the thresholds above are applied to what it still reports."""
-
 COVERS: Final = 0.6
 """Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
 
@@ -59,11 +52,6 @@ LONGEST_CHUNKS: Final = 70
 
 MOST_WAITING: Final = 2
 """Stretches of speech that may wait for the decoder; past that the oldest is left to the recognizer."""
-
-_LOG_BASE: Final = math.log(1.0001)
-_KEYWORD_OFFSET: Final = 1500
-_SCORE_SHIFT: Final = 1024
-"""The decoder's logarithm, and what its keyword search takes off each score (upstream `KWS_MAX`, `SENSCR_SHIFT`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,32 +136,24 @@ class Cutter:
 
 
 class KeywordSearch:
-    """pocketsphinx' keyword search over the wheel's English model. One thread at a time. Loads in 0.3 s, 60 MB."""
+    """Which reflex word fills a stretch. One thread at a time."""
 
     def __init__(self, active: Collection[str] = REFLEXES) -> None:
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
-        self._decoder: Decoder | None = None
+        self._decoder = KeywordDecoder(self._reflexes)
 
     def warm(self) -> None:
         """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
-        self._decoder = self._loaded()
+        self._decoder.warm()
 
     def find(self, stretch: Stretch, *, over_her: bool = False) -> Spotted | None:
         """Return the likeliest word that fills the stretch, said `over_her` voice or not. Blocking (30 ms a second)."""
-        decoder = self._decoder = self._loaded()
-        try:
-            decoder.start_utt()
-            decoder.process_raw(stretch.samples.tobytes(), full_utt=True)
-            decoder.end_utt()
-        except RuntimeError as error:
-            raise RecognitionFailed(f"the keyword search failed: {error}") from error
         seconds = stretch.ended_at - stretch.started_at
         span = (stretch.first, stretch.first + seconds)
         found = [
-            (exponent_of(each.prob) - self._threshold(words, over_her=over_her), exponent_of(each.prob), words)
-            for each in (decoder.seg() if decoder.hyp() else ())
-            if (words := each.word.strip()) in self._reflexes
-            and overlap((each.start_frame / 100, each.end_frame / 100), span) >= COVERS * seconds
+            (each.exponent - self._threshold(each.words, over_her=over_her), each.exponent, each.words)
+            for each in self._decoder.find(stretch.samples)
+            if each.words in self._reflexes and overlap((each.start, each.end), span) >= COVERS * seconds
         ]
         above, exponent, words = max(found, default=(-1.0, 0.0, ""))
         if above < 0:
@@ -182,34 +162,6 @@ class KeywordSearch:
 
     def _threshold(self, words: str, *, over_her: bool) -> float:
         return THRESHOLDS[words] + (OVER_HER.get(self._reflexes[words], 0.0) if over_her else 0.0)
-
-    def _loaded(self) -> "Decoder":
-        if self._decoder is not None:
-            return self._decoder
-        try:
-            from pocketsphinx import Decoder, get_model_path
-        except ImportError as error:  # Python 3.12 on aarch64 has no wheel of it
-            raise RecognitionFailed("pocketsphinx is not installed here: reflexes wait for the recognizer") from error
-        try:
-            decoder = Decoder(
-                hmm=get_model_path("en-us/en-us"),
-                dict=get_model_path("en-us/cmudict-en-us.dict"),
-                lm=None,
-                loglevel="FATAL",
-            )
-            with tempfile.NamedTemporaryFile("w", suffix=".kws") as words:
-                words.writelines(f"{phrase} /1e{LAXEST}/\n" for phrase in self._reflexes)
-                words.flush()
-                decoder.add_kws("reflexes", words.name)
-            decoder.activate_search("reflexes")
-        except (RuntimeError, ValueError, OSError) as error:
-            raise RecognitionFailed(f"the keyword search cannot be loaded: {error}; install nakari again") from error
-        return decoder
-
-
-def exponent_of(prob: float) -> float:
-    """Return the threshold's decimal exponent that a segment's `prob` would just meet."""
-    return (math.log(prob) / _LOG_BASE + _KEYWORD_OFFSET) * _SCORE_SHIFT * _LOG_BASE / math.log(10)
 
 
 def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:

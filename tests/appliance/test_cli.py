@@ -15,7 +15,10 @@ from appliance.settings_file import SettingsText
 from appliance.version import version
 from tests.appliance.command import environment, nakari
 
-COMMANDS = ("run", "demo", "hear", "say", "ask", "doctor", "status", "logs", "models", "config", "version")
+COMMANDS = (
+    *("run", "demo", "hear", "say", "ask", "mute", "unmute", "hush", "forget", "heard", "devices"),
+    *("doctor", "status", "logs", "models", "config", "version"),
+)
 TOO_HEAVY = (
     "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
     "sounddevice", "appliance.config", "appliance.service", "agent.loop", "memory.database",

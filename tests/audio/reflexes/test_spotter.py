@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
+from audio.recognizer.keyword_decoder import exponent_of
 from audio.recording import read_recording
 from audio.reflexes.spotter import (
     LONGEST_CHUNKS,
@@ -21,7 +22,6 @@ from audio.reflexes.spotter import (
     Spotted,
     Spotter,
     Stretch,
-    exponent_of,
     overlap,
 )
 from audio.reflexes.words import asked

@@ -12,7 +12,7 @@ from appliance.options import Invocation
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj
 def devices(invocation: Invocation, test: bool, as_json: bool) -> Exit:
-    """List microphones and loudspeakers, and which of them the configuration chooses.
+    """List microphones and loudspeakers; try the chosen ones.
 
     A part of a name is enough in [ears] device and [voice] device; names stay when numbers change at a reboot.
     Ends with 1 when a configured one is not there, or the test finds a fault.

@@ -1,7 +1,7 @@
 """How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,6 +18,7 @@ from agent.record import step
 from agent.replies import INTERRUPTED, unsaid
 from agent.run import Run
 from agent.states import Status
+from memory.tiers import MARKED
 
 log = structlog.get_logger()
 
@@ -83,7 +84,7 @@ class Closing:
         elif isinstance(ending, Superseded):
             ending = Completion("superseded too late: some of the answer was heard")
         if run.stop.reason == "interrupted" and isinstance(ending, Completion):
-            ending = Completion(f"interrupted: {ending.summary}")
+            ending = replace(ending, summary=f"interrupted: {ending.summary}")
         status = await self._put_away(run, ending)
         if run.stop.reason is not None:
             await self._publish(run, "command.result", {"command": "stop", "status": "completed"})
@@ -109,6 +110,9 @@ class Closing:
         if isinstance(ending, Superseded):
             await self.mailbox.supersede(event.id, run.superseded_by)
             return "COMPLETED"
+        if ending.importance is not None:
+            judgement: dict[str, Json] = {"importance": ending.importance, "reason": ending.reason}
+            await self._publish(run, MARKED, judgement | {"summary": ending.summary})
         figures: dict[str, Json] = {"model_calls": run.budget.model_calls, "tool_calls": run.budget.tool_calls}
         await self.mailbox.complete(event.id, ending.summary, figures)
         return "COMPLETED"

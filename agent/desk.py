@@ -13,6 +13,10 @@ class Completion:
     """She is done with the event."""
 
     summary: str
+    importance: float | None = None
+    """Her own judgement of how much it matters, 0 to 1; None leaves it to the rule."""
+    reason: str = ""
+    """Why she judges so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,11 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @property
+    def database(self) -> Database:
+        """The file it is in, for what is kept beside it in the same transactions."""
+        return self._database
+
     async def append(self, *entries: Entry) -> None:
         """Write the entries in one transaction, all or none, durable on return; known ids are left out.
 

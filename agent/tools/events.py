@@ -90,10 +90,15 @@ class EventTools:
         return SUSPENDED
 
     async def complete_event(
-        self, summary: Annotated[str, Field(description="One sentence for the archive.")] = ""
+        self,
+        summary: Annotated[str, Field(description="One sentence for the archive.")] = "",
+        importance: Annotated[
+            float | None, Field(ge=0, le=1, description="How much it matters later: above 0.6 is kept for long.")
+        ] = None,
+        reason: Annotated[str, Field(description="Why it matters that much.")] = "",
     ) -> Json:
         """Finish the event in hand."""
-        self.desk.ending = Completion(summary)
+        self.desk.ending = Completion(summary, importance, reason)
         return COMPLETED
 
     async def compress_context(

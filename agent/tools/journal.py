@@ -6,10 +6,13 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from agent.context.block import format_time
+from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
+from memory.errors import EmbeddingUnavailable
 from memory.journal import WORDS, Journal, Stored
+from memory.recall import Recall
 
 MAX_WORDS: Final = 500
 """Characters shown of one utterance."""
@@ -29,6 +32,37 @@ def journal_tool(journal: Journal) -> Tool:
         return list(found) or "nothing with these words was said; try other words, or one alone"
 
     return tool(journal_search, effect="pure")
+
+
+def recall_tool(recall: Recall) -> Tool:
+    """Return journal_recall over these vectors; it finds only what belongs to the owner of the event in hand."""
+
+    async def journal_recall(
+        event: Event,
+        about: Annotated[str, Field(min_length=1, description="What it was about, in any words and any language.")],
+        limit: Annotated[int, Field(ge=1, le=50)] = 5,
+    ) -> Json:
+        """Find what mattered among all that people ever told you here, by its meaning; the nearest first.
+
+        For the exact words around it, use journal_search.
+        """
+        try:
+            found = await recall.find(about, event.owner_key, limit)
+        except EmbeddingUnavailable as error:
+            raise ToolFailed(f"{error}; journal_search finds it by its words") from error
+        told: list[Json] = [
+            {
+                "when": format_time(each.item.at),
+                "who": each.item.who,
+                "words": each.item.words,
+                "similarity": round(each.similarity, 2),
+                "importance": each.item.importance,
+            }
+            for each in found
+        ]
+        return told or "nothing that mattered was said yet"
+
+    return tool(journal_recall, effect="pure")
 
 
 def said(entries: Iterable[Stored]) -> list[Json]:

@@ -106,6 +106,8 @@ class Actor:
     async def _call(self, call: ToolCall, run: Run) -> str:
         tool = self.registry.find(call.name)
         if tool is None:
+            if any(spec.name == call.name for spec in run.epoch.tools):
+                return f"unavailable: {call.name} is not there at the moment; do without it, or try again later"
             return f"error: there is no tool {call.name!r}; you have: {', '.join(self.registry.names)}"
         try:
             run.stop.check()

@@ -29,6 +29,8 @@ class Attention:
         """A person's events that arrived while one was in hand, for `watch`."""
         self._early: Event | None = None
         """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
+        self.disturb: Callable[[], None] = lambda: None
+        """Called when a person's event arrives while none is in hand."""
         self.hush: Callable[[], None] = lambda: None
         """Silences the mouth at once: what was handed to it and is not heard yet must not be heard."""
         mailbox.on_arrival = self._arrived
@@ -67,6 +69,7 @@ class Attention:
             return
         if self.run is None:
             self._early = event
+            self.disturb()
         elif not self.arrivals.full():
             self.arrivals.put_nowait(event)
 

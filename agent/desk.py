@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from agent.context.summary import Compression
 from agent.mailbox import InHand, Wake
 from agent.replies import Delivery
 from agent.states import Status
@@ -51,8 +52,8 @@ class Desk:
 
     hand: InHand | None = None
     ending: Completion | Suspension | None = None
-    compression: str | None = None
-    """Her summary of what came before, once compress_context was called."""
+    compression: Compression | None = None
+    """What she carries on of all that came before, once compress_context was called."""
     deliveries: dict[str, Delivery] = field(default_factory=dict)
     """Replies under way, by call id, in the order they were opened."""
     already: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from agent.attention import Attention
 from agent.budget import Budget
 from agent.bus import Bus
 from agent.closing import Closing
+from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
 from agent.desk import Completion, Desk, Ending, Suspension
 from agent.errors import ModelError, Stopped
@@ -25,6 +26,7 @@ from agent.replies import SENTENCE_STARTED, Outlet
 from agent.run import Run
 from agent.situation import SituationProvider
 from agent.stopping import Stop
+from agent.summing import Summing
 from agent.think import Thinker, keep_interrupted
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
@@ -69,12 +71,12 @@ class Loop:
         self._mind = mind
         self._system = system
         self._words = OwnWords(mind.outlet, mind.desk)
-        self._opening = Opening(
-            mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.registry, mind.desk, situation, now
-        )
+        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, situation, now)
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
+        self._summing = Summing(mind.thinker, mind.bus, mind.contexts, mind.desk)
+        self.attention.disturb = self._summing.disturb
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written; it is still in hand."""
         self.most_tool_calls: int | None = None
@@ -141,7 +143,9 @@ class Loop:
         self.attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
-                await self._opening.build(run, self._system())
+                mind = self._mind
+                wanted = Prefix(self._system(), mind.registry.specs, mind.thinker.models[0].name)
+                await self._opening.build(run, wanted)
                 await self._closing.finish(run, await self._live(run))
             except MemoryFailure:
                 await self._break_off(run)
@@ -157,6 +161,7 @@ class Loop:
             finally:
                 self.attention.let_go()
                 self.on_step()
+            await self._summing.at_rest(event)
 
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""
@@ -183,6 +188,7 @@ class Loop:
             run.stop.check()
             if was_last_turn or not run.budget.may_think:
                 return await self._closing.for_budget(run)
+            await self._summing.before_thought(run)
             was_last_turn = run.refused
             self.on_step()
             run.move("AWAITING_LLM_DECISION")
@@ -214,10 +220,7 @@ class Loop:
         self.on_step()
         run.move("AWAITING_TOOL_RESULT")
         await self._actor.act(run, run.unanswered)
-        desk = self._mind.desk
-        if desk.compression is not None:
-            run.epoch = await self._mind.contexts.compress(run.epoch, run.event, run.id, desk.compression)
-            desk.compression = None
+        await self._summing.as_she_asked(run)
 
     def _ending(self, run: Run, message: Message) -> Completion | Suspension | None:
         """Return how the event ends after this message, None when she goes on.

@@ -7,6 +7,7 @@ from typing import Final
 
 from agent.bus import Bus
 from agent.context import block
+from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
 from agent.desk import Desk
 from agent.event import Event
@@ -16,7 +17,6 @@ from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run import Run
 from agent.situation import SituationProvider
-from agent.tools.registry import ToolRegistry
 from memory.journal import Journal
 
 MOST_PREDECESSORS: Final = 8
@@ -34,12 +34,11 @@ class Opening:
     journal: Journal
     bus: Bus
     contexts: Contexts
-    registry: ToolRegistry
     desk: Desk
     situation: Sequence[SituationProvider]
     now: Callable[[], datetime]
 
-    async def build(self, run: Run, system: str) -> None:
+    async def build(self, run: Run, wanted: Prefix) -> None:
         """Lay the event on the desk and hand it over to the model's context, once."""
         event = run.event
         # Only what a person said or wrote is found again by its words; her own tasks would drown it.
@@ -51,7 +50,7 @@ class Opening:
         self.desk.lay(run.hand, await self._already_spoken(run))
         if await self._was_interrupted(run):
             run.stop.give("interrupted")
-        run.epoch = await self.contexts.current(event, run.id, system, self.registry.specs)
+        run.epoch = await self.contexts.current(event, run.id, wanted)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
         if is_handed_over(run):
             await self.bus.publish(answer)

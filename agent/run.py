@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from agent.budget import Budget
-from agent.context.epochs import Epoch
+from agent.context.epoch import Epoch
 from agent.event import Event, new_id
 from agent.mailbox import InHand
 from agent.model.messages import Json, Message, ToolCall

@@ -20,6 +20,9 @@ WORDS: Final = "words"
 ERASED: Final = "erased"
 """The key of a body that was taken out: the digest of what it was."""
 
+THINNED: Final = "thinned"
+"""The key of a body whose step details were dropped for their age (`memory.retention`)."""
+
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS journal (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,

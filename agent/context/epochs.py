@@ -1,25 +1,32 @@
 """Epochs: the message list of a session, which only grows until a new one is opened; kept in the journal."""
 
-import hashlib
-import json
+import time
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
 
 from agent.bus import Bus
-from agent.context import history
+from agent.context import history, summary
+from agent.context.epoch import Epoch, Prefix
+from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Json, Message, ToolSpec
 from agent.record import step
-from memory.journal import Journal
+from memory.journal import ERASED, THINNED, Journal
 
 EPOCH = "context.epoch"
 MESSAGE = "context.message"
 
 SESSIONS_IN_MEMORY = 16
 """Sessions kept loaded; any other is read back from the journal."""
+
+IDLE_SECONDS: Final = 120.0
+"""DESIGN, "Words": after so much silence a conversation is over, and a new prompt or a new tool may join."""
+
+GROWN_BY: Final = 1.5
+"""An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,157 +38,202 @@ class ContextLimits:
     history_tokens: int = 4_000
     """seeds/003: trimmed to 4,000."""
     compress_above_tokens: int = 24_000
-
-
-@dataclass(slots=True)
-class Epoch:
-    """One stretch of a session's context. `messages` is only ever appended to."""
-
-    id: str
-    tools: tuple[ToolSpec, ...]
-    messages: list[Message] = field(default_factory=list)
-    tokens: int = 0
-    """Of messages and tools, counted as they came."""
-    _hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 over the journal forms of the messages so far, one a line: proves a rebuilt list equal."""
-        return self._hash.hexdigest()
-
-    def grow(self, message: Message, tokens: int) -> None:
-        """Append a message and what it costs."""
-        self.messages.append(message)
-        self.tokens += tokens
-        self._hash.update(json.dumps(message.to_json(), ensure_ascii=False).encode() + b"\n")
-
-    @property
-    def system(self) -> str:
-        """The system prompt it was opened with."""
-        return self.messages[0].content
-
-    def position_of(self, event_id: str) -> int | None:
-        """Return the index of the user message that handed over the event, None when it is not in this epoch."""
-        mark = f'id="{event_id}"'
-        for index in range(len(self.messages) - 1, 0, -1):
-            message = self.messages[index]
-            if message.role == "user" and mark in message.content:
-                return index
-        return None
+    summary_tokens: int = 1_000
+    """The longest summary; the rest of a longer one is cut off."""
 
 
 class Contexts:
     """Hands out the open epoch of each (owner_key, session_id), opening a new one where it must be."""
 
-    def __init__(self, journal: Journal, bus: Bus, limits: ContextLimits, tokens: TokenCounter) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        bus: Bus,
+        limits: ContextLimits,
+        tokens: TokenCounter,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._journal = journal
         self._bus = bus
         self._limits = limits
         self._tokens = tokens
+        self._clock = clock
         self._open: OrderedDict[tuple[str, str], Epoch] = OrderedDict()
 
-    async def current(self, event: Event, run_id: str, system: str, tools: tuple[ToolSpec, ...]) -> Epoch:
+    async def opened(self, event: Event) -> Epoch | None:
+        """Return the epoch that is open in the event's session, None when there is none yet."""
+        return self._open.get((event.owner_key, event.session_id)) or await self._load(event)
+
+    async def current(self, event: Event, run_id: str, wanted: Prefix) -> Epoch:
         """Return the epoch in which to handle an event: the open one if its prefix still holds and it is not full.
 
-        An event that is already in the open epoch (handed over before a crash or a suspension) stays in it.
+        Another model begins a new one. Another prompt, a new or changed tool do so only when the conversation was
+        over; a tool that vanished never does by itself. An event that is already in the open epoch (handed over before
+        a crash or a suspension) stays in it. No model is asked here, somebody may be waiting.
         """
-        key = (event.owner_key, event.session_id)
-        epoch = self._open.get(key) or await self._load(event)
-        if epoch is not None and epoch.position_of(event.id) is None:
-            same_prefix = epoch.system == system and epoch.tools == tools
-            if not same_prefix or epoch.tokens > self._limits.compress_above_tokens:
-                left, taken = self._split(epoch.messages)
-                epoch = await self._begin(event, run_id, (system, tools), _opening(history.digest(left), taken))
+        epoch = await self.opened(event)
         if epoch is None:
-            epoch = await self._begin(event, run_id, (system, tools), [])
-        self._open[key] = epoch
-        self._open.move_to_end(key)
-        while len(self._open) > SESSIONS_IN_MEMORY:
-            self._open.popitem(last=False)
+            epoch = await self._begin(event, run_id, wanted, [])
+        elif epoch.position_of(event.id) is None and (self._is_stale(epoch, wanted) or self.is_full(epoch)):
+            left, taken = self._split(epoch, None)
+            if epoch.model != wanted.model:  # a provider's own fields mean nothing to another
+                taken = [replace(message, extra={}) for message in taken]
+            epoch = await self._begin(event, run_id, wanted, [*self._by_rule(left, epoch), *taken])
+        self._keep_open(event, epoch)
         return epoch
+
+    def is_full(self, epoch: Epoch) -> bool:
+        """Whether the next event should find a new one."""
+        return epoch.tokens > max(self._limits.compress_above_tokens, GROWN_BY * epoch.opening_tokens)
+
+    def is_due(self, epoch: Epoch, event: Event) -> bool:
+        """Whether to begin anew while the event is in hand: only where that leaves something behind but the event."""
+        start = epoch.position_of(event.id) or 0
+        return self.is_full(epoch) and epoch.opened_by != event.id and start > 1
 
     def loaded(self, owner_key: str, session_id: str) -> Epoch:
         """Return the open epoch of a session that is in memory. Raises KeyError."""
         return self._open[owner_key, session_id]
 
-    async def compress(self, epoch: Epoch, event: Event, run_id: str, summary: str) -> Epoch:
-        """Open a new epoch with her summary of what came before; the event in hand is taken along whole.
+    async def sum_up(self, epoch: Epoch, event: Event, told: str, *, in_hand: bool) -> Epoch:
+        """Open a new epoch with the model's account of the one before, by rule where it is "".
 
-        To be called at a legal boundary only: every call of the event has its result.
+        The newest turns are taken along within the limits; an event in hand whole, whatever it holds. To be called at
+        a legal boundary only: every call of the event has its result.
         """
-        start = epoch.position_of(event.id)
-        kept = epoch.messages[start:] if start is not None else []
-        opened = await self._begin(event, run_id, (epoch.system, epoch.tools), _opening(summary, kept))
-        self._open[event.owner_key, event.session_id] = opened
-        return opened
+        left, taken = self._split(epoch, event.id if in_hand else None)
+        front = [self._hers(told, epoch).message()] if told else self._by_rule(left, epoch)
+        return await self._anew(epoch, event, [*front, *taken])
+
+    async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
+        """Open a new epoch with her summary of what came before and what she keeps; the event in hand stays whole.
+
+        What she keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
+        boundary only: every call of the event has its result.
+        """
+        turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
+        room, too_long, texts, kept = self._limits.history_tokens, [], [], set()
+        for item in dict.fromkeys(wanted.keep):
+            turn = turns.get(item, [])
+            if item == event.id:
+                continue
+            cost = sum(map(self._tokens.of_message, turn)) or self._tokens.count(item)
+            if cost > room or not history.is_answered(turn):
+                too_long.append(item if turn else f"{item[:40]}…")
+                continue
+            room -= cost
+            kept.add(item) if turn else texts.append(item)
+        taken = [message for name, turn in turns.items() if name in kept for message in turn]
+        in_hand = epoch.messages[start:] if (start := epoch.position_of(event.id)) is not None else []
+        front = replace(self._hers(wanted.summary, epoch), kept=texts, too_long=too_long)
+        return await self._anew(epoch, event, [front.message(), *taken, *in_hand])
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
         """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.
 
-        Between two runs only. No earlier epoch of the session is read again. False where there is none.
+        A summary that a model wrote goes whole where it may tell of them. Between two runs only. No earlier epoch of
+        the session is read again. False where there is none.
         """
-        key = (event.owner_key, event.session_id)
-        epoch = self._open.get(key) or await self._load(event)
+        epoch = await self.opened(event)
         if epoch is None:
             return False
         kept = history.without(epoch.messages, events, words)
+        places = [epoch.position_of(name) or 0 for name in events]
+        if any(place < epoch.opening_messages for place in places):
+            kept = [message for message in kept if not summary.is_hers(message)]
         # Its cause must not be an event whose entries are erased.
         cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
-        self._open[key] = await self._begin(cause, "", (epoch.system, epoch.tools), kept)
+        await self._anew(epoch, cause, kept)
         return True
 
     def append(self, epoch: Epoch, message: Message) -> None:
         """Append a message that is in the journal already (see `envelope`)."""
         epoch.grow(message, self._tokens.of_message(message))
+        epoch.grown_at = self._clock()
 
     def envelope(self, epoch: Epoch, event: Event, run_id: str, message: Message, cycle: str = "") -> Event:
         """Return the envelope to publish before `append`; `cycle` names the round of thought and action it is of."""
         body: dict[str, Json] = {"epoch": epoch.id, "message": message.to_json()}
         return step(MESSAGE, event, run_id, body | ({"cycle": cycle} if cycle else {}))
 
+    def _is_stale(self, epoch: Epoch, wanted: Prefix) -> bool:
+        if epoch.model != wanted.model:
+            return True
+        frozen = {spec.name: spec for spec in epoch.tools}
+        has_new_tools = any(frozen.get(spec.name) != spec for spec in wanted.tools)
+        is_over = self._clock() - epoch.grown_at > IDLE_SECONDS
+        return is_over and (has_new_tools or epoch.system != wanted.system)
+
     async def _load(self, event: Event) -> Epoch | None:
         owner, session = event.owner_key, event.session_id
-        opened = await self._journal.entries(topic=EPOCH, owner_key=owner, session_id=session, newest=True, limit=1)
-        if not opened:
+        found = await self._journal.entries(topic=EPOCH, owner_key=owner, session_id=session, newest=True, limit=1)
+        if not found or THINNED in found[0].body or ERASED in found[0].body:
             return None
-        body = cast("dict[str, Any]", opened[0].body)
-        tools = tuple(ToolSpec(t["name"], t["description"], t["parameters"]) for t in body["tools"])
+        body = cast("dict[str, Any]", found[0].body)
+        prefix = Prefix("", tools_of(body), body.get("model", ""))
         messages = [Message.from_json(message) for message in body["messages"]]
-        since = await self._journal.entries(topic=MESSAGE, owner_key=owner, session_id=session, after=opened[0].seq)
+        epoch = self._grown(body["epoch"], prefix, found[0].event_id, messages)
+        since = await self._journal.entries(topic=MESSAGE, owner_key=owner, session_id=session, after=found[0].seq)
         for entry in since:
             grown = cast("dict[str, Any]", entry.body)
-            if grown["epoch"] == body["epoch"]:
-                messages.append(Message.from_json(grown["message"]))
-        return self._grown(body["epoch"], tools, messages)
+            if grown.get("epoch") == epoch.id:
+                self.append(epoch, Message.from_json(grown["message"]))
+        epoch.grown_at = float("-inf")
+        return epoch
 
-    async def _begin(
-        self, event: Event, run_id: str, prefix: tuple[str, tuple[ToolSpec, ...]], opening: Sequence[Message]
-    ) -> Epoch:
-        system, tools = prefix
-        epoch = self._grown(new_id(), tools, [Message("system", system), *opening])
+    async def _anew(self, epoch: Epoch, event: Event, messages: Sequence[Message]) -> Epoch:
+        """Open the session's next epoch with the same prefix."""
+        prefix = Prefix(epoch.system, epoch.tools, epoch.model)
+        anew = await self._begin(event, "", prefix, messages)
+        self._keep_open(event, anew)
+        return anew
+
+    async def _begin(self, event: Event, run_id: str, prefix: Prefix, opening: Sequence[Message]) -> Epoch:
+        epoch = self._grown(new_id(), prefix, event.id, [Message("system", prefix.system), *opening])
         described: list[Json] = [
-            {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in tools
+            {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in prefix.tools
         ]
         body: dict[str, Json] = {
             "epoch": epoch.id,
+            "model": prefix.model,
             "tools": described,
             "messages": [message.to_json() for message in epoch.messages],
         }
-        await self._bus.publish(step(EPOCH, event, run_id, body))
+        # The entry has the epoch's id, so that whoever has the one finds the other.
+        await self._bus.publish(replace(step(EPOCH, event, run_id, body), id=epoch.id))
         return epoch
 
-    def _grown(self, name: str, tools: tuple[ToolSpec, ...], messages: Sequence[Message]) -> Epoch:
-        epoch = Epoch(name, tools, tokens=self._tokens.of_tools(tools))
+    def _grown(self, name: str, prefix: Prefix, opened_by: str, messages: Sequence[Message]) -> Epoch:
+        epoch = Epoch(name, prefix.tools, [], self._tokens.of_tools(prefix.tools), prefix.model, opened_by)
         for message in messages:
             self.append(epoch, message)
+        epoch.opening_messages, epoch.opening_tokens = len(epoch.messages), epoch.tokens
         return epoch
 
-    def _split(self, messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-        limits = self._limits
-        return history.split(messages, limits.history_messages, limits.history_tokens, self._tokens.of_message)
+    def _keep_open(self, event: Event, epoch: Epoch) -> None:
+        key = (event.owner_key, event.session_id)
+        self._open[key] = epoch
+        self._open.move_to_end(key)
+        while len(self._open) > SESSIONS_IN_MEMORY:
+            self._open.popitem(last=False)
+
+    def _split(self, epoch: Epoch, in_hand: str | None) -> tuple[list[Message], list[Message]]:
+        """Return what is left behind, and what is taken along: the event in hand whole, before it what has room."""
+        start = epoch.position_of(in_hand) if in_hand else None
+        before, event = (epoch.messages[:start], epoch.messages[start:]) if start else (epoch.messages, [])
+        limits, cost = self._limits, self._tokens.of_message
+        room = max(0, limits.history_tokens - sum(map(cost, event)))
+        left, taken = history.split(before, max(0, limits.history_messages - len(event)), room, cost)
+        return left, [*taken, *event]
+
+    def _hers(self, told: str, epoch: Epoch) -> Front:
+        return Front(self._tokens.cut(told, self._limits.summary_tokens), summary.BY_MODEL, epoch.id)
+
+    def _by_rule(self, left: Sequence[Message], epoch: Epoch) -> list[Message]:
+        most = self._limits.summary_tokens
+        return summary.by_rule(left, epoch.id, lambda text: self._tokens.count(text) <= most)
 
 
-def _opening(summary: str, taken: Sequence[Message]) -> list[Message]:
-    if not summary:
-        return list(taken)
-    return [Message("user", f"What came before, in short:\n{summary}"), *taken]
+def tools_of(body: dict[str, Any]) -> tuple[ToolSpec, ...]:
+    """Return the tools that the entry of an epoch tells."""
+    return tuple(ToolSpec(t["name"], t["description"], t["parameters"]) for t in body["tools"])

@@ -21,6 +21,12 @@ def turns(messages: Sequence[Message]) -> list[list[Message]]:
     return found
 
 
+def event_of(turn: Sequence[Message]) -> str:
+    """Return the id of the event that a turn is about, "" when it begins with no block."""
+    seen = block.parse(turn[0].content)
+    return seen.event_id if seen else ""
+
+
 def is_answered(turn: Sequence[Message]) -> bool:
     """Whether every call of the turn has its result, so that it may stand in a message list."""
     called = [call.id for message in turn for call in message.tool_calls]
@@ -72,7 +78,7 @@ def _line(message: Message) -> list[str]:
     if message.role == "user":
         seen = block.parse(message.content)
         if seen is None:
-            return [message.content] if message.content else []
+            return message.content.splitlines()
         when = block.format_time(seen.time) if seen.time else "earlier"
         return [f"{when}, {'a person' if seen.is_human else seen.event_type}: {seen.words}"]
     if message.role == "assistant":

@@ -43,8 +43,14 @@ class TokenCounter:
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
         if self._encode is None:
-            return round(len(text.encode()) / BYTES_PER_TOKEN)
+            return round(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)
         return len(self._encode(text))
+
+    def cut(self, text: str, most: int) -> str:
+        """Return the longest beginning of a text, as far as its own density tells, that has at most so many tokens."""
+        while (has := self.count(text)) > most:
+            text = text[: min(len(text) - 1, len(text) * most // has)]
+        return text
 
     def of_message(self, message: Message) -> int:
         """Return what a message costs in a prompt."""

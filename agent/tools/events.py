@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.context.block import format_time, parse_time
+from agent.context.summary import Compression
 from agent.desk import Completion, Desk, Suspension
 from agent.errors import ToolFailed, TooManyEvents
 from agent.event import SELF_CREATED, Event
@@ -103,10 +104,15 @@ class EventTools:
 
     async def compress_context(
         self,
-        summary: Annotated[str, Field(description="What of all that came before you want to carry on, in your words.")],
+        summary: Annotated[
+            str, Field(min_length=1, description="What of all that came before you want to carry on, in your words.")
+        ],
+        keep: Annotated[
+            list[str], Field(max_length=20, description="Ids of events, or texts, that stay word for word.")
+        ] = [],  # noqa: B006  pydantic copies it
     ) -> Json:
         """Start your context anew with your own summary; the event in hand stays whole, the journal keeps the rest."""
-        self.desk.compression = summary
+        self.desk.compression = Compression(summary, tuple(keep))
         return "your context begins anew with this summary after this round"
 
 

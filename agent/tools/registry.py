@@ -7,9 +7,16 @@ from agent.tools.tool import Tool
 
 
 class ToolRegistry:
-    """The tools she has. Fixed after construction; an epoch freezes the specs it was opened with."""
+    """The tools she has now; an epoch freezes the specs it was opened with."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
+        self.replace(tools)
+
+    def replace(self, tools: Iterable[Tool]) -> None:
+        """Have these tools from now on: who is missing is unavailable at once, who is new joins at the next epoch.
+
+        Raises ValueError when two have one name; nothing has changed then.
+        """
         by_name: dict[str, Tool] = {}
         for tool in tools:
             if tool.name in by_name:

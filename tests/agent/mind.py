@@ -9,7 +9,8 @@ from pathlib import Path
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
-from agent.context.epochs import ContextLimits, Contexts, Epoch
+from agent.context.epoch import Epoch
+from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
 from agent.desk import Desk
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
@@ -43,6 +44,7 @@ class TestMind:
     loop: Loop
     outlet: RecordingOutlet
     disk: "Disk"
+    clock: "Clock"
 
     @property
     def mailbox(self) -> Mailbox:
@@ -96,6 +98,13 @@ class TestMind:
         return [entry.topic for entry in await self.journal.entries(event_id=event.id)]
 
 
+@dataclass
+class Clock:
+    """The seconds by which a context knows that a conversation is over."""
+
+    now: float = 0.0
+
+
 class Disk:
     """The journal's disk, which may be full at a step that a test names."""
 
@@ -135,7 +144,8 @@ async def a_mind(
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
     disk = Disk(Recorder(journal))
     bus, desk, outlet, tokens = Bus(disk), Desk(), RecordingOutlet(), TokenCounter()
-    contexts = Contexts(journal, bus, limits or ContextLimits(), tokens)
+    clock = Clock()
+    contexts = Contexts(journal, bus, limits or ContextLimits(), tokens, lambda: clock.now)
     registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
     thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
@@ -144,6 +154,6 @@ async def a_mind(
         loop.hush = outlet.hush
         if recover:
             await mailbox.recover()
-        yield TestMind(mind, loop, outlet, disk)
+        yield TestMind(mind, loop, outlet, disk, clock)
     finally:
         await database.close()

@@ -38,7 +38,7 @@ async def test_another_system_prompt_opens_an_epoch_that_takes_the_last_turns_al
 @pytest.mark.shows("D2", "D13", "D21")
 async def test_past_the_threshold_an_epoch_opens_with_a_digest_and_the_newest_turns(tmp_path: Path) -> None:
     limits = ContextLimits(history_messages=6, history_tokens=1_000, compress_above_tokens=1_500)
-    model = ScriptedModel(*(calls(REPLY, prefix=f"c{n}") for n in range(30)))
+    model = ScriptedModel(*(calls(REPLY, prefix=f"c{n}") for n in range(30)), name="offline")
     async with a_mind(tmp_path, [model], limits=limits) as mind:
         for number in range(30):
             await mind.handle(spoken(f"question number {number} " + "and more " * 20))
@@ -64,7 +64,7 @@ async def test_she_compresses_her_context_herself_and_the_event_in_hand_stays_wh
         await mind.handle(spoken("and on"))
     after = model.requests[2]
     assert is_legal(after)
-    assert after[1].content.endswith("we spoke of plums")
+    assert "we spoke of plums" in after[1].content
     assert after[2:] == model.requests[1][-1:] + after[3:], "the event's own messages, word for word"
     assert model.requests[3][: len(after)] == after
     assert "plums" not in "".join(message.content for message in after[2:])

@@ -1,0 +1,78 @@
+"""One stretch of a session's context: what it was opened with, and what has grown since."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agent.model.messages import Message, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What is the same in every call of an epoch."""
+
+    system: str
+    tools: tuple[ToolSpec, ...]
+    """Sorted by name."""
+    model: str = ""
+    """Name of the model chosen when it was opened."""
+
+
+@dataclass(slots=True)
+class Epoch:
+    """One stretch of a session's context. `messages` is only ever appended to."""
+
+    id: str
+    tools: tuple[ToolSpec, ...]
+    messages: list[Message] = field(default_factory=list)
+    tokens: int = 0
+    """Of messages and tools, counted as they came."""
+    model: str = ""
+    opened_by: str = ""
+    """Id of the event it was opened for."""
+    opening_messages: int = 0
+    """How many messages it was opened with; what these tell of the past may be a summary of it."""
+    opening_tokens: int = 0
+    grown_at: float = float("-inf")
+    """Seconds on the loop's own clock when it last grew; never, as far as this process knows."""
+    _hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the journal forms of the messages so far, one a line: proves a rebuilt list equal."""
+        return self._hash.hexdigest()
+
+    def grow(self, message: Message, tokens: int) -> None:
+        """Append a message and what it costs."""
+        self.messages.append(message)
+        self.tokens += tokens
+        self._hash.update(journal_line(message))
+
+    @property
+    def system(self) -> str:
+        """The system prompt it was opened with."""
+        return self.messages[0].content
+
+    def position_of(self, event_id: str) -> int | None:
+        """Return the index of the user message that handed over the event, None when it is not in this epoch."""
+        mark = f'id="{event_id}"'
+        for index in range(len(self.messages) - 1, 0, -1):
+            message = self.messages[index]
+            if message.role == "user" and mark in message.content:
+                return index
+        return None
+
+
+def journal_line(message: Message) -> bytes:
+    """Return what a digest takes of a message."""
+    text = json.dumps(message.to_json(), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def digest_of(messages: Iterable[Message]) -> str:
+    """Return the digest of a whole list, as `Epoch.digest` has it."""
+    whole = hashlib.sha256()
+    for message in messages:
+        whole.update(journal_line(message))
+    return whole.hexdigest()

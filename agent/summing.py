@@ -1,0 +1,130 @@
+"""When a context begins anew, and who sums up the one before: she, the model, or a rule."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+import structlog
+
+from agent.bus import Bus
+from agent.context.epoch import Epoch, digest_of
+from agent.context.epochs import Contexts
+from agent.context.summary import REQUEST
+from agent.desk import Desk
+from agent.errors import ModelError, Stopped
+from agent.event import Event
+from agent.model.interface import Answer, ChatModel
+from agent.model.messages import Json
+from agent.record import step
+from agent.run import Run
+from agent.stopping import Stop
+from agent.think import Thinker
+
+log = structlog.get_logger()
+
+SUMMARY_SECONDS: Final = 30.0
+"""How long a model may take over a summary; then a rule makes it."""
+
+OFFLINE: Final = "offline"
+"""Name of the model that cannot sum up."""
+
+SUMMARY: Final = "summary"
+"""The `purpose` of such a call in the journal."""
+
+
+@dataclass(slots=True)
+class Summing:
+    """Begins a context anew at legal boundaries: between two rounds of an event, and after an event.
+
+    The model is asked for the summary once, and not at all when a person waits; where it fails, is too slow or is
+    broken off, a rule makes it. What that costs is journaled, and is not charged to the event.
+    """
+
+    thinker: Thinker
+    bus: Bus
+    contexts: Contexts
+    desk: Desk
+    clock: Callable[[], float] = monotonic
+    _resting: Stop | None = field(default=None, init=False)
+
+    async def as_she_asked(self, run: Run) -> None:
+        """Begin anew with her own summary, if she called compress_context in the round that is over."""
+        wanted, self.desk.compression = self.desk.compression, None
+        if wanted is not None:
+            run.epoch = await self.contexts.compress(run.epoch, run.event, wanted)
+
+    async def before_thought(self, run: Run) -> None:
+        """Begin anew after a round of tools, if the context is full and more is in it than the event in hand.
+
+        Raises `Stopped` when the run is stopped meanwhile; nothing has changed then.
+        """
+        if run.last.role == "tool" and self.contexts.is_due(run.epoch, run.event):
+            async with run.stop.waits():
+                told = await self._told(run.epoch, run.event)
+            run.epoch = await self.contexts.sum_up(run.epoch, run.event, told, in_hand=True)
+
+    async def at_rest(self, event: Event) -> None:
+        """After an event was put away: begin anew if the context is full. A person who speaks ends the waiting."""
+        epoch = await self.contexts.opened(event)
+        if epoch is None or not self.contexts.is_full(epoch):
+            return
+        stop = self._resting = Stop()
+        try:
+            async with stop.waits():
+                told = await self._told(epoch, event)
+            await self.contexts.sum_up(epoch, event, told, in_hand=False)
+        except Stopped:
+            return  # the next event finds it full, and a rule sums it up at once
+        finally:
+            self._resting = None
+
+    def disturb(self) -> None:
+        """Somebody waits: leave the summary."""
+        if self._resting is not None:
+            self._resting.give("preempted")
+
+    async def _told(self, epoch: Epoch, event: Event) -> str:
+        """Return the model's account of an epoch, "" when it has none to give."""
+        model = self.thinker.models[0]
+        if model.name == OFFLINE or epoch.messages[-1].role not in {"tool", "assistant"}:
+            return ""
+        try:
+            async with asyncio.timeout(SUMMARY_SECONDS):
+                return await self._ask(model, epoch, event)
+        except (ModelError, TimeoutError) as error:
+            log.warning("not_summed_up", model=model.name, reason=str(error) or "it took too long")
+            return ""
+
+    async def _ask(self, model: ChatModel, epoch: Epoch, event: Event) -> str:
+        messages = [*epoch.messages, REQUEST]
+        asked_at = self.clock()
+        body: dict[str, Json] = {
+            "model": model.name,
+            "epoch": epoch.id,
+            "messages": len(messages),
+            "digest": digest_of(messages),
+            "purpose": SUMMARY,
+            "asked": REQUEST.to_json(),
+        }
+        # No run is named: these calls are no step of one.
+        await self.bus.publish(step("llm.requests", event, "", body))
+        async with aclosing(model.stream(messages, epoch.tools)) as stream:
+            async for item in stream:
+                if isinstance(item, Answer):
+                    await self.bus.publish(step("llm.results", event, "", self._result(model, item, asked_at)))
+                    return item.message.content.strip()
+        return ""
+
+    def _result(self, model: ChatModel, answer: Answer, asked_at: float) -> dict[str, Json]:
+        return {
+            "model": model.name,
+            "purpose": SUMMARY,
+            "finish_reason": answer.finish_reason,
+            "prompt_tokens": answer.usage.prompt_tokens,
+            "cached_tokens": answer.usage.cached_tokens,
+            "completion_tokens": answer.usage.completion_tokens,
+            "seconds": round(self.clock() - asked_at, 4),
+        }

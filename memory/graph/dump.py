@@ -17,9 +17,10 @@ from typing import Any, Final
 from neo4j import AsyncTransaction, Record
 
 from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph import definitions
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable, portable
-from memory.graph.store import Json
+from memory.graph.store import Json, VectorOptions
 
 FORMAT: Final = 1
 PAGE: Final = 20_000
@@ -33,6 +34,8 @@ SECONDS: Final = 3600.0
 
 _OFFSET: Final = re.compile(r"(Z|[+-]\d\d:\d\d(:\d\d)?)$")
 """How a time with a zone ends; one without has nothing behind its seconds."""
+
+_VECTOR_INDEX: Final = "CREATE VECTOR INDEX "
 
 _NODES: Final = "MATCH (n) RETURN elementId(n) AS i, labels(n) AS l, properties(n) AS p SKIP $skip LIMIT $limit"
 _RELATIONSHIPS: Final = (
@@ -94,7 +97,7 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
         async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
             nodes = await _write_all(writing, transaction, "n", _NODES)
             relationships = await _write_all(writing, transaction, "r", _RELATIONSHIPS)
-            for statement in await _definitions(transaction):
+            for statement in await _definitions(transaction, await graph.vector_options()):
                 await asyncio.to_thread(writing.add, {"i": statement})
         return await asyncio.to_thread(writing.end, nodes, relationships)
     finally:
@@ -123,7 +126,7 @@ async def _batches(transaction: AsyncTransaction, statement: str) -> AsyncGenera
         skip += got
 
 
-async def _definitions(transaction: AsyncTransaction) -> list[str]:
+async def _definitions(transaction: AsyncTransaction, options: Mapping[str, VectorOptions]) -> list[str]:
     """Return the statements that make the indexes and the uniqueness constraints anew."""
     made = [
         f"CREATE CONSTRAINT {_quoted(row['name'])} IF NOT EXISTS FOR (n:{_quoted(row['labelsOrTypes'][0])}) "
@@ -132,7 +135,11 @@ async def _definitions(transaction: AsyncTransaction) -> list[str]:
         if "UNIQUENESS" in row["type"] and row["entityType"] == "NODE"
     ]
     indexes = [row async for row in await transaction.run("SHOW INDEXES YIELD *")]
-    made += [row["createStatement"] for row in indexes if row["owningConstraint"] is None and row["type"] != "LOOKUP"]
+    made += [
+        definitions.statement(dict(row), options)
+        for row in indexes
+        if row["owningConstraint"] is None and row["type"] != "LOOKUP"
+    ]
     return made
 
 
@@ -184,16 +191,24 @@ async def load_dump(path: Path, graph: Graph) -> Dump:
     the elementIds, which are the store's. In the middle of an error a part of it is there.
     """
     held = await asyncio.to_thread(check_dump, path)
+    await _create_vector_indexes(path, graph)
     ids: dict[str, str] = {}
     rows = read_dump(path)
     while batch := await asyncio.to_thread(lambda: [row for _, row in zip(range(BATCH), rows, strict=False)]):
         await _create_nodes(graph, [row["n"] for row in batch if "n" in row], ids)
         await _create_relationships(graph, [row["r"] for row in batch if "r" in row], ids)
         for row in batch:
-            if "i" in row:
-                async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
-                    await (await transaction.run(row["i"])).consume()
+            if "i" in row and not row["i"].startswith(_VECTOR_INDEX):
+                await graph.write(row["i"])
     return held
+
+
+async def _create_vector_indexes(path: Path, graph: Graph) -> None:
+    """Create these first: over thousands of vectors that are there, the store of the box builds them for minutes."""
+    made = await asyncio.to_thread(lambda: [row["i"] for row in read_dump(path) if "i" in row])
+    for statement in made:
+        if statement.startswith(_VECTOR_INDEX):
+            await graph.write(statement)
 
 
 async def _create_nodes(graph: Graph, rows: list[list[Any]], ids: dict[str, str]) -> None:

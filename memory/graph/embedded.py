@@ -7,8 +7,10 @@ import os
 import secrets
 import shutil
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,9 +19,11 @@ import structlog
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph import server
 from memory.graph.child import Child
+from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.explain import Explainer
-from memory.graph.store import Endpoint, Refused
+from memory.graph.indexes import make, vector_options
+from memory.graph.store import Endpoint, Refused, VectorOptions
 
 START_SECONDS: Final = 30.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
@@ -79,6 +83,7 @@ class EmbeddedStore:
         self._child: Child | None = None
         self._endpoint: Endpoint | None = None
         self._explainer: Explainer | None = None
+        self._http_port = 0
         self._is_supervised = False
 
     @property
@@ -166,6 +171,7 @@ class EmbeddedStore:
             f"bolt://127.0.0.1:{ports['bolt']}", server.DATABASE, (server.READER, reader), (server.WRITER, writer)
         )
         self._explainer = Explainer(ports["http"], server.DATABASE)
+        self._http_port = ports["http"]
         self._become(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
@@ -204,6 +210,22 @@ class EmbeddedStore:
         if self._explainer is None or not refused.message.startswith(self.dialect.unexplained):
             return GraphRefused(refused.message)
         return await self._explainer.explained(refused)
+
+    def shim(self, cypher: str) -> Callable[[], Awaitable[int]] | None:
+        """Return what makes a vector or full-text index, which the store's Cypher does not take; else None.
+
+        Raises `GraphRefused` for one that cannot be made.
+        """
+        wanted = definition(cypher)
+        return None if wanted is None else partial(self._make, wanted)
+
+    async def vector_options(self) -> dict[str, VectorOptions]:
+        """Return dimensions and function of the vector indexes; SHOW INDEXES leaves them out."""
+        return await asyncio.to_thread(vector_options, self.folder / "databases" / server.DATABASE / "schema.json")
+
+    async def _make(self, wanted: IndexDefinition) -> int:
+        login = (await self.endpoint()).writer
+        return await make(wanted, self._http_port, login)
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""

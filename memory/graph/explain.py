@@ -1,12 +1,11 @@
 """Asks the store over HTTP what was wrong with a statement whose message over Bolt does not say it."""
 
 import asyncio
-import base64
-import json
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from typing import Final
 
 from memory.errors import GraphRefused, TooLarge
+from memory.graph.http import Door
 from memory.graph.store import Refused
 
 SECONDS: Final = 5.0
@@ -39,23 +38,11 @@ class Explainer:
         return GraphRefused(detail)
 
     def _ask(self, refused: Refused) -> str:
-        credentials = base64.b64encode(":".join(refused.login or ()).encode()).decode()
-        headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=SECONDS)
         try:
-            body = json.dumps({"language": "opencypher", "command": refused.cypher, "params": dict(refused.params)})
-            session, _ = self._post(connection, "begin", headers, "")
-            headers["arcadedb-session-id"] = session
-            _, answer = self._post(connection, "command", headers, body)
-            self._post(connection, "rollback", headers, "")
-            return str(json.loads(answer).get("detail", "")).rpartition(" -> ")[2]
+            with Door(self._port, self._database, refused.login, SECONDS) as door:
+                door.begin()
+                answer = door.command("opencypher", refused.cypher, dict(refused.params))
+                door.rollback()
+                return answer.detail
         except (OSError, HTTPException, TypeError, ValueError):
             return ""
-        finally:
-            connection.close()
-
-    def _post(self, connection: HTTPConnection, verb: str, headers: dict[str, str], body: str) -> tuple[str, bytes]:
-        """Return the session that the answer names, and its body."""
-        connection.request("POST", f"/api/v1/{verb}/{self._database}", body.encode(), headers)
-        answer = connection.getresponse()
-        return answer.headers.get("arcadedb-session-id", ""), answer.read()

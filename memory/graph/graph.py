@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -16,8 +16,8 @@ from memory.graph import refusals
 from memory.graph.connections import Connections
 from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
-from memory.graph.results import Limits, Result, Schema, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Refused, Store
+from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
+from memory.graph.store import Endpoint, Json, Refused, Store, VectorOptions
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
@@ -96,6 +96,8 @@ class Graph:
         Raises `WriteNotAllowed` for one that would write, and what the class says.
         """
         check(cypher, self.limits.statement)
+        if self._store.shim(cypher) is not None:
+            raise WriteNotAllowed(refusals.READ_ONLY)
         result, _ = await self._run(_Statement(cypher, params or {}, writes=False), self.limits)
         return result
 
@@ -108,7 +110,10 @@ class Graph:
         knows.
         """
         check(cypher, self.limits.statement)
+        shim = self._store.shim(cypher)
         async with self._writing:
+            if shim is not None:
+                return await _made(shim, witness)
             statement = _Statement(cypher, params or {}, writes=True, witness=witness)
             result, counters = await self._run(statement, self.limits)
         return Written(result.records, result.truncated, stats(counters))
@@ -124,6 +129,10 @@ class Graph:
             if index["type"] == "VECTOR"
         ]
         return Schema(_sorted(await self._counts(_LABELS)), _sorted(await self._counts(_TYPES)), _sorted(keys), vectors)
+
+    async def vector_options(self) -> dict[str, VectorOptions]:
+        """Return what SHOW INDEXES leaves out of the vector indexes, by name: for writing them down."""
+        return await self._store.vector_options()
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
@@ -209,6 +218,15 @@ class Graph:
         if not statement.writes and wrote(summary):
             raise WriteNotAllowed(refusals.READ_ONLY)
         return result, summary.counters
+
+
+async def _made(make: Callable[[], Awaitable[int]], witness: Witness) -> Written:
+    """Make an index by the store's own way, which knows no transaction."""
+    await witness.attempted(1)
+    added = await make()
+    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": added}
+    await witness.counted(counters)
+    return Written([], 0, counters)
 
 
 def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:

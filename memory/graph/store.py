@@ -1,6 +1,6 @@
 """Where the graph lives: what `Graph` asks of a store, and a Neo4j server as one."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -26,6 +26,15 @@ class Endpoint:
     def __repr__(self) -> str:
         """Without the passwords."""
         return f"Endpoint({self.uri!r}, {self.database!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOptions:
+    """Of a vector index."""
+
+    dimensions: int
+    similarity: str
+    """COSINE or EUCLIDEAN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,16 @@ class Store(Protocol):
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the refusal with what was wrong, also where the message hides it."""
 
+    def shim(self, cypher: str) -> Callable[[], Awaitable[int]] | None:
+        """Return what makes the index that a statement defines, where the store's own Cypher does not take it.
+
+        Called, it returns how many indexes were added, and raises `GraphRefused` (also at once), `GraphUnavailable` and
+        `CommitUncertain`. None for every statement that the store takes itself.
+        """
+
+    async def vector_options(self) -> dict[str, VectorOptions]:
+        """Return what SHOW INDEXES leaves out of the vector indexes, by name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Neo4jServer:
@@ -89,6 +108,13 @@ class Neo4jServer:
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the message: Neo4j's say it all."""
         return GraphRefused(refused.message)
+
+    def shim(self, cypher: str) -> None:
+        """Return None: a server takes every statement itself."""
+
+    async def vector_options(self) -> dict[str, VectorOptions]:
+        """Return nothing: a server's own statements are whole."""
+        return {}
 
     def __repr__(self) -> str:
         """Without the password."""

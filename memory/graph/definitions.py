@@ -1,0 +1,145 @@
+"""Vector and full-text indexes as the model defines them in Neo4j's words, and as the store of the box takes them."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from memory.errors import GraphRefused
+from memory.graph.cypher import tokens
+from memory.graph.store import Json, VectorOptions
+
+SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
+
+_NAME: Final = r"(?:`(?:[^`]|``)+`|\w+)"
+_BEGINNING: Final = re.compile(r"CREATE\s+(VECTOR|FULLTEXT)\s+INDEX\b", re.IGNORECASE)
+_DEFINITION: Final = re.compile(
+    rf"""CREATE\s+(?P<kind>VECTOR|FULLTEXT)\s+INDEX
+    (?:\s+(?!IF\s+NOT\b|FOR\s*\()(?P<name>{_NAME}))?
+    (?P<once>\s+IF\s+NOT\s+EXISTS)?
+    \s+FOR\s*\(\s*(?:{_NAME}\s*)?:\s*(?P<label>{_NAME})\s*\)
+    \s*ON\s*(?:EACH\s*)?[(\[]?\s*(?P<properties>{_NAME}\s*\.\s*{_NAME}(?:\s*,\s*{_NAME}\s*\.\s*{_NAME})*)\s*[)\]]?
+    (?:\s*OPTIONS\s*(?P<options>\{{.*\}}))?\s*;?""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_PROPERTY: Final = re.compile(rf"{_NAME}\s*\.\s*({_NAME})")
+_DIMENSIONS: Final = re.compile(r"vector\.dimensions[`'\"]?\s*:\s*(\d+)")
+_SIMILARITY: Final = re.compile(r"vector\.similarity_function[`'\"]?\s*:\s*['\"](\w+)['\"]")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDefinition:
+    """What a CREATE VECTOR INDEX or CREATE FULLTEXT INDEX asks for."""
+
+    kind: Literal["VECTOR", "FULLTEXT"]
+    name: str
+    """"" where the statement gives none."""
+    label: str
+    properties: tuple[str, ...]
+    once: bool
+    """IF NOT EXISTS."""
+    options: VectorOptions | None = None
+    """Of a vector index."""
+
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """The store's own statements for it, to be run one after another; each may be run again."""
+        label = f"`{self.label}`"
+        kind = "ARRAY_OF_DOUBLES" if self.options else "STRING"
+        declared = (f"CREATE PROPERTY {label}.`{name}` IF NOT EXISTS {kind}" for name in self.properties)
+        method = "FULL_TEXT"
+        if self.options:
+            given = {"dimensions": self.options.dimensions, "similarity": self.options.similarity}
+            method = f"LSM_VECTOR METADATA {json.dumps(given)}"
+        names = ", ".join(f"`{name}`" for name in self.properties)
+        called = f"`{self.name}` " if self.name else ""
+        index = f"CREATE INDEX {called}ON {label} ({names}) {method}"
+        return (f"CREATE VERTEX TYPE {label} IF NOT EXISTS", *declared, index)
+
+
+def definition(cypher: str) -> IndexDefinition | None:
+    """Return the vector or full-text index that a statement defines; None for every other statement.
+
+    Raises `GraphRefused` for one that the store of the box cannot make.
+    """
+    bare = "".join(_without_comments(cypher)).strip()
+    if not _BEGINNING.match(bare):
+        return None
+    found = _DEFINITION.fullmatch(bare)
+    if found is None:
+        raise GraphRefused(
+            "an index of this kind is made here for nodes with one label: CREATE VECTOR INDEX name IF NOT EXISTS "
+            "FOR (n:Label) ON (n.property) OPTIONS {…}, or CREATE FULLTEXT INDEX name IF NOT EXISTS "
+            "FOR (n:Label) ON EACH [n.property]"
+        )
+    kind: Literal["VECTOR", "FULLTEXT"] = "VECTOR" if found["kind"].upper() == "VECTOR" else "FULLTEXT"
+    properties = tuple(_plain(name) for name in _PROPERTY.findall(found["properties"]))
+    name, label = _plain(found["name"] or ""), _plain(found["label"])
+    _check_names(name, label, properties)
+    options = _options(found["options"] or "", properties) if kind == "VECTOR" else None
+    return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
+
+
+def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -> str:
+    """Return the Cypher that makes an index of either store anew, from its row of SHOW INDEXES.
+
+    `options` are what the store of the box keeps beside; empty for a server, whose own statement is whole.
+    """
+    kind, name = str(index["type"]), str(index["name"])
+    if kind == "VECTOR" and name in options:
+        config = f"`vector.dimensions`: {options[name].dimensions}, "
+        config += f"`vector.similarity_function`: '{options[name].similarity.lower()}'"
+        return f"{_head(index)} ON ({_each(index)}) OPTIONS {{indexConfig: {{{config}}}}}"
+    if kind == "FULLTEXT" and index["entityType"] == "NODE":
+        return f"{_head(index)} ON EACH [{_each(index)}]"
+    return str(index["createStatement"])
+
+
+def _head(index: Mapping[str, Json]) -> str:
+    labels = "|".join(_quoted(str(label)) for label in _listed(index["labelsOrTypes"]))
+    return f"CREATE {index['type']} INDEX {_quoted(str(index['name']))} IF NOT EXISTS FOR (n:{labels})"
+
+
+def _each(index: Mapping[str, Json]) -> str:
+    return ", ".join(f"n.{_quoted(str(name))}" for name in _listed(index["properties"]))
+
+
+def _listed(value: Json) -> Iterable[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _options(given: str, properties: tuple[str, ...]) -> VectorOptions:
+    dimensions, similarity = _DIMENSIONS.search(given), _SIMILARITY.search(given)
+    function = similarity[1].upper() if similarity else SIMILARITIES[0]
+    if dimensions is None or function not in SIMILARITIES or len(properties) != 1:
+        raise GraphRefused(
+            "a vector index here is on one property and needs OPTIONS {indexConfig: {`vector.dimensions`: 384, "
+            "`vector.similarity_function`: 'cosine'}} with numbers written out, the function cosine or euclidean"
+        )
+    return VectorOptions(int(dimensions[1]), function)
+
+
+def _check_names(name: str, label: str, properties: tuple[str, ...]) -> None:
+    """Refuse names that the store's own language cannot say."""
+    if "`" in name + label or "~" in name + label or not all(re.fullmatch(r"\w+", each) for each in properties):
+        raise GraphRefused(
+            "an index of this kind takes no ` or ~ in its name and label, and a property of letters, digits and _ only"
+        )
+
+
+def _without_comments(cypher: str) -> Iterable[str]:
+    end = 0
+    for token in tokens(cypher):
+        if token.kind == "comment":
+            yield f"{cypher[end : token.start]} "
+            end = token.start + len(token.text)
+    yield cypher[end:]
+
+
+def _plain(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,71 @@
+"""The store's second door, HTTP on loopback: whole error texts, and its own SQL for what its Cypher does not take."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from types import TracebackType
+from typing import Final, Self
+
+from memory.graph.store import Login
+
+OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the store said."""
+
+    status: int
+    body: bytes
+
+    @property
+    def detail(self) -> str:
+        """What was wrong, in the store's words; "" where it says nothing."""
+        try:
+            return str(json.loads(self.body).get("detail", "")).rpartition(" -> ")[2]
+        except (AttributeError, ValueError):
+            return ""
+
+
+class Door:
+    """One connection, blocking, for a worker thread; raises OSError and HTTPException when the store does not answer.
+
+    After `begin` all that follows is one transaction until `rollback`.
+    """
+
+    def __init__(self, port: int, database: str, login: Login, seconds: float) -> None:
+        credentials = base64.b64encode(":".join(login or ()).encode()).decode()
+        self._headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
+        self._database = database
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=seconds)
+
+    def __enter__(self) -> Self:
+        """Connect at the first request."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def begin(self) -> None:
+        """Open a transaction."""
+        self._post("begin", "")
+
+    def rollback(self) -> None:
+        """End the transaction, nothing of it is kept."""
+        self._post("rollback", "")
+
+    def command(self, language: str, command: str, params: Mapping[str, object] | None = None) -> Answer:
+        """Run a statement. Raises TypeError for parameters that JSON does not carry."""
+        return self._post("command", json.dumps({"language": language, "command": command, "params": params or {}}))
+
+    def _post(self, verb: str, body: str) -> Answer:
+        self._connection.request("POST", f"/api/v1/{verb}/{self._database}", body.encode(), self._headers)
+        answer = self._connection.getresponse()
+        if session := answer.headers.get("arcadedb-session-id"):
+            self._headers["arcadedb-session-id"] = session
+        return Answer(answer.status, answer.read())

@@ -17,6 +17,7 @@ NAMES = (
     "thin_adapter",
     "litellm_adapter",
     "short_utterances",
+    "endpointing",
     "reflex_delay",
     "idle_listening",
     "echo_cancellation",

@@ -13,6 +13,7 @@ from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Json, Message, ToolSpec
+from agent.model.profile import Profile, profile_for
 from agent.model.relay import Chunk, Patience, relay
 from agent.model.wire import GrowingList, GrowingTools
 
@@ -27,12 +28,14 @@ class LiteLlmModel:
         api_base: str = "",
         params: Mapping[str, Json] | None = None,
         patience: Patience | None = None,
+        profile: Profile | None = None,
     ) -> None:
         """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …)."""
         self.name = model
         self._key = api_key
         self._where = api_base or "the address of its provider"
         self._patience = patience or Patience()
+        self._profile = profile or profile_for(api_base, model)
         self._fixed: dict[str, Any] = {
             "model": model,
             "stream": True,
@@ -44,9 +47,10 @@ class LiteLlmModel:
             "_skip_mcp_handler": True,
             **({"api_key": api_key} if api_key else {}),
             **({"api_base": api_base} if api_base else {}),
+            **self._profile.params,
             **(params or {}),
         }
-        self._list = GrowingList()
+        self._list = GrowingList(self._profile)
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
 
@@ -54,9 +58,10 @@ class LiteLlmModel:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
         self._list.update(messages)
         self._tools.update(tools)
-        accumulator = Accumulator(self._list.call_ids)
+        names = {tool.name for tool in tools}
+        accumulator = Accumulator(self._list.call_ids, names, thinks_inline=self._profile.thinks_inline)
         async with (
-            aclosing(self._chunks(self._request())) as chunks,
+            aclosing(self._chunks(self._request(), accumulator)) as chunks,
             aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
         ):
             async for item in items:
@@ -87,7 +92,7 @@ class LiteLlmModel:
                 f"litellm, which {self.name} needs, cannot be loaded ({error}): run scripts/setup again"
             ) from error
 
-    async def _chunks(self, request: Mapping[str, Any]) -> AsyncGenerator[Chunk, None]:
+    async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         await self._start()
         call = self._thread.call(request)
         has_begun = False
@@ -99,7 +104,7 @@ class LiteLlmModel:
             raise self._classified(failure.error, has_begun=has_begun) from failure.error
         finally:
             await call.close()
-        if not call.is_whole:
+        if not call.is_whole and not accumulator.is_plausible:
             raise broken(self.name, "broke off")
 
     def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:

@@ -2,19 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 
 import httpx
 
-from agent.errors import ModelError
+from agent.errors import IllegalMessages, ModelError
 from agent.model.accumulate import Accumulator
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
 from agent.model.messages import Json, Message, ToolSpec
+from agent.model.profile import Profile, profile_for
 from agent.model.relay import Chunk, Patience, relay
+from agent.model.slots import Slot, Slots
 from agent.model.sse import EventStream
-from agent.model.wire import GrowingList, GrowingTools, encode
+from agent.model.wire import GrowingTools, encode
 
 KEEP_ALIVE = 120.0
 """Seconds an idle connection is kept; longer and a router on the way may have forgotten it."""
@@ -24,6 +26,9 @@ LAST_BYTES = 0.2
 
 MAX_ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
+
+NEXT_WORDS: dict[str, Json] = {"role": "user", "content": "-"}
+"""Stands for what a person is about to say when a list is read ahead; the prefix before it is what counts."""
 
 _DEFAULTS: Mapping[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -39,37 +44,66 @@ class OpenAiCompatibleModel:
         *,
         params: Mapping[str, Json] | None = None,
         patience: Patience | None = None,
+        profile: Profile | None = None,
     ) -> None:
         """`base_url` ends before `/chat/completions`, e.g. `http://127.0.0.1:11434/v1`.
 
         `params` are further fields of the request (temperature, max_tokens …); one that is None is left out,
-        `stream_options` too.
+        `stream_options` too. Where the profile knows of several slots, the conversation that `room` names has
+        the first to itself, so that no other list can put its prefix out of the server's cache.
         """
         self.name = f"{base_url.partition('//')[2].partition('/')[0] or base_url}/{model}"
         self._url = base_url.rstrip("/")
         self._key = api_key
-        self._head = {"model": model, **_DEFAULTS, **(params or {})}
+        self._profile = profile or profile_for(base_url)
+        self._head = {"model": model, **_DEFAULTS, **self._profile.params, **(params or {})}
         self._patience = patience or Patience()
-        self._list = GrowingList()
+        self._slots = Slots(self._profile)
+        self.room: Callable[[], Sequence[Message]] = list
+        """Returns the list of the conversation whose prefix the server is to keep; its owner sets it."""
+        self._is_asked = False
         self._tools = GrowingTools()
         self._client: httpx.AsyncClient | None = None
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        self._list.update(messages)
+        slot = self._slots.of(messages, self.room())
+        slot.list.update(messages)
         self._tools.update(tools)
-        accumulator = Accumulator(self._list.call_ids)
-        async with (
-            aclosing(self._chunks(self._body(), accumulator)) as chunks,
-            aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
-        ):
-            async for item in items:
-                yield item
+        names = {tool.name for tool in tools}
+        accumulator = Accumulator(slot.list.call_ids, names, thinks_inline=self._profile.thinks_inline)
+        self._is_asked = True
+        try:
+            async with (
+                aclosing(self._chunks(self._body(slot), accumulator)) as chunks,
+                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
+            ):
+                async for item in items:
+                    yield item
+        finally:
+            self._is_asked = False
 
     async def warm(self) -> None:
         """Open the connection, so that the first call need not; asks for the list of models, which costs nothing."""
         with suppress(httpx.HTTPError, httpx.InvalidURL):
             await self._connected().get(f"{self._url}/models", timeout=self._patience.connect)
+
+    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Let a local server read a list that somebody is about to add to, while that person still speaks.
+
+        Asks for one token, which is thrown away. Never raises; does nothing where that would be billed, or while the
+        model answers.
+        """
+        if not self._profile.prefills or self._is_asked:
+            return
+        slot = self._slots.of(messages, self.room())
+        try:
+            slot.list.update(messages, is_whole=False)
+            self._tools.update(tools)
+            body = self._body(slot, one_token=True)
+            await self._connected().post(f"{self._url}/chat/completions", content=body, timeout=self._patience.first)
+        except (httpx.HTTPError, httpx.InvalidURL, IllegalMessages):
+            return
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -77,11 +111,16 @@ class OpenAiCompatibleModel:
             await self._client.aclose()
             self._client = None
 
-    def _body(self) -> bytes:
-        head = encode({key: value for key, value in self._head.items() if value is not None})
+    def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
+        fields = {**self._head, **slot.fields}
+        listed = slot.list.encoded
+        if one_token:
+            fields |= {"stream": False, "stream_options": None, "max_tokens": 1}
+            listed = b"%b,%b]" % (listed[:-1], encode(NEXT_WORDS))
+        head = encode({key: value for key, value in fields.items() if value is not None})
         tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
         # The messages come last, so that the whole body grows at its end only.
-        return b'%b,%b"messages":%b}' % (head[:-1], tools, self._list.encoded)
+        return b'%b,%b"messages":%b}' % (head[:-1], tools, listed)
 
     def _connected(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -108,7 +147,7 @@ class OpenAiCompatibleModel:
                     yield self._chunk(data)
         finally:
             await response.aclose()
-        if not accumulator.finish_reason:
+        if not accumulator.finish_reason and not accumulator.is_plausible:
             raise broken(self.name, "broke off")
 
     async def _open(self, body: bytes) -> httpx.Response:

@@ -6,6 +6,10 @@ MAX_EVENT = 4 * 1024 * 1024
 """Bytes of one event; a chat stream's are a few hundred."""
 
 
+BOM = b"\xef\xbb\xbf"
+"""May stand before the first line, which is then not part of it."""
+
+
 class EventStream:
     """The part of the event-stream format that model servers use: data, comments, any line ending, any cut.
 
@@ -17,11 +21,15 @@ class EventStream:
         self._rest = bytearray()
         self._data: list[bytes] = []
         self._size = 0
+        self._is_first = True
 
     def feed(self, piece: bytes) -> Iterator[str]:
         """Yield the data of each event that this piece completes. Raises ValueError for bad UTF-8 or no end."""
         is_waiting = self._rest.endswith(b"\r")
         self._rest += piece
+        if self._is_first and len(self._rest) >= len(BOM):
+            self._is_first = False
+            self._rest = self._rest.removeprefix(BOM)
         if is_waiting or b"\n" in piece or b"\r" in piece:
             for line in self._whole_lines():
                 yield from self._take(line)

@@ -7,14 +7,15 @@ import jiter
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Json, ToolSpec
+from agent.model.profile import GENERIC, Profile
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What OpenAI, Anthropic and Gemini all take as the name of a function."""
 
 
-def validate_openai(entries: Sequence[Mapping[str, Json]]) -> None:
+def validate_openai(entries: Sequence[Mapping[str, Json]], profile: Profile = GENERIC) -> None:
     """Check a whole list in the form of OpenAI's chat completions. Raises `IllegalMessages`, which names the entry."""
-    rules = OpenAiRules()
+    rules = OpenAiRules(profile)
     for entry in entries:
         rules.accept(entry)
     rules.finish()
@@ -39,10 +40,11 @@ class OpenAiRules:
 
     One system message at most, first; then a user's; results follow their calls at once, one each and in the order of
     the calls; ids unique within the list; arguments are a JSON object; no empty content but in a tool's result;
-    strict UTF-8; the list ends where the model is to speak.
+    strict UTF-8; the list ends where the model is to speak; and what the profile of the provider says besides.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile = GENERIC) -> None:
+        self._profile = profile
         self._count = 0
         self._last_role = ""
         self._waiting: list[str] = []
@@ -92,12 +94,13 @@ class OpenAiRules:
         calls = entry.get("tool_calls")
         if calls is None or entry.get("content") is not None:
             self._text(entry)
-        if calls is None:
-            return
-        if not isinstance(calls, list) or not calls:
-            raise self._error("tool_calls that are no list with a call in it")
-        for call in calls:
-            self._accept_call(call)
+        if calls is not None:
+            if not isinstance(calls, list) or not calls:
+                raise self._error("tool_calls that are no list with a call in it")
+            for call in calls:
+                self._accept_call(call)
+        if wrong := self._profile.complaint(entry):
+            raise self._error(f"{wrong}, which {self._profile.name} does not take")
 
     def _accept_call(self, call: Json) -> None:
         function = call.get("function") if isinstance(call, dict) else None

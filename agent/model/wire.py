@@ -1,29 +1,27 @@
 """Canonical messages in the form of OpenAI's chat completions: pure, byte-stable, each message made once."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 
 import jiter
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.profile import GENERIC, INLINE, Profile
 from agent.model.validate import OpenAiRules, validate_tools
-
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 CALL_FIELDS = "call_fields"
 """Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
 
 
-def to_openai(messages: Sequence[Message]) -> list[dict[str, Json]]:
-    """Return the wire form of a list.
+def to_openai(messages: Sequence[Message], profile: Profile = GENERIC) -> list[dict[str, Json]]:
+    """Return the wire form of a list for one provider.
 
     Message by message, so that a longer list's form starts with the shorter one's. What a model wrote and no server
     would take back is made legal: malformed arguments become an object that quotes them, a wrong name loses its wrong
     characters, an answer without any content vanishes.
     """
-    return [entry for message in messages for entry in _entries(message)]
+    return [entry for message in messages for entry in _entries(message, profile)]
 
 
 def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
@@ -71,13 +69,15 @@ class GrowingList:
     did. Another list simply starts over.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile = GENERIC) -> None:
+        self._profile = profile
         self._begin()
 
     def _begin(self) -> None:
         self._messages: list[Message] = []
-        self._rules = OpenAiRules()
+        self._rules = OpenAiRules(self._profile)
         self._encoded = bytearray()
+        self._given_ids: set[str] = set()
         self.entries: list[dict[str, Json]] = []
         """The wire form of the list, in order."""
 
@@ -88,11 +88,19 @@ class GrowingList:
 
     @property
     def call_ids(self) -> frozenset[str]:
-        """The ids of all calls in the list."""
-        return self._rules.call_ids
+        """The ids of all calls in the list, as they came and as they are sent."""
+        return self._rules.call_ids | self._given_ids
 
-    def update(self, messages: Sequence[Message]) -> None:
-        """Take the list of the next call. Raises `IllegalMessages`, and forgets everything then."""
+    def common(self, messages: Sequence[Message]) -> int:
+        """Return how many messages of the list known so far a new one begins with; 0 unless with all of them."""
+        known = len(self._messages)
+        return known if list(messages[:known]) == self._messages else 0
+
+    def update(self, messages: Sequence[Message], *, is_whole: bool = True) -> None:
+        """Take the list of the next call. Raises `IllegalMessages`, and forgets everything then.
+
+        With `is_whole` false it may end anywhere, as a list does that somebody is about to add to.
+        """
         known = len(self._messages)
         if list(messages[:known]) != self._messages:
             self._begin()
@@ -100,17 +108,19 @@ class GrowingList:
         try:
             for message in messages[known:]:
                 self._append(message)
-            self._rules.finish()
+            if is_whole:
+                self._rules.finish()
         except IllegalMessages:
             self._begin()
             raise
 
     def _append(self, message: Message) -> None:
-        for entry in _entries(message):
+        for entry in _entries(message, self._profile):
             self._rules.accept(entry)
             self._encoded += (b"," if self._encoded else b"") + encode(entry)
             self.entries.append(entry)
         self._messages.append(message)
+        self._given_ids.update(call.id for call in message.tool_calls)
 
 
 class GrowingTools:
@@ -132,34 +142,35 @@ class GrowingTools:
             self.encoded = encode([*self.entries])
 
 
-def _entries(message: Message) -> list[dict[str, Json]]:
+def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
     if message.role == "assistant":
-        return _assistant(message)
+        return _assistant(message, profile)
     entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}
     if message.role == "tool":
-        entry["tool_call_id"] = message.tool_call_id
+        entry["tool_call_id"] = profile.id_of(message.tool_call_id)
     return [entry]
 
 
-def _assistant(message: Message) -> list[dict[str, Json]]:
-    content = whole_characters(message.content) if message.content.strip() else None
+def _assistant(message: Message, profile: Profile) -> list[dict[str, Json]]:
+    thought = message.extra.get(INLINE)
+    said = f"<think>{thought}</think>{message.content}" if thought and profile.replays_thinking else message.content
+    content = whole_characters(said) if said.strip() else None
     if content is None and not message.tool_calls:
         return []
     call_fields = message.extra.get(CALL_FIELDS)
-    own = call_fields if isinstance(call_fields, Mapping) else {}
+    own = call_fields if isinstance(call_fields, Mapping) and profile.returns_call_fields else {}
     entry: dict[str, Json] = {"role": "assistant", "content": content}
-    entry.update({key: value for key, value in message.extra.items() if key != CALL_FIELDS})
+    entry.update(profile.travelling(message.extra, bool(message.tool_calls)))
     if message.tool_calls:
-        entry["tool_calls"] = [_call(call, own.get(call.id)) for call in message.tool_calls]
+        entry["tool_calls"] = [_call(call, own.get(call.id), profile) for call in message.tool_calls]
     return [entry]
 
 
-def _call(call: ToolCall, own_fields: Json) -> dict[str, Json]:
-    name = _NOT_IN_NAMES.sub("_", call.name)[:64] or "unnamed"
+def _call(call: ToolCall, own_fields: Json, profile: Profile) -> dict[str, Json]:
     wired: dict[str, Json] = {
-        "id": call.id,
+        "id": profile.id_of(call.id),
         "type": "function",
-        "function": {"name": name, "arguments": legal_arguments(call.arguments)},
+        "function": {"name": profile.name_of(call.name), "arguments": legal_arguments(call.arguments)},
     }
     if isinstance(own_fields, dict):
         wired.update(own_fields)

@@ -1,0 +1,75 @@
+"""One tool call while it is being written: which pieces are of it, and what can be told of it already."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from agent.model.arguments import unwrapped
+from agent.model.growing import Growing
+from agent.model.interface import ArgumentsDelta, StreamItem, ToolCallStarted
+from agent.model.messages import Json
+
+
+@dataclass(slots=True)
+class OpenCall:
+    """A call under way; the accumulator asks it of each piece whose it is."""
+
+    index: int
+    id: str
+    wire_id: str
+    name: str
+    arguments: Growing = field(default_factory=Growing)
+    own_fields: dict[str, Json] = field(default_factory=dict)
+    is_told: bool = False
+
+    def is_over_at(self, identifier: str, name: str, arguments: str) -> bool:
+        """Whether this piece begins another call, although the wire may give it the same index.
+
+        Servers exist that number two calls alike, and others that repeat the header of one call in every piece.
+        """
+        if identifier and self.wire_id:
+            return identifier != self.wire_id and not self._goes_on(name, arguments)
+        if name and self.name:
+            return name != self.name or self.arguments.is_json
+        return bool(arguments.strip()) and self.arguments.is_json
+
+    def _goes_on(self, name: str, arguments: str) -> bool:
+        """Whether a piece under another id goes on with this call: its arguments are open, and it opens no others."""
+        is_open = bool(self.arguments.text.strip()) and not self.arguments.is_json
+        return is_open and name in ("", self.name) and not arguments.lstrip().startswith("{")
+
+    def is_repeated_by(self, identifier: str, arguments: str) -> bool:
+        """Whether the piece says the whole call once more."""
+        is_same = not identifier or identifier == self.wire_id
+        return is_same and bool(arguments) and arguments == self.arguments.text and self.arguments.is_json
+
+    def add(self, name: str, arguments: str, names: AbstractSet[str]) -> Iterator[StreamItem]:
+        """Take a piece; the call is told once its name is whole, what came before that afterwards."""
+        self.name = self.name or name
+        fresh = self.arguments.add(arguments)
+        if self.is_told:
+            if fresh and not self.is_wrapped:
+                yield ArgumentsDelta(self.index, fresh)
+        elif self.name and (not names or self.name in names or self.arguments.text):
+            yield from self._tell()
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the arguments begin as no object does: they are told when they are whole, without their wrapping."""
+        return not self.arguments.text.lstrip().startswith("{")
+
+    def flush(self) -> Iterator[StreamItem]:
+        """Tell what was held back."""
+        rest = self.arguments.flush()
+        if not self.is_told:
+            yield from self._tell()
+        elif rest and not self.is_wrapped:
+            yield ArgumentsDelta(self.index, rest)
+        if self.is_wrapped and (whole := unwrapped(self.arguments.text)):
+            yield ArgumentsDelta(self.index, whole)
+
+    def _tell(self) -> Iterator[StreamItem]:
+        self.is_told = True
+        yield ToolCallStarted(self.index, self.id, self.name)
+        if self.arguments.text and not self.is_wrapped:
+            yield ArgumentsDelta(self.index, self.arguments.text)

@@ -1,0 +1,174 @@
+"""What one provider wants otherwise than another: pure rules, message by message, so that a prefix stays a prefix."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.model.messages import Json
+
+INLINE: Final = "inline_thinking"
+"""Key in `Message.extra` of what a model thought between tags in its text; ours, never sent under this name."""
+
+_OPENAI_ID: Final = re.compile(r"[^\s]{1,40}")
+"""OpenAI refuses a longer one ("string too long. Expected a string with maximum length 40")."""
+
+_ANTHROPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""Anthropic's pattern of tool_use.id."""
+
+_GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+"""Gemini wants a letter or an underscore first."""
+
+_ANY_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The rules. All are functions of one message, none of its place in the list."""
+
+    name: str
+    returned: frozenset[str] = frozenset()
+    """Fields of an answer that travel back as they came; all others stay here."""
+    returns_call_fields: bool = False
+    """Whether each call's own fields (thought signatures) travel back."""
+    reasoning_with_calls: str = ""
+    """A field that every answer with calls must have, an empty text where there was no reasoning."""
+    thinks_inline: bool = False
+    """Whether the text may begin with <think>…</think>, which is neither spoken nor sent back."""
+    replays_thinking: bool = False
+    """Send it back all the same."""
+    ids: re.Pattern[str] | None = None
+    """What the id of a call must match; None is anything."""
+    names: re.Pattern[str] = _ANY_NAME
+    """What the name of a function must match."""
+    prefills: bool = False
+    """Whether a list can be read ahead by asking for a single token, at no cost but the machine's own."""
+    slots: int = 0
+    """How many lists a llama.cpp server keeps apart (its --parallel); with 0 requests name none and it decides."""
+    params: Mapping[str, Json] = field(default_factory=dict)
+    """Fields that every request carries."""
+
+    def id_of(self, wanted: str) -> str:
+        """Return the id, or another one that is always the same for it."""
+        if self.ids is None or self.ids.fullmatch(wanted):
+            return wanted
+        return f"call_{sha256(wanted.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+    def name_of(self, wanted: str) -> str:
+        """Return the name of a function that was called, without what is not allowed in it."""
+        name = _NOT_IN_NAMES.sub("_", wanted)[:64] or "unnamed"
+        return name if self.names.fullmatch(name) else f"_{name}"[:64]
+
+    def travelling(self, extra: Mapping[str, Json], has_calls: bool) -> dict[str, Json]:
+        """Return the fields of an answer that are sent back with it."""
+        kept = {key: value for key, value in extra.items() if key in self.returned}
+        if self.reasoning_with_calls:
+            if has_calls:
+                kept.setdefault(self.reasoning_with_calls, "")
+            else:
+                kept.pop(self.reasoning_with_calls, None)
+        return kept
+
+    def complaint(self, entry: Mapping[str, Json]) -> str:
+        """Return what this provider would not take of an answer in OpenAI's form, "" when nothing."""
+        if strange := set(entry) - {"role", "content", "tool_calls"} - self.returned:
+            return f"the field {min(strange)}"
+        calls = entry.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and (wrong := self._complaint_of_call(call)):
+                return wrong
+        if calls and self.reasoning_with_calls and not isinstance(entry.get(self.reasoning_with_calls), str):
+            return f"calls without {self.reasoning_with_calls}"
+        return _complaint_of_blocks(entry.get("thinking_blocks"))
+
+    def _complaint_of_call(self, call: Mapping[str, Json]) -> str:
+        if self.ids is not None and not self.ids.fullmatch(str(call.get("id"))):
+            return f"the call id {call.get('id')!r}"
+        function = call.get("function")
+        name = function.get("name") if isinstance(function, dict) else None
+        if not self.names.fullmatch(str(name)):
+            return f"a call of {name!r}"
+        strange = set(call) - {"id", "type", "function"}
+        return f"the field {min(strange)} of a call" if strange and not self.returns_call_fields else ""
+
+
+def _complaint_of_blocks(blocks: Json) -> str:
+    """Thinking that is not signed is refused by who signs it."""
+    for block in blocks if isinstance(blocks, list) else ():
+        signed = isinstance(block, dict) and (block.get("signature") or block.get("type") == "redacted_thinking")
+        if not signed:
+            return "thinking without its signature"
+    return ""
+
+
+GENERIC: Final = Profile(
+    "generic",
+    returned=frozenset({"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}),
+    returns_call_fields=True,
+    thinks_inline=True,
+)
+"""A server of which nothing is known: it gets back what it gave."""
+
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        GENERIC,
+        Profile("openai", ids=_OPENAI_ID),
+        # An answer with calls is refused without its reasoning, one without calls ignores it (Thinking Mode, 2026-11).
+        Profile("deepseek", frozenset({"reasoning_content"}), reasoning_with_calls="reasoning_content"),
+        Profile("openrouter", frozenset({"reasoning", "reasoning_details"}), returns_call_fields=True),
+        Profile(
+            "anthropic",
+            frozenset({"thinking_blocks"}),
+            ids=_ANTHROPIC_ID,
+            # Anthropic caches only what it is told to: the prefix up to the last message.
+            params={
+                "cache_control_injection_points": [
+                    {"location": "message", "role": "system"},
+                    {"location": "message", "index": -1},
+                ]
+            },
+        ),
+        Profile("gemini", frozenset({"provider_specific_fields"}), returns_call_fields=True, names=_GEMINI_NAME),
+        Profile("ollama", thinks_inline=True, prefills=True),
+        Profile("llama.cpp", thinks_inline=True, prefills=True, params={"cache_prompt": True}),
+    )
+}
+"""By name, as `[model] profile` has them."""
+
+_HOSTS: Final = {
+    "api.openai.com": "openai",
+    "api.deepseek.com": "deepseek",
+    "openrouter.ai": "openrouter",
+    "generativelanguage.googleapis.com": "gemini",
+}
+_PREFIXES: Final = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+    "deepseek": "deepseek",
+    "openrouter": "openrouter",
+    "ollama_chat": "ollama",
+}
+_PORTS: Final = {11434: "ollama", 8080: "llama.cpp"}
+"""What listens there on this machine when nothing else is said."""
+
+
+def profile_for(base_url: str, name: str = "", wanted: str = "") -> Profile:
+    """Return the profile that is named, else the one of the server's host, else of litellm's prefix, else generic."""
+    if wanted and wanted != "auto":
+        return PROFILES[wanted]
+    if not base_url:
+        return PROFILES[_PREFIXES.get(name.partition("/")[0], "generic")]
+    if (prefix := name.partition("/")[0]) in {"anthropic", "gemini"}:
+        return PROFILES[prefix]
+    try:
+        address = urlsplit(base_url)
+        host, port = address.hostname or "", address.port or 0
+    except ValueError:  # no address at all, which the first call will say
+        return GENERIC
+    is_local = host in {"127.0.0.1", "::1", "localhost"}
+    return PROFILES[_PORTS.get(port, "generic") if is_local else _HOSTS.get(host, "generic")]

@@ -1,4 +1,4 @@
-"""A Whisper model from the hub: resumed where it stopped, checked, and in its place whole or not at all.
+"""A model from the hub: resumed where it stopped, checked, and in its place whole or not at all.
 
 The hub's own client is asked what there is (files, sizes, digests) and gives the connection; the bytes are written
 here, because that client throws away what it has of a file when it is interrupted (huggingface_hub 1.33,
@@ -9,8 +9,9 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -22,8 +23,6 @@ from audio.recognizer.models import (
     PART,
     PREPROCESSOR,
     VOCABULARIES,
-    find_model,
-    missing_files,
     missing_of,
     repository_of,
 )
@@ -32,6 +31,28 @@ PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds waited before each further try of a file that stopped coming; after every byte that came they begin anew."""
 
 WANTED: Final = (*NEEDED, *VOCABULARIES, PREPROCESSOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What makes a model whole, and where the hub keeps it. Its files lie in one folder here, by their last names."""
+
+    name: str
+    kind: str
+    """What it is to be, in words: faster-whisper model."""
+    repository: str
+    files: Collection[str]
+    """All that are taken of it where they are there."""
+    missing: Callable[[Collection[str]], list[str]]
+    """Returns what is missing among these last names of files; nothing of a whole one."""
+
+    def is_in(self, folder: Path) -> bool:
+        """Say whether the folder holds it whole."""
+        return folder.is_dir() and not self.missing_in(folder)
+
+    def missing_in(self, folder: Path) -> list[str]:
+        """Return the names of the files that this folder lacks."""
+        return self.missing([last_name(name) for name in self.files if (folder / last_name(name)).is_file()])
 
 
 class Audience(Protocol):
@@ -57,21 +78,32 @@ class Nobody:
 def fetch_model(
     name: str, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
 ) -> Path:
-    """Fetch a model by its faster-whisper name into `models`/name and return that folder. Blocking, minutes.
+    """Fetch a model by its faster-whisper name into `models`/name and return that folder, as `fetch` does.
+
+    Raises `ModelNotFound` for a name that nobody knows too.
+    """
+    wanted = Wanted(name, "faster-whisper model", repository_of(name), WANTED, missing_of)
+    return fetch(wanted, models, hub, audience, pauses)
+
+
+def fetch(
+    wanted: Wanted, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
+) -> Path:
+    """Fetch a model into `models`/name and return that folder. Blocking, minutes.
 
     `hub` is the hub's address, "" for its client's choice ($HF_ENDPOINT). What has come so far lies beside, in
     NAME.part: whatever interrupts it, the next call goes on from there. Two at once wait for each other. Raises
     `ModelNotFound`, one sentence with the mend, when the hub does not give it; `OSError` when it cannot be written.
     """
-    repository, target = repository_of(name), models / name
-    if find_model(target):
+    name, target = wanted.name, models / wanted.name
+    if wanted.is_in(target):
         return target
-    _refuse_remains(target)
+    _refuse_remains(wanted, target)
     models.mkdir(parents=True, exist_ok=True)
     told = audience or Nobody()
     with _alone(models, told), _online(), in_a_sentence(name, hub, target):
-        if find_model(target) is None:
-            files = _listed(repository, hub)
+        if not wanted.is_in(target):
+            files = _listed(wanted, hub)
             part = models / f"{name}{PART}"
             part.mkdir(exist_ok=True)
             _fetch(files, part, told, pauses)
@@ -79,22 +111,28 @@ def fetch_model(
     return target
 
 
-def _listed(repository: str, hub: str) -> list[HubFile]:
+def last_name(file: str) -> str:
+    """Return a file's name without the folders the hub has it in."""
+    return file.rpartition("/")[2]
+
+
+def _listed(wanted: Wanted, hub: str) -> list[HubFile]:
     """Ask the hub which of the wanted files the model has, smallest first. Raises `ModelNotFound` for half a model."""
     from huggingface_hub import HfApi, get_hf_file_metadata, hf_hub_url
 
     endpoint = hub or None
+    repository = wanted.repository
     found = HfApi(endpoint=endpoint, token=False).model_info(repository, timeout=HUB_SECONDS)
-    names = [sibling.rfilename for sibling in found.siblings or () if sibling.rfilename in WANTED]
-    if missing := missing_of(names):
-        raise ModelNotFound(f"the hub's {repository} is no faster-whisper model: {', '.join(missing)} missing")
+    names = [sibling.rfilename for sibling in found.siblings or () if sibling.rfilename in wanted.files]
+    if missing := wanted.missing([last_name(name) for name in names]):
+        raise ModelNotFound(f"the hub's {repository} is no {wanted.kind}: {', '.join(missing)} missing")
     files = []
     for name in names:
         url = hf_hub_url(repository, name, revision=found.sha, endpoint=endpoint)
         told = get_hf_file_metadata(url, token=False, timeout=HUB_SECONDS)
         if told.size is None:
             raise ValueError(f"it tells no size for {name}")
-        files.append(HubFile(name, url, told.size, told.etag or ""))
+        files.append(HubFile(last_name(name), url, told.size, told.etag or ""))
     return sorted(files, key=lambda file: file.size)
 
 
@@ -117,10 +155,10 @@ def _check_space(folder: Path, wanted: int) -> None:
         raise OSError(errno.ENOSPC, sentence, str(folder))
 
 
-def _refuse_remains(target: Path) -> None:
+def _refuse_remains(wanted: Wanted, target: Path) -> None:
     """Raise `ModelNotFound` if something else is in the model's place: it may be what somebody puts there by hand."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        lacks = ", ".join(missing_files(target))
+        lacks = ", ".join(wanted.missing_in(target))
         raise ModelNotFound(f"{target} is there and lacks {lacks}; complete it, or remove it so that it can be fetched")
 
 

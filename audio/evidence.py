@@ -8,7 +8,7 @@ from audio.speech import Heard
 WIDE: Final = "\u2e80"
 """From this character on one of them stands for a syllable: Chinese, Japanese, Korean."""
 
-TOO_FAST: Final = 1.2
+TOO_FAST: Final = 1.125
 """By this factor above `Thresholds.most_letters` the speed alone decides."""
 
 LETTERS_A_SYLLABLE: Final = 3

@@ -89,10 +89,10 @@ def song(seconds: float, seed: int = 12) -> Sound:
     return _at(0.1, out)
 
 
-def cough(seed: int = 7) -> Sound:
-    """Return two coughs: a burst, a breathy tail through the vowel's resonances, a hoarse end; 0.9 s."""
-    random, out = np.random.default_rng(seed), np.zeros(round(0.9 * SAMPLE_RATE))
-    for at, loud in ((0.0, 1.0), (0.45, 0.7)):
+def cough(times: int = 1, seed: int = 7) -> Sound:
+    """Return a cough: a burst, a breathy tail through the vowel's resonances, a hoarse end; 0.45 s each time."""
+    random, out = np.random.default_rng(seed), np.zeros(round(0.45 * times * SAMPLE_RATE))
+    for at, loud in [(0.45 * number, 0.7**number) for number in range(times)]:
         burst = _drum(0.03, 2500, random)
         tail = noise(0.28, seed + 1, _resonances((520, 160), (1450, 250), (2600, 400))) * 6
         tail *= np.exp(-np.arange(len(tail)) / (0.07 * SAMPLE_RATE))
@@ -100,6 +100,11 @@ def cough(seed: int = 7) -> Sound:
         for start, part in ((0.0, burst), (0.02, tail), (0.12, hoarse)):
             _add(out, at + start, loud * part)
     return _at(0.1, out)
+
+
+def fit_of_coughing() -> Sound:
+    """Return two coughs in a row, hoarse as a voice: the hardest of the noises that people make."""
+    return cough(times=2)
 
 
 def door(seed: int = 8) -> Sound:

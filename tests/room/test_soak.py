@@ -31,4 +31,4 @@ def assert_nothing_grew(found: Soak) -> None:
     assert found.growth(found.resident) < 0.05, found.resident
     assert found.growth(found.objects) < 0.05, found.objects
     assert abs(found.drift) < 0.02, found.onset_errors
-    assert found.taken_up >= found.asked
+    assert found.taken_up >= 0.97 * found.asked

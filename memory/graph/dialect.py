@@ -17,7 +17,7 @@ class Dialect:
     """How messages begin that do not say what was wrong."""
 
 
-# Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py.
+# Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py, test_graph_contract.py.
 EMBEDDED: Final = Dialect(
     "openCypher (Neo4j 5 style)",
     reading=(
@@ -25,11 +25,13 @@ EMBEDDED: Final = Dialect(
         "exact, 0.1 s for 1000 vectors. Where there is a vector index, CALL db.index.vector.queryNodes(index, k, "
         "$vector) YIELD node, score is quicker and approximate, score is (1 + cosine) / 2; the first one after many "
         "writes builds it and may end at the time limit: ask again.",
-        "Not there: SHORTEST k (shortestPath() is), the CYPHER and USE prefixes, EXPLAIN, LOAD CSV, gds, "
+        "toString() of a time leaves out seconds that are zero: compare times as times.",
+        "Not there: SHORTEST k and ANY SHORTEST (shortestPath() is), the CYPHER and USE prefixes, EXPLAIN, LOAD CSV, gds, "
         "apoc procedures (many apoc functions are).",
     ),
     writing=(
         "A name is either a label or a relationship type, never both. No ~ in a label.",
+        "Labels given by a parameter, CREATE (n:$($names)), are set but not counted in labelsAdded.",
         "elementId changes when a node's labels change: give what you want to find again an id of your own.",
         "An index fixes the type of its property: a later value of another type is converted (1.5 becomes 1, a date a "
         "text) or refused. Index only what always holds one type.",
@@ -46,6 +48,7 @@ NEO4J: Final = Dialect(
     reading=(
         "Vectors: vector.similarity.cosine(n.v, $vector) is (1 + cosine) / 2, from 0 to 1; ORDER BY it DESC with a "
         "LIMIT, or CALL db.index.vector.queryNodes(index, k, $vector) YIELD node, score where there is an index.",
+        "What stands beside count() or collect() is the group: give it a column of its own, not a place in a list.",
         "Not there: LOAD CSV, and gds and apoc unless the server has them.",
     ),
     writing=(

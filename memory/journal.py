@@ -131,6 +131,12 @@ class Journal:
         found = await self._database.read(lambda connection: _stored(connection, statement, values))
         return found[::-1] if which.get("newest") else found
 
+    async def entry(self, name: str) -> Stored | None:
+        """Return the entry of this id, None when there is none."""
+        statement = f"SELECT {_COLUMNS} FROM journal WHERE id = :id"
+        found = await self._database.read(lambda connection: _stored(connection, statement, {"id": name}))
+        return found[0] if found else None
+
     async def search(self, words: str, owner_key: str, limit: int = 20) -> list[Stored]:
         """Return entries of this owner whose `words` hold the words asked for, in any language, at most `limit`.
 

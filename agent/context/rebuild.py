@@ -1,0 +1,61 @@
+"""The exact message list of a past model call, out of the journal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agent.context.epoch import digest_of
+from agent.context.epochs import MESSAGE, tools_of
+from agent.model.messages import Message, ToolSpec
+from memory.errors import MemoryFailure
+from memory.journal import ERASED, THINNED, Journal, Stored
+
+REQUESTS = "llm.requests"
+
+
+class Gone(MemoryFailure):
+    """The journal does not hold it: there is no such call, or its details were thinned for age, or erased."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A model call as it was sent."""
+
+    request: Stored
+    messages: list[Message]
+    tools: tuple[ToolSpec, ...]
+    is_proven: bool
+    """Whether the digest of the rebuilt list is the one that was journaled before the call."""
+
+
+async def rebuild(journal: Journal, request_id: str) -> PastCall:
+    """Return the call whose `llm.requests` entry has this id. Raises `Gone`, which says why it cannot be had."""
+    request = await journal.entry(request_id)
+    if request is None or request.topic != REQUESTS:
+        raise Gone(f"the journal has no model call with the id {request_id}")
+    asked = _body(request)
+    opened = await journal.entry(str(asked.get("epoch", "")))
+    if opened is None:
+        raise Gone("the context of this call is not in the journal")
+    body = _body(opened)
+    grown = await journal.entries(
+        topic=MESSAGE, session_id=request.session_id, owner_key=request.owner_key, after=opened.seq
+    )
+    own = [_body(entry) for entry in grown if entry.seq < request.seq]
+    if any(ERASED in each for each in own):
+        raise Gone("words of this call were erased")
+    messages = [Message.from_json(message) for message in body["messages"]]
+    messages += [Message.from_json(each["message"]) for each in own if each["epoch"] == asked["epoch"]]
+    if "asked" in asked:
+        messages.append(Message.from_json(asked["asked"]))
+    is_proven = len(messages) == asked["messages"] and digest_of(messages) == asked["digest"]
+    return PastCall(request, messages, tools_of(body), is_proven)
+
+
+def _body(entry: Stored) -> dict[str, Any]:
+    body = cast("Mapping[str, Any]", entry.body)
+    if entry.topic != MESSAGE and ERASED in body:
+        raise Gone("words of this call were erased")
+    if THINNED in body:
+        raise Gone("thinned: the details of this call were dropped for their age")
+    return dict(body)

@@ -65,6 +65,15 @@ def search() -> KeywordSearch:
     return found
 
 
+def test_what_was_never_surely_speech_is_no_word() -> None:
+    cutter = Cutter()
+    door = [0.1, 0.53, 0.78, 0.76, 0.72, 0.6, *[0.1] * SOFT_END_CHUNKS]
+    word = [0.1, 0.53, 0.78, 0.96, 0.72, 0.6, *[0.1] * SOFT_END_CHUNKS]
+    cut_out = [cutter.process(chunk(number), p, covered=False) for number, p in enumerate([*door, *word])]
+    assert [each is not None for each in cut_out].count(True) == 1
+    assert cut_out[-1] is not None
+
+
 @pytest.mark.shows("V16")
 def test_a_word_between_two_silences_is_cut_with_what_was_before_it() -> None:
     (stretch,) = cut("." * 20 + "#" * 10 + "." * 20)

@@ -201,6 +201,7 @@ class Database:
                 f"the state database {self.path} was written by a newer nakari (version {found}, this one knows "
                 f"{present}); update nakari, or set another [state] folder"
             )
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # only a new file takes it
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")

@@ -62,9 +62,8 @@ async def test_the_details_of_an_old_closed_context_go_and_what_was_said_stays(d
         message("two", NOW),
         entry("tools.requests", NOW),
     )
-    assert [each.topic for each in left] == [
-        "context.epoch", "runs.new", "llm.requests", "llm.results", "context.epoch", "context.message", "tools.requests",
-    ]  # fmt: skip
+    kept = "context.epoch runs.new llm.requests llm.results context.epoch context.message tools.requests"
+    assert [each.topic for each in left] == kept.split()
     assert left[0].body == {"epoch": "one", THINNED: True}
     assert [each.body["words"] for each in await Journal(database).search("keys", "household")] == ["where are my keys"]
 
@@ -107,6 +106,8 @@ async def test_with_days_for_words_no_detail_outlives_them(database: Database) -
         database, epoch("one", week), message("one", week), epoch("two", NOW), keep=Keep(details_days=90, words_days=7)
     )
     assert "words words" not in json.dumps([dict(each.body) for each in left])
+    only = await thinned(database, message("two", week), keep=Keep(0, words_days=1))
+    assert "words words" in json.dumps([dict(each.body) for each in only]), "what is still in use stays"
 
 
 async def test_nothing_is_dropped_where_everything_is_kept(database: Database) -> None:

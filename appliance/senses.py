@@ -23,12 +23,14 @@ from appliance.ringing.ringer import Ringer
 from appliance.speaking.interruption import Interruption
 from appliance.speaking.voice import VoiceOutlet
 from appliance.state import State
+from audio.capture import LiveMicrophone
 from audio.echo.control import EchoControl
 from audio.echo.self_echo import SelfEcho
 from audio.evidence import evidence_guard
 from audio.interfaces import Player
 from audio.listener import REFLEX, Surroundings
 from audio.mouth import Mouth
+from audio.recording import RecordingSource
 from audio.reflexes.words import asked
 
 
@@ -97,6 +99,9 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
         ears = open_ears(config, reflexes.muted(source), surroundings, intake, followers, devices)
     if ringer and ears:
         ringer.is_spoken_to = ears.hear_somebody
+    if ears and isinstance(source, LiveMicrophone | RecordingSource):
+        listener = ears.listener
+        source.is_at_rest = lambda: listener.is_at_rest and mouth.current is None
     return Senses(ears, echo, mouth, voice, reflexes, ringer, intake)
 
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from audio.health import DeviceFault, Fault, LagWatch, ZeroRun
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.portaudio import SOUND_THREAD
 
 BUFFERED_SECONDS: Final = 10.0
@@ -108,6 +108,8 @@ class LiveMicrophone:
         thread: Executor = SOUND_THREAD,
     ) -> None:
         self.name = name
+        self.is_at_rest: Callable[[], bool] = lambda: False
+        """Whether blocks may be handed over `AT_REST_CHUNKS` at a time; asked in the sound card's thread."""
         self.missing = ""
         """Why it was not there when it was chosen; empty where it was, and where nobody looked."""
         self.zero_limit = ZERO_SECONDS
@@ -226,6 +228,8 @@ class LiveMicrophone:
         else:
             self._fault = Fault.GONE
         if self._is_told or self._loop is None:
+            return
+        if self.is_at_rest() and len(self._blocks) < AT_REST_CHUNKS:
             return
         self._is_told = True
         # The loop may end while the card still hands over its last block.

@@ -126,8 +126,14 @@ class Listener:
         self._now = 0.0
         """Seconds on the source's clock just after the newest chunk."""
         self._was_covered = False
+        self._is_calm = False
         self._recognition = Recognition(recognizer, surroundings.clock)
         self._recognition.on_words_so_far = self._tell_words_so_far
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody speaks and nothing sounds like it: chunks may come two at a time. Safe from any thread."""
+        return self._is_calm
 
     async def listen(self) -> None:
         """Cut the source into utterances until it ends. Raises `DeviceUnavailable` when the source does."""
@@ -170,6 +176,8 @@ class Listener:
             self._detector.reset()
             self._was_covered = covered
         probability = self._detector.probability(chunk.samples)
+        # Behind the energy gate 0 means that the room is at its background; the detector itself never is so sure.
+        self._is_calm = probability == 0.0 and not self._endpointer.is_in_turn
         for watch in self.watchers:
             watch(chunk, probability, covered)
         if covered:

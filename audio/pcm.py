@@ -1,6 +1,7 @@
 """The one form of sound inside: mono int16, 16 kHz on the way in, in chunks of 512 samples."""
 
 from dataclasses import dataclass
+from math import log10
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +19,9 @@ CHUNK_SAMPLES = 512
 CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 """0.032 s."""
 
+
+AT_REST_CHUNKS = 2
+"""Chunks handed over together while nothing is going on: half the wake-ups, and an onset is seen one chunk later at most."""
 
 QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""
@@ -52,5 +56,6 @@ def rms_dbfs(samples: Samples) -> float:
     """Return the level in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
     if len(samples) == 0:
         return QUIETEST_DBFS
-    power = float(np.mean(np.square(samples.astype(np.float64)))) / 32768.0**2
-    return max(QUIETEST_DBFS, 10.0 * float(np.log10(power))) if power > 0 else QUIETEST_DBFS
+    wave = samples.astype(np.float32)
+    power = float(wave.dot(wave)) / len(samples) / 32768.0**2
+    return max(QUIETEST_DBFS, 10.0 * log10(power)) if power > 0 else QUIETEST_DBFS

@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from audio.errors import BadRecording
-from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 
 CLOSING_SECONDS: Final = 1.5
 """Silence behind the recording, so that its last turn is committed."""
@@ -46,6 +46,8 @@ class RecordingSource:
         self.started_at = 0.0
         """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
         self.is_live = not fast
+        self.is_at_rest: Callable[[], bool] = lambda: False
+        """Whether chunks may be handed over `AT_REST_CHUNKS` at a time."""
 
     @property
     def dropped_chunks(self) -> int:
@@ -63,11 +65,17 @@ class RecordingSource:
         closing = np.zeros(int(CLOSING_SECONDS * SAMPLE_RATE), np.int16)
         padding = np.zeros(-(len(self._samples) + len(closing)) % CHUNK_SAMPLES, np.int16)
         samples = np.concatenate([self._samples, closing, padding])
+        held: list[AudioChunk] = []
         for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
-            chunk = AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS)
+            held.append(AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS))
+            is_last = start + CHUNK_SAMPLES >= len(samples)
+            if self.is_at_rest() and len(held) < AT_REST_CHUNKS and not is_last:
+                continue
             # A microphone hands a chunk over when its last sample was taken.
-            await asyncio.sleep(max(0.0, chunk.ended_at - time.monotonic()) if self.is_live else 0)
-            yield chunk
+            await asyncio.sleep(max(0.0, held[-1].ended_at - time.monotonic()) if self.is_live else 0)
+            for chunk in held:
+                yield chunk
+            held.clear()
 
 
 def _resampled(container: "av.container.InputContainer") -> Iterator[Samples]:  # type: ignore[name-defined]  # noqa: F821

@@ -117,13 +117,15 @@ class ThreadedCall:
 
     async def _stream(self, request: Mapping[str, Any]) -> None:
         litellm: Any = importlib.import_module("litellm")
-        stream = await litellm.acompletion(**request)
+        stream = await litellm.acompletion(**request, **_client_of(request["model"]))
         try:
             async for chunk in stream:
                 await self._credits.acquire()
                 self._hand_over(chunk.model_dump(exclude_none=True))
             # litellm says "stop" in place of a server that was cut off; here it keeps what the server said itself.
-            self.is_whole = stream.received_finish_reason is not None
+            # Gemini's reason comes with its last words, which litellm keeps apart.
+            said = stream.received_finish_reason or stream.intermittent_finish_reason
+            self.is_whole = said is not None
         finally:
             with anyio.CancelScope(shield=True):
                 await stream.aclose()
@@ -156,6 +158,14 @@ async def _rehearse(model: str) -> None:
             pass
 
 
+def _client_of(model: str) -> dict[str, Any]:
+    """Return the connection to pass where litellm would use one for all loops: it opens anew in each, unclosed."""
+    if not model.startswith("anthropic/"):
+        return {}
+    handler: Any = importlib.import_module("litellm.llms.custom_httpx.http_handler")
+    return {"client": handler.get_async_httpx_client(llm_provider="anthropic")}
+
+
 async def _close_clients() -> None:
     """Close this loop's connections, which litellm keeps in a cache under keys that end with the loop's id."""
     litellm: Any = sys.modules.get("litellm")
@@ -167,3 +177,4 @@ async def _close_clients() -> None:
         closed = closing()
         if isawaitable(closed):
             await closed
+    await asyncio.sleep(0)  # a socket is let go in the loop's next round

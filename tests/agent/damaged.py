@@ -111,6 +111,7 @@ CALLS: Sequence[Damaged] = (
         b"\xef\xbb\xbf" + whole(),
         *END,
         calls=(REPLY_X,),
+        litellm_loses_it=True,
     ),
     of("cut anywhere", *(bytes([byte]) for byte in whole()), *END, calls=(REPLY_X,)),
     of(

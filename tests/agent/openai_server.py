@@ -83,7 +83,7 @@ class Recorded:
         return body[found.end() : end - 1].encode()
 
 
-Page = Callable[[Recorded], Mapping[str, Any]] | Mapping[str, Any] | Scripted
+Page = Callable[[Recorded], Mapping[str, Any] | Scripted] | Mapping[str, Any] | Scripted
 
 
 class OpenAiServer:
@@ -224,9 +224,9 @@ class OpenAiServer:
         page = self._pages.get(request.path)
         if page is None:
             return error(404, f"no page {request.path}")
-        if isinstance(page, Scripted):
-            return page
         body = page(request) if callable(page) else page
+        if isinstance(body, Scripted):
+            return body
         return Scripted((json.dumps(body).encode(),), headers={"Content-Type": "application/json"})
 
 

@@ -21,7 +21,7 @@ CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 
 
 AT_REST_CHUNKS = 2
-"""Chunks handed over together while nothing is going on: half the wake-ups, and an onset is seen one chunk later at most."""
+"""Chunks handed over together while nothing goes on: half the wake-ups; an onset is seen one chunk later at most."""
 
 QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""

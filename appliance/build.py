@@ -23,10 +23,12 @@ from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
+from agent.tools.tool import Tool
 from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
+from appliance.memory_side import MemorySide, memory_side
 from appliance.options import RunOptions
 from appliance.outside import REAL, Outside
 from appliance.senses import Senses, World, join, open_senses
@@ -43,6 +45,7 @@ class Box:
     interruption: Interruption
     mind: Loop
     graph: GraphSide
+    memory: MemorySide
     household: Household
     door: Door
     warm: Callable[[], Coroutine[None, None, None]]
@@ -68,6 +71,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
         graph = await parts.enter_async_context(graph_side(config))
+        memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         models = await outside.models(config)
         for model in models:
             parts.push_async_callback(model.aclose)
@@ -77,7 +81,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = _contexts(config, state, tokens)
         thinking = Thinking(models, ReplyRouter(senses.voice, text), contexts)
-        mind = _mind(config, state, graph, thinking, senses.situation(config))
+        mind = _mind(config, state, [*memory.tools, *graph.tools], thinking, senses.situation(config))
         interruption = join(senses, mind, contexts, outside.clock)
         described: dict[str, Part] = {
             **senses.describe(),
@@ -91,11 +95,11 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(senses, interruption, mind, graph, household, door, partial(_warm, models, tokens))
+        yield Box(senses, interruption, mind, graph, memory, household, door, partial(_warm, models, tokens))
 
 
 def _mind(
-    config: Config, state: State, graph: GraphSide, thinking: Thinking, situation: Sequence[SituationProvider]
+    config: Config, state: State, tools: Sequence[Tool], thinking: Thinking, situation: Sequence[SituationProvider]
 ) -> Loop:
     desk, outlet, contexts = Desk(), thinking.outlet, thinking.contexts
     zone = str(config.zone)
@@ -106,7 +110,7 @@ def _mind(
             *timer_tools(state.mailbox, utc_now, zone),
             clock_tool(utc_now, zone),
             journal_tool(state.journal),
-            *graph.tools,
+            *tools,
         ]
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)

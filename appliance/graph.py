@@ -13,6 +13,7 @@ from agent.tools.memory import memory_tools
 from agent.tools.tool import Tool
 from appliance.config import Config
 from appliance.errors import ConfigError
+from appliance.sentence_model import usual_embedder
 from memory.audit import AuditLog
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
@@ -36,6 +37,8 @@ class GraphSide:
     run: Callable[[], Coroutine[None, None, None]]
     """Keeps the box's own store running, and the graph saved, until cancelled; returns at once without a graph."""
     describe: Callable[[], dict[str, Json]]
+    embedder: Embedder
+    """Who makes vectors, for the tiers too."""
 
 
 @asynccontextmanager
@@ -46,7 +49,7 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], _nothing, lambda: {"state": "off"})
+        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder())
         return
     store = _server(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     graph, embedder = Graph(store), choose_embedder(config)
@@ -61,10 +64,14 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
                 tools,
                 lambda: _run_own(own, writer),
                 lambda: {"state": own.state.value, "reason": own.reason} | made_by,
+                embedder,
             )
         else:
             yield GraphSide(
-                tools, lambda: keep_snapshots(writer), lambda: {"state": "server", "uri": settings.uri} | made_by
+                tools,
+                lambda: keep_snapshots(writer),
+                lambda: {"state": "server", "uri": settings.uri} | made_by,
+                embedder,
             )
     finally:
         await embedder.close()
@@ -80,10 +87,12 @@ def choose_embedder(config: Config) -> Embedder:
     settings = config.memory
     if settings.embeddings == "off":
         return NoEmbedder()
+    if settings.embeddings == "auto" and not settings.embedding_model:
+        return usual_embedder(config)
     if not settings.embedding_model:
         what = "a model's folder" if settings.embeddings == "local" else "a model's name"
         raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')
-    if settings.embeddings == "local":
+    if settings.embeddings in ("auto", "local"):
         return LocalEmbedder(embedding_folder(config))
     if not settings.embedding_url:
         raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')

@@ -68,6 +68,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
         async with asyncio.TaskGroup() as group:
             start = group.create_task
             start(box.graph.run(), name="graph: the store's child process")
+            start(box.memory.run(), name="memory: tiers and vectors of what happened")
             if ears is not None:
                 start(ears.listen(), name="ears: chunks to utterances")
                 start(senses.echo.run(), name="ears: the echo canceller, and its calibration")

@@ -69,7 +69,7 @@ class EarsSettings:
         ),
     ] = "auto"
     download: Annotated[
-        bool, Meaning("Fetch the model from the Hugging Face hub, in the background, when it is not here yet.")
+        bool, Meaning("Fetch the models that are not here yet from the Hugging Face hub, in the background.")
     ] = True
     threads: Annotated[int, Ge(0), Le(256), Meaning("Threads that recognize; 0 chooses by the processor.")] = 0
     short_window: Annotated[
@@ -183,12 +183,13 @@ class MemorySettings:
     user: Annotated[str, Meaning("User at that server.")] = "neo4j"
     bolt_port: Annotated[Port, Meaning("Port of the box's own store on this machine; 0 takes a free one.")] = 0
     embeddings: Annotated[
-        Literal["off", "local", "api"],
+        Literal["auto", "off", "local", "api"],
         Meaning(
-            'Who makes vectors of texts, to compare them by meaning: "local" a model in a folder of this machine, '
-            '"api" an OpenAI-compatible server, which is given the texts; "off" nobody, and she searches by words.'
+            'Who makes vectors of texts, to compare them by meaning: "auto" a multilingual model on this machine, '
+            'fetched once ([ears] download), "local" one in a folder of yours, "api" an OpenAI-compatible server, '
+            'which is given the texts; "off" nobody, and she searches by words.'
         ),
-    ] = "off"
+    ] = "auto"
     embedding_model: Annotated[
         str,
         Meaning(

@@ -54,7 +54,7 @@ class NoEmbedder:
         """Raise `EmbeddingUnavailable` and say how to do without."""
         del texts
         raise EmbeddingUnavailable(
-            'there is no embedding model here ([memory] embeddings = "local" or "api" sets one); '
+            'there is no embedding model here ([memory] embeddings = "auto", "local" or "api" sets one); '
             "everything else works: search by words, toLower(n.x) CONTAINS toLower($words)"
         )
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Pooling: TypeAlias = Literal["mean", "cls"]
 """How the vectors of the tokens become one: their mean, or the first one's."""
 
-MODELS: Final = ("model.onnx", "onnx/model.onnx")
-"""Where sentence-transformers and the hub put the exported network, in the order to look."""
+MODELS: Final = ("model.onnx", "onnx/model.onnx", "model_quint8_avx2.onnx", "model_qint8_arm64.onnx")
+"""Where sentence-transformers and the hub put the exported network, whole or in int8, in the order to look."""
 
 POOLINGS: Final[dict[str, Pooling]] = {
     "pooling_mode_mean_tokens": "mean",
@@ -54,9 +54,11 @@ class LocalEmbedder:
     Vectors have length 1. A folder that is no model is told at each text, so that a mended one needs no restart.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, absent: str = "") -> None:
+        """`absent` is what is said while the folder is not there; "" names what it lacks."""
         self.name = f"local:{folder.name}"
         self._folder = folder
+        self._absent = absent
         self._model: SentenceModel | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
 
@@ -70,6 +72,8 @@ class LocalEmbedder:
 
     def _embed(self, texts: tuple[str, ...]) -> list[list[float]]:
         if self._model is None:
+            if self._absent and not self._folder.is_dir():
+                raise EmbeddingUnavailable(self._absent)
             self._model = load_model(self._folder)
         vectors: list[list[float]] = []
         for first in range(0, len(texts), BATCH):

@@ -30,7 +30,7 @@ def list_models(invocation: Invocation, measure: bool) -> Exit:
 @click.option("--folder", type=PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
 @click.pass_obj
 def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
-    """Fetch the Whisper model NAME from the Hugging Face hub.
+    """Fetch the Whisper model NAME, or the model that compares by meaning, from the Hugging Face hub.
 
     Stopped, it goes on from where it was; nothing but a whole, checked model ever stands in its place. "auto" fetches
     the usual one if none is here, measures the box and remembers the best.

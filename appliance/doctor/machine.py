@@ -155,6 +155,10 @@ def leaves_the_house(config: Config, has_local_model: bool = False) -> Iterator[
         yield f"the embeddings API at {memory.embedding_url} (what she compares by meaning; [memory] embeddings)"
     if config.ears.download and "/" not in config.ears.model and _lacks_model(config):
         yield "fetching the recognizer's model, once (its name; [ears] download)"
+    from appliance import sentence_model
+
+    if config.ears.download and sentence_model.is_wanted(config) and not sentence_model.is_here(config):
+        yield "fetching the sentence model, once (its name; [ears] download)"
 
 
 def _lacks_model(config: Config) -> bool:

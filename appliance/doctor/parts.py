@@ -58,6 +58,15 @@ def embeddings(config: Config) -> Line:
     settings = config.memory
     if settings.embeddings == "off" or not settings.enabled:
         return Line("embeddings", Verdict.OK, "switched off; she searches her graph by words")
+    from appliance import sentence_model
+
+    if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
+        coming = "it is fetched in the background" if config.ears.download else "she searches by words"
+        return Line(
+            "embeddings",
+            Verdict.OK,
+            f"no sentence model here yet ({coming}): `nakari models pull {sentence_model.NAME}`",
+        )
     embedder = choose_embedder(config)
     if settings.embeddings == "api":
         server = _Server(

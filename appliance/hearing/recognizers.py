@@ -1,10 +1,8 @@
 """Which recognizer hears: Whisper where a model is there, the last resort until one has come."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import structlog
@@ -20,8 +18,9 @@ from appliance.hearing.choice import (
     pick,
     recall,
 )
+from appliance.hearing.pull import pull
 from appliance.hearing.short_window import is_short
-from audio.errors import AudioError, ModelNotFound
+from audio.errors import AudioError
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
 from audio.recognizer.hotwords import Hotwords, listed, no_hotwords
@@ -35,9 +34,6 @@ TRY_AGAIN_SECONDS: Final = 3600.0
 
 SETTLE_SECONDS: Final = 20.0
 """After the start, before the box is measured: until then it does much else."""
-
-_CODE: Final = Path(__file__).resolve().parents[2]
-"""Where `python -m appliance` finds it."""
 
 
 class CurrentRecognizer:
@@ -93,7 +89,7 @@ class Hearing:
             await asyncio.sleep(self.settle)
         while self._is_to_be_fetched() or is_to_be_measured(self.config):
             try:
-                await _pull(self.config)
+                await pull(self.config, self.config.ears.model)
                 await self._change()
             except AudioError as error:
                 log.warning("model_not_ready", model=self.config.ears.model, reason=str(error))
@@ -163,24 +159,3 @@ def _whisper(config: Config, picked: Pick, names: Hotwords) -> FasterWhisperReco
 
     options = WhisperOptions(is_short(config, picked), hotwords)
     return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads, options)
-
-
-async def _pull(config: Config) -> None:
-    """Run `nakari models pull` for the configured model. Raises `ModelNotFound` with its sentence."""
-    named = ["--config", str(config.file)] if config.file else []
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "appliance", *named, "models", "pull", config.ears.model),
-        cwd=_CODE,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        _, said = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-    if process.returncode:
-        last = said.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("nakari: ")
-        raise ModelNotFound(last or f"`nakari models pull {config.ears.model}` ended with {process.returncode}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from appliance import sentence_model
 from appliance.config import Config
 from appliance.exits import Exit
 from appliance.hearing.choice import (
@@ -47,6 +48,8 @@ def pull(config: Config, name: str, folder: Path | None) -> Exit:
         _tell_best(measured)
         return Exit.OK
     place = folder or models_folder(config)
+    if name == sentence_model.NAME:
+        return _pull_sentence_model(place)
     if find_model(place / name):
         click.echo(f"{place / name} is here already; remove it to fetch it anew")
         return Exit.OK
@@ -88,6 +91,8 @@ def lines(config: Config) -> Iterator[str]:
             facts.append("listens")
         size = f"{here[name].size / 1e6:.0f}" if name in here else MEGABYTES[name]
         yield f"{name:<12}{size:>5} MB  {', '.join(facts)}"
+    there = "here" if sentence_model.is_here(config) else "not here"
+    yield f"{sentence_model.NAME}  {sentence_model.MEGABYTES} MB  {there}, compares texts by meaning"
     if picked is None:
         yield "none of them listens: the small English recognizer does; `nakari models pull auto` fetches one"
     elif picked.folder.parent != folder:
@@ -115,10 +120,22 @@ def _whereabouts(model: Model | None, part: Path) -> str:
     return "not here"
 
 
+def _pull_sentence_model(folder: Path) -> Exit:
+    if sentence_model.wanted().is_in(folder / sentence_model.NAME):
+        click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
+    else:
+        _fetch(sentence_model.NAME, folder)
+        click.echo('she compares by meaning with it from now on, where [memory] embeddings is "auto"')
+    return Exit.OK
+
+
 def _fetch(name: str, folder: Path) -> Path:
     progress = FetchProgress(name, sys.stdout)
     try:
-        found = fetch_model(name, folder, audience=progress)
+        if name == sentence_model.NAME:
+            found = sentence_model.fetch_it(folder, progress)
+        else:
+            found = fetch_model(name, folder, audience=progress)
     except KeyboardInterrupt:
         progress.end()
         click.echo("stopped; what has come is kept, and the same command goes on from there", err=True)

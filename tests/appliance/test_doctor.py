@@ -16,8 +16,10 @@ from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.machine import BUILT, has_default_route, judge_clock, judge_space, leaves_the_house, missing_of
 from appliance.errors import ConfigError
+from appliance.sentence_model import NAME, network
 from appliance.settings import EarsSettings, MemorySettings, ModelSettings, VoiceSettings
 from tests.appliance.command import ROOT, nakari
+from tests.memory.onnx_model import write_model
 
 SILENT = VoiceSettings(engine="espeak")
 DEAF = EarsSettings(download=False)
@@ -162,6 +164,7 @@ def quiet(config: Config) -> Config:
 EDGE = "the edge voice (what she says; [voice] engine)"
 PROVIDER = "the model's provider (what is said and remembered; [model] provider)"
 FETCH = "fetching the recognizer's model, once (its name; [ears] download)"
+SENTENCES = "fetching the sentence model, once (its name; [ears] download)"
 KEY = {"OPENAI_API_KEY": Secret("k")}
 
 
@@ -177,10 +180,11 @@ def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
         (lambda c: replace(c, voice=VoiceSettings()), [EDGE]),
         (lambda c: replace(c, voice=VoiceSettings(edge_url="ws://127.0.0.1:9/x")), []),
         (lambda c: replace(c, voice=VoiceSettings(edge_url="wss://voice.example")), [EDGE]),
-        (lambda c: replace(c, ears=EarsSettings()), [FETCH]),
-        (lambda c: replace(c, ears=EarsSettings(model="small")), [FETCH]),
-        (lambda c: replace(c, ears=EarsSettings(model="no-such-name")), []),
-        (lambda c: replace(c, ears=EarsSettings(model="/opt/whisper")), []),
+        (lambda c: replace(c, ears=EarsSettings()), [FETCH, SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(), memory=MemorySettings(embeddings="off")), [FETCH]),
+        (lambda c: replace(c, ears=EarsSettings(model="small")), [FETCH, SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(model="no-such-name")), [SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(model="/opt/whisper")), [SENTENCES]),
         (lambda c: replace(c, model=ModelSettings("openai", "m", "http://localhost:11434/v1"), secrets=KEY), []),
         (lambda c: replace(c, model=ModelSettings("openai", "m", "http://[::1]:8080/v1")), []),
         (
@@ -222,6 +226,8 @@ def test_a_model_that_is_here_is_not_fetched(config: Config) -> None:
     folder.mkdir(parents=True)
     for name in ("config.json", "model.bin", "tokenizer.json", "preprocessor_config.json", "vocabulary.json"):
         (folder / name).touch()
+    assert list(leaves_the_house(hearing)) == [SENTENCES]
+    write_model(config.state_folder / "models" / NAME, place=network().rpartition("/")[2])
     assert list(leaves_the_house(hearing)) == []
 
 
@@ -229,7 +235,7 @@ def test_a_model_that_is_here_is_not_fetched(config: Config) -> None:
 def test_the_privacy_line_lists_all_or_says_nothing(config: Config) -> None:
     assert checks_machine.privacy(quiet(config)) == Line("privacy", Verdict.OK, "nothing leaves this machine")
     line = checks_machine.privacy(config)
-    assert line == Line("privacy", Verdict.OK, f"leaves this machine: {EDGE}; {FETCH}")
+    assert line == Line("privacy", Verdict.OK, f"leaves this machine: {EDGE}; {FETCH}; {SENTENCES}")
 
 
 def test_a_quiet_configuration_needs_no_network(config: Config) -> None:

@@ -10,6 +10,7 @@ from agent.tools.tool import Call, run_tool
 from appliance.config import Config, load
 from appliance.errors import ConfigError
 from appliance.graph import choose_embedder, embedding_folder, graph_side
+from appliance.sentence_model import NAME
 from memory.embedding import NoEmbedder, OpenAiEmbedder, handle_of
 from memory.embedding_local import LocalEmbedder
 from tests.memory.embeddings_server import embeddings_server
@@ -37,14 +38,29 @@ def handle_json(text: str, model: str) -> str:
     return f'{{"handle":"{handle_of(text, model)}"}}'
 
 
-def test_without_a_word_there_is_none(tmp_path: Path) -> None:
-    assert isinstance(choose_embedder(config_of(tmp_path, "")), NoEmbedder)
+@pytest.mark.shows("F29")
+async def test_without_a_word_it_is_the_model_of_the_box_as_soon_as_that_is_here(tmp_path: Path) -> None:
+    config = config_of(tmp_path, "")
+    embedder = choose_embedder(config)
+    (answer,) = await asked(config, "tea")
+    assert answer.startswith("error: there is no embedding model here yet (it is being fetched); everything else works")
+    write_model(config.state_folder / "models" / NAME)
+    assert len(await embedder.embed(["tea"])) == 1  # without a restart
+    await embedder.close()
+    assert await asked(config, "tea") == [handle_json("tea", f"local:{NAME}")]
 
 
-async def test_the_tool_says_what_to_set_and_what_works_without(tmp_path: Path) -> None:
-    (answer,) = await asked(config_of(tmp_path, ""), "tea")
+async def test_where_nothing_may_be_fetched_it_says_how(tmp_path: Path) -> None:
+    (answer,) = await asked(config_of(tmp_path, "[ears]\ndownload = false"), "tea")
+    assert f"(`nakari models pull {NAME}` fetches it)" in answer
+
+
+async def test_what_is_off_is_off_and_the_tool_says_what_works_without(tmp_path: Path) -> None:
+    config = config_of(tmp_path, 'embeddings = "off"')
+    assert isinstance(choose_embedder(config), NoEmbedder)
+    (answer,) = await asked(config, "tea")
     assert answer.startswith(
-        'error: there is no embedding model here ([memory] embeddings = "local" or "api" sets one)'
+        'error: there is no embedding model here ([memory] embeddings = "auto", "local" or "api" sets one)'
     )
     assert "everything else works" in answer
 
@@ -115,7 +131,7 @@ def test_a_choice_that_lacks_something_is_a_wrong_configuration(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('embeddings = "onnx"', "[memory] embeddings should be 'off', 'local' or 'api'"),
+        ('embeddings = "onnx"', "[memory] embeddings should be 'auto', 'off', 'local' or 'api'"),
         ('embedding_url = "127.0.0.1:11434"', "[memory] embedding_url should begin with http:// or https://"),
         ('embedding_url = "http://me:0123@box/v1"', "should hold no user and no password"),
         ('embedding_key_env = "sk-0123456789"', "not the key itself"),

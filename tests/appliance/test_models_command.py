@@ -14,6 +14,7 @@ import pytest
 
 from appliance.cli import INTERRUPTED
 from appliance.exits import Exit
+from appliance.sentence_model import NAME
 from audio.recognizer.models import MEGABYTES, WEIGHTS, find_model
 from tests.appliance.command import environment, nakari, state_folder
 from tests.audio.hub_server import OF_TINY, Hub, Refusal, serving
@@ -194,6 +195,7 @@ def test_the_list_names_every_model_and_says_that_none_is_here(tmp_path: Path) -
     assert found.pop("") == (
         "none of them listens: the small English recognizer does; `nakari models pull auto` fetches one"
     )
+    assert found.pop(NAME) == "not here, compares texts by meaning"
     assert found == dict.fromkeys(MEGABYTES, "not here")
     assert "base          145 MB  not here\n" in nakari(tmp_path, "models", "list").stdout
     assert not state_folder(tmp_path).exists()

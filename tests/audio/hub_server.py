@@ -67,7 +67,8 @@ class Hub:
         ]
 
     def file(self, path: str) -> bytes:
-        repository, name = "/".join(path.strip("/").split("/")[-5:-3]), path.rsplit("/", 1)[1]
+        before, _, after = path.partition("/resolve/")
+        repository, name = "/".join(before.split("/")[-2:]), after.partition("/")[2]
         return self.repositories.get(repository, {}).get(name, b"")
 
 

@@ -1,0 +1,51 @@
+"""What happened, kept by age, importance and meaning: the tiers and their vectors, filled beside the mind."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+
+from agent.event import Event, utc_now
+from agent.model.messages import Json
+from agent.tools.journal import recall_tool
+from agent.tools.tool import Tool
+from appliance.config import Config
+from appliance.sentence_model import keep_fetching
+from appliance.state import State
+from memory.embedding import Embedder
+from memory.recall import Recall, keep_filled
+from memory.tiers import Tiers
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySide:
+    """What the rest of the box sees of the tiers."""
+
+    tiers: Tiers
+    recall: Recall
+    tools: list[Tool]
+    run: Callable[[], Coroutine[None, None, None]]
+    """Fills the tiers, makes their vectors and fetches the model for them, until cancelled."""
+    embedder: Embedder
+
+    def describe(self) -> dict[str, Json]:
+        """Say who makes the vectors."""
+        return {"embeddings": self.embedder.name}
+
+
+def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bool) -> MemorySide:
+    """Put the tiers over the state database; nothing is read yet. `fetches` lets the sentence model come."""
+    tiers = Tiers(state.journal.database, state.journal, utc_now)
+    recall = Recall(state.journal.database, embedder)
+
+    async def run() -> None:
+        async def look(envelope: Event) -> None:
+            if envelope.metadata.get("event") == "run_finished":
+                tiers.changed.set()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_filled(tiers, recall), name="memory: the journal into tiers, and vectors")
+            group.create_task(state.bus.attend("ui.events", look), name="memory: sees that a run is over")
+            if fetches:
+                group.create_task(keep_fetching(config, tiers.changed.set), name="memory: the sentence model, once")
+
+    return MemorySide(tiers, recall, [recall_tool(recall)], run, embedder)

@@ -1,0 +1,99 @@
+"""The model that compares by meaning, fetched through the real client from a server that speaks the hub's protocol."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from appliance.config import Config, load
+from appliance.exits import Exit
+from appliance.sentence_model import NAME, REPOSITORY, fetch_it, is_here, is_wanted, keep_fetching, network
+from audio.errors import ModelNotFound
+from memory.embedding_local import LocalEmbedder
+from tests.appliance.command import nakari, state_folder
+from tests.audio.hub_server import Hub, serving
+from tests.memory import onnx_model
+
+pytestmark = pytest.mark.shows("F29", "C8")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, bytes]:
+    """Return the repository of the hub, with a small real model in the place of the large one."""
+    folder = onnx_model.write_model(tmp_path / "made")
+    tokenizer = (folder / "tokenizer.json").read_bytes()
+    return {network(): onnx_model.network(), "tokenizer.json": tokenizer, "onnx/model.onnx": b"x", "README.md": b"x"}
+
+
+@pytest.fixture
+def hub(files: dict[str, bytes]) -> Iterator[Hub]:
+    with serving(Hub({REPOSITORY: files})) as hub:
+        yield hub
+
+
+async def test_it_comes_whole_and_makes_vectors(tmp_path: Path, hub: Hub) -> None:
+    folder = fetch_it(tmp_path, hub=hub.address)
+    assert folder == tmp_path / NAME
+    assert sorted(path.name for path in folder.iterdir()) == sorted([Path(network()).name, "tokenizer.json"])
+    embedder = LocalEmbedder(folder)
+    [vector] = await embedder.embed(["dog"])
+    assert vector == pytest.approx([0, 0, 1])
+    await embedder.close()
+    hub.asked.clear()
+    assert fetch_it(tmp_path, hub=hub.address) == folder
+    assert hub.asked == []
+
+
+def test_half_a_model_is_not_taken(tmp_path: Path, files: dict[str, bytes]) -> None:
+    del files["tokenizer.json"]
+    with (
+        serving(Hub({REPOSITORY: files})) as hub,
+        pytest.raises(ModelNotFound, match=r"is no sentence model: tokenizer\.json missing"),
+    ):
+        fetch_it(tmp_path, hub=hub.address)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_the_command_pulls_it_with_progress(tmp_path: Path, hub: Hub) -> None:
+    done = nakari(tmp_path, "models", "pull", NAME, HF_ENDPOINT=hub.address)
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    assert f"{NAME} is in {state_folder(tmp_path)}/models/{NAME}, whole and checked" in done.stdout
+    again = nakari(tmp_path, "models", "pull", NAME, HF_ENDPOINT=hub.address)
+    assert again.stdout.endswith("is here already; remove it to fetch it anew\n")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    file = tmp_path / "nakari.toml"
+    file.write_text(f'[state]\nfolder = "{tmp_path}/state"\n', encoding="utf-8")
+    return load(file, {"HOME": str(tmp_path)})
+
+
+async def test_it_is_fetched_in_the_background_and_the_tiers_are_told(
+    config: Config, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", hub.address)  # the child inherits it, as from a person's shell
+    came = asyncio.Event()
+    assert is_wanted(config)
+    async with asyncio.timeout(30):
+        await keep_fetching(config, came.set)
+    assert is_here(config)
+    assert came.is_set()
+
+
+async def test_it_is_not_fetched_where_it_must_not(config: Config) -> None:
+    for changed in (
+        replace(config, ears=replace(config.ears, download=False)),
+        replace(config, memory=replace(config.memory, embeddings="off")),
+        replace(config, memory=replace(config.memory, embedding_model="/opt/mine")),
+        replace(config, memory=replace(config.memory, enabled=False)),
+    ):
+        async with asyncio.timeout(5):
+            await keep_fetching(changed, pytest.fail)
+
+
+def test_the_network_is_the_one_for_the_processor() -> None:
+    assert network("aarch64") == "onnx/model_qint8_arm64.onnx"
+    assert network("x86_64") == "onnx/model_quint8_avx2.onnx"

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from appliance.ringing.words import is_stop
 from audio.earcons import SAMPLE_RATE, bell
 from tests.agent.openai_script import Scripted, Stall
 from tests.agent.openai_server import OpenAiServer, call, calls, reply
@@ -131,9 +132,10 @@ def test_it_is_stopped_by_voice(card: VirtualSound, home: Household, tmp_path: P
         _nothing_more(home, service)
         assert [line["event"] for line in service.log].count("ring_sounded") == rings
         assert service.stop() == 0
-    assert stopped["words"] == "Stop."
+    # Spotted in the sound before the recognizer is through: which stop it was is not sure then, and matters to nobody.
+    assert is_stop(str(stopped["words"]))
     words = home.rows("SELECT body FROM journal WHERE topic = 'timer.stopped'")
-    assert [json.loads(str(body))["words"] for (body,) in words] == ["Stop."]
+    assert [json.loads(str(body))["words"] for (body,) in words] == [stopped["words"]]
     assert home.rows("SELECT count(*) FROM mailbox WHERE type = 'asr_transcript'") == [(0,)], "not for the mind"
 
 

@@ -9,7 +9,10 @@ MemoryFailure               each sentence names the cause and the mend
 │   └── TooLarge            statement, rows, bytes or time over the limit
 ├── AuditBroken             the audit log is not as it was written
 ├── SnapshotBroken          a snapshot cannot be read, or is not what was written
-└── EmbeddingUnavailable    no embedding model is configured or reachable
+├── EmbeddingUnavailable    no embedding model is configured or reachable
+├── NotProven               a signature does not prove whose it is
+├── RegistrationNeeded      a visitor asked for what only members have
+└── SettingRefused          a setting there is not, of another type, or not an owner's to change
 """
 
 
@@ -51,3 +54,15 @@ class SnapshotBroken(MemoryFailure):
 
 class EmbeddingUnavailable(MemoryFailure):
     """No embedding model. Mend: configure one; everything else works without."""
+
+
+class NotProven(MemoryFailure):
+    """A signature does not prove whose it is. Mend: a new challenge, signed with the key that is shown."""
+
+
+class RegistrationNeeded(MemoryFailure):
+    """A visitor asked for what only members have. Mend: the sentence says how to register."""
+
+
+class SettingRefused(MemoryFailure):
+    """A setting there is not, of another type, or the box's own. Mend: the sentence names those there are."""

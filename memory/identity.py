@@ -1,0 +1,166 @@
+"""Who somebody is, by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
+
+import json
+import os
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from memory.errors import NotProven, RegistrationNeeded
+
+CHALLENGE_SECONDS: Final = 60.0
+"""How long a challenge may be answered, once."""
+
+MOST_CHALLENGES: Final = 256
+"""Open at a time; the oldest is dropped for a new one."""
+
+PURPOSE: Final = b"nakari identity v1\n"
+"""What is signed before the challenge, so that the signature is good for nothing else."""
+
+HOW_TO_REGISTER: Final = (
+    "you are a visitor here: you can talk, and nothing of yours is kept as a setting; "
+    "`nakari identity create NAME` on the box makes you a member"
+)
+
+_KEY: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Somebody the box can tell from others."""
+
+    owner_key: str
+    """The public key: 64 hexadecimal digits."""
+    name: str = ""
+    """As it was registered; "" of a visitor."""
+    created_at: datetime | None = None
+    """Aware UTC; None of a visitor."""
+
+    @property
+    def is_member(self) -> bool:
+        """Whether the box knows them."""
+        return self.created_at is not None
+
+
+class Identities:
+    """The members of a box, one small file each, so that the command needs no running service and waits for none.
+
+    A proof is: ask for a challenge, sign it (`sign`), give key and signature back. It is good once, for a minute.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._challenges: OrderedDict[str, float] = OrderedDict()
+        """Open ones, with the moment they end at."""
+
+    def register(self, name: str, owner_key: str) -> Identity:
+        """Make a member of whoever has this key, durable on return; a known key keeps its first name.
+
+        Raises `ValueError` for what is no public key or no name, `OSError` when it cannot be written.
+        """
+        if not name.strip() or not name.isprintable():
+            raise ValueError("an identity needs a name that can be read")
+        _check(owner_key)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        told = {"name": name.strip(), "created_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        part = self._folder / f"{owner_key}.part"
+        with part.open("w", encoding="utf-8") as out:
+            json.dump(told, out, ensure_ascii=False)
+            out.flush()
+            os.fsync(out.fileno())
+        if self.find(owner_key).is_member:
+            part.unlink()
+        else:
+            part.replace(self._file(owner_key))
+            _sync(self._folder)
+        return self.find(owner_key)
+
+    def find(self, owner_key: str) -> Identity:
+        """Return who has this key: a member, or a visitor where it is not known here."""
+        if not _KEY.fullmatch(owner_key) or not self._file(owner_key).is_file():
+            return Identity(owner_key)
+        told = json.loads(self._file(owner_key).read_text(encoding="utf-8"))
+        return Identity(owner_key, told["name"], datetime.fromisoformat(told["created_at"]))
+
+    def members(self) -> list[Identity]:
+        """Return everybody who is registered, by name."""
+        found = [self.find(file.stem) for file in self._folder.glob("*.json")] if self._folder.is_dir() else []
+        return sorted(found, key=lambda identity: (identity.name, identity.owner_key))
+
+    def challenge(self) -> str:
+        """Return something new to be signed."""
+        made = secrets.token_hex(32)
+        self._challenges[made] = self._clock() + CHALLENGE_SECONDS
+        while len(self._challenges) > MOST_CHALLENGES:
+            self._challenges.popitem(last=False)
+        return made
+
+    def prove(self, owner_key: str, challenge: str, signature: str) -> Identity:
+        """Return who signed the challenge, a member or a visitor. Raises `NotProven` for anything that proves nothing.
+
+        `signature` is hexadecimal. The challenge is used up, whatever it proved.
+        """
+        ends = self._challenges.pop(challenge, None)
+        if ends is None or self._clock() > ends:
+            raise NotProven("this challenge is unknown, used or too old; ask for a new one")
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            _check(owner_key)
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(owner_key))
+            key.verify(bytes.fromhex(signature), PURPOSE + challenge.encode())
+        except (ValueError, InvalidSignature) as error:
+            raise NotProven("the signature is not this key's; sign the challenge with the key you show") from error
+        return self.find(owner_key)
+
+    def require_member(self, owner_key: str) -> Identity:
+        """Return the member with this key. Raises `RegistrationNeeded`, which says how to become one."""
+        found = self.find(owner_key)
+        if not found.is_member:
+            raise RegistrationNeeded(HOW_TO_REGISTER)
+        return found
+
+    def _file(self, owner_key: str) -> Path:
+        return self._folder / f"{owner_key}.json"
+
+
+def new_key() -> tuple[bytes, str]:
+    """Return a new private key as PEM (PKCS 8, without a password), and its public key as 64 hexadecimal digits."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return pem, key.public_key().public_bytes_raw().hex()
+
+
+def sign(private_pem: bytes, challenge: str) -> str:
+    """Return the signature of a challenge, hexadecimal; what a member's program does. Raises ValueError for no key."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    key = load_pem_private_key(private_pem, None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ValueError("this is no Ed25519 key")  # noqa: TRY004  the value is a key, of another kind
+    return key.sign(PURPOSE + challenge.encode()).hex()
+
+
+def _check(owner_key: str) -> None:
+    if not _KEY.fullmatch(owner_key):
+        raise ValueError("a public key is 64 hexadecimal digits, in small letters")
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

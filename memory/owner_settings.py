@@ -1,0 +1,133 @@
+"""Settings and prompt overrides of owners, over the box's defaults and under its system keys."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from memory.database import Database
+from memory.errors import SettingRefused
+
+Value: TypeAlias = bool | int | float | str
+Level: TypeAlias = Literal["system", "owner", "default"]
+"""Where a value comes from, the strongest first."""
+
+PROMPT: Final = "prompt."
+"""What the name of a prompt module's override begins with."""
+
+LONGEST: Final = 20_000
+"""Characters of a text; a prompt module has fewer."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS owner_setting (
+    owner_key TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    value     TEXT NOT NULL,
+    PRIMARY KEY (owner_key, name)
+) WITHOUT ROWID;
+"""
+"""For `Database.open`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """What holds for an owner, and why."""
+
+    value: Value
+    level: Level
+
+
+def effective(system: Value | None, default: Value | None, owner: Value | None) -> Effective | None:
+    """Return what holds of three levels: the system's, which nobody overrides, else the owner's, else the default."""
+    if system is not None:
+        return Effective(system, "system")
+    if owner is not None:
+        return Effective(owner, "owner")
+    return Effective(default, "default") if default is not None else None
+
+
+class OwnerSettings:
+    """What each owner has set for themselves; nobody's reaches another. Read from memory, written through.
+
+    `defaults` names all that may be set, with the type each has; `system` what may not. `may_keep` raises for an owner
+    who may keep nothing (a visitor), and says how to become one who may.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        defaults: Mapping[str, Value],
+        system: Mapping[str, Value],
+        may_keep: Callable[[str], object],
+    ) -> None:
+        self._database = database
+        self._defaults = dict(defaults)
+        self._system = dict(system)
+        self._may_keep = may_keep
+        self._kept: dict[str, dict[str, Value]] = {}
+
+    async def load(self) -> None:
+        """Read what was kept; once, before anything else."""
+        self._kept = await self._database.read(_load)
+
+    def of(self, owner_key: str, name: str) -> Effective:
+        """Return what holds for an owner. Raises `SettingRefused` for a name that there is not."""
+        kept = self._kept.get(owner_key, {}).get(name)
+        found = effective(self._system.get(name), self._defaults.get(name), kept)
+        if found is None:
+            raise SettingRefused(self._unknown(name))
+        return found
+
+    def prompts(self, owner_key: str) -> dict[str, str]:
+        """Return the prompt modules that an owner has in words of their own, by module."""
+        kept = self._kept.get(owner_key, {})
+        names = [name for name in kept if name.startswith(PROMPT) and self.of(owner_key, name).level == "owner"]
+        return {name.removeprefix(PROMPT): str(kept[name]) for name in names}
+
+    async def set(self, owner_key: str, name: str, value: Value) -> None:
+        """Keep a value for an owner, durable on return.
+
+        Raises `SettingRefused` for a system key, an unknown name or a value of another type; what `may_keep` raises for
+        a visitor.
+        """
+        if name in self._system:
+            raise SettingRefused(f"{name} belongs to the box and holds for everybody; its configuration file sets it")
+        if name not in self._defaults:
+            raise SettingRefused(self._unknown(name))
+        wanted = type(self._defaults[name])
+        if type(value) is not wanted or (isinstance(value, str) and len(value) > LONGEST):
+            raise SettingRefused(f"{name} is a {wanted.__name__}, at most {LONGEST} characters of it")
+        self._may_keep(owner_key)
+        await self._database.write(partial(_keep, owner_key=owner_key, name=name, value=json.dumps(value)))
+        self._kept.setdefault(owner_key, {})[name] = value
+
+    async def reset(self, owner_key: str, *names: str) -> None:
+        """Take an owner's own values back, all of them where none is named."""
+        gone = names or tuple(self._kept.get(owner_key, {}))
+        await self._database.write(partial(_drop, owner_key=owner_key, names=gone))
+        for name in gone:
+            self._kept.get(owner_key, {}).pop(name, None)
+
+    def _unknown(self, name: str) -> str:
+        return f"there is no setting {name!r}; there are {', '.join(sorted(self._defaults))}"
+
+
+def _load(connection: sqlite3.Connection) -> dict[str, dict[str, Value]]:
+    kept: dict[str, dict[str, Value]] = {}
+    for row in connection.execute("SELECT owner_key, name, value FROM owner_setting"):
+        kept.setdefault(row["owner_key"], {})[row["name"]] = json.loads(row["value"])
+    return kept
+
+
+def _keep(connection: sqlite3.Connection, owner_key: str, name: str, value: str) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO owner_setting (owner_key, name, value) VALUES (?, ?, ?)", (owner_key, name, value)
+    )
+
+
+def _drop(connection: sqlite3.Connection, owner_key: str, names: tuple[str, ...]) -> None:
+    connection.executemany(
+        "DELETE FROM owner_setting WHERE owner_key = ? AND name = ?", [(owner_key, name) for name in names]
+    )

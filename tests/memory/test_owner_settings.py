@@ -1,0 +1,105 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.database import Database
+from memory.errors import RegistrationNeeded, SettingRefused
+from memory.owner_settings import LONGEST, SCHEMA, Effective, OwnerSettings, Value, effective
+
+pytestmark = pytest.mark.shows("F14", "F16")
+
+DEFAULTS: dict[str, Value] = {"prompt.persona": "", "prompt.tools": "", "volume": 50, "calls": 9}
+SYSTEM: dict[str, Value] = {"calls": 10}
+
+
+def members_only(owner_key: str) -> None:
+    if owner_key == "visitor":
+        raise RegistrationNeeded("register first")
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[OwnerSettings]:
+    database = Database(folder / "nakari.db")
+    await database.open(SCHEMA)
+    settings = OwnerSettings(database, DEFAULTS, SYSTEM, members_only)
+    await settings.load()
+    try:
+        yield settings
+    finally:
+        await database.close()
+
+
+@pytest.mark.parametrize(
+    ("system", "default", "owner", "found"),
+    [
+        (None, None, None, None),
+        (None, 1, None, Effective(1, "default")),
+        (None, None, 2, Effective(2, "owner")),
+        (None, 1, 2, Effective(2, "owner")),
+        (3, None, None, Effective(3, "system")),
+        (3, 1, None, Effective(3, "system")),
+        (3, None, 2, Effective(3, "system")),
+        (3, 1, 2, Effective(3, "system")),
+        (0, 1, 2, Effective(0, "system")),
+        (None, 1, False, Effective(False, "owner")),
+        (None, "x", "", Effective("", "owner")),
+    ],
+)
+def test_precedence(system: Value | None, default: Value | None, owner: Value | None, found: Effective | None) -> None:
+    assert effective(system, default, owner) == found
+
+
+async def test_an_owner_s_values_last_and_are_theirs_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        await settings.set("ada", "volume", 80)
+        await settings.set("ada", "prompt.persona", "Be short.")
+        await settings.set("eve", "volume", 10)
+    async with opened(tmp_path) as settings:
+        assert settings.of("ada", "volume") == Effective(80, "owner")
+        assert settings.of("eve", "volume") == Effective(10, "owner")
+        assert settings.of("household", "volume") == Effective(50, "default")
+        assert settings.prompts("ada") == {"persona": "Be short."}
+        assert settings.prompts("eve") == {}
+
+
+async def test_they_can_be_taken_back_one_or_all(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        for name, value in (("volume", 80), ("prompt.persona", "x"), ("prompt.tools", "y")):
+            await settings.set("ada", name, value)
+        await settings.set("eve", "volume", 10)
+        await settings.reset("ada", "volume")
+        assert settings.of("ada", "volume") == Effective(50, "default")
+        await settings.reset("ada")
+        assert settings.prompts("ada") == {}
+    async with opened(tmp_path) as settings:
+        assert settings.prompts("ada") == {}
+        assert settings.of("eve", "volume") == Effective(10, "owner")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("calls", 99, "belongs to the box"),
+        ("nonsense", 1, "there are calls, prompt.persona, prompt.tools, volume"),
+        ("volume", "loud", "volume is a int"),
+        ("volume", True, "volume is a int"),
+        ("prompt.persona", "x" * (LONGEST + 1), "at most"),
+    ],
+)
+async def test_what_is_not_theirs_to_set_is_refused(tmp_path: Path, name: str, value: Value, words: str) -> None:
+    async with opened(tmp_path) as settings:
+        with pytest.raises(SettingRefused, match=words):
+            await settings.set("ada", name, value)
+        assert settings.of("ada", "calls") == Effective(10, "system")
+        with pytest.raises(SettingRefused, match="there is no setting"):
+            settings.of("ada", "nonsense")
+
+
+@pytest.mark.shows("F13")
+async def test_a_visitor_keeps_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        with pytest.raises(RegistrationNeeded):
+            await settings.set("visitor", "volume", 80)
+        assert settings.of("visitor", "volume") == Effective(50, "default")

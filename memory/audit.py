@@ -2,24 +2,21 @@
 
 import asyncio
 import errno
-import hashlib
-import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, Self, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
+from memory.audit_record import Kind, Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
 from memory.graph.store import Json
 
 T = TypeVar("T")
-
-Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased"]
 
 SEGMENT_BYTES: Final = 8_000_000
 """A file that has grown so long is closed, and the next one begun."""
@@ -30,67 +27,6 @@ BEGINNING: Final = "0" * 64
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """On whose behalf something is written."""
-
-    event_id: str = ""
-    owner_key: str = "household"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One line of the log."""
-
-    seq: int
-    """1, 2, 3 …"""
-    at: datetime
-    """Aware UTC; when it was written, by the writer's clock."""
-    kind: Kind
-    facts: Mapping[str, Json]
-    """What is not hers: ids, counters, names of files."""
-    digest: str
-    """SHA-256 of the content's JSON; "" where there never was one."""
-    previous: str
-    """`hash` of the record before."""
-    content: Mapping[str, Json] | None = None
-    """What is hers: statement and parameters. None where there is none, and after an erasure."""
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 over everything but the content, whose digest stands for it: so an erased one still verifies."""
-        return _sha256(_line({key: value for key, value in self._as_json().items() if key != "content"}))
-
-    @property
-    def is_erased(self) -> bool:
-        """Whether its content was taken out on a person's wish."""
-        return bool(self.digest) and self.content is None
-
-    def to_line(self) -> bytes:
-        """Return it as a line of the file."""
-        return _line(self._as_json()).encode() + b"\n"
-
-    @classmethod
-    def from_line(cls, line: bytes) -> Self:
-        """Return the record of a line. Raises ValueError when it is none."""
-        try:
-            read = json.loads(line)
-            at = datetime.fromisoformat(read.pop("at"))
-            return cls(at=at, previous=read.pop("prev"), **read)
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError("no record of the audit log") from error
-
-    def _as_json(self) -> dict[str, Json]:
-        chained: dict[str, Json] = {
-            "seq": self.seq,
-            "at": self.at.isoformat(),
-            "kind": self.kind,
-            "facts": dict(self.facts),
-        }
-        chained |= {"digest": self.digest, "prev": self.previous}
-        return chained if self.content is None else {**chained, "content": dict(self.content)}
-
-
 @dataclass(slots=True)
 class _Tail:
     """Where the log ends."""
@@ -98,13 +34,13 @@ class _Tail:
     seq: int = 0
     hash: str = BEGINNING
     pending: dict[int, Record] = field(default_factory=dict)
-    """Attempts without an outcome, by number."""
+    """Attempts and restores without an outcome, by number."""
 
     def follow(self, record: Record) -> None:
         self.seq, self.hash = record.seq, record.hash
-        if record.kind == "attempt":
+        if record.kind in ("attempt", "restoring"):
             self.pending[record.seq] = record
-        elif record.kind == "outcome":
+        elif record.kind in ("outcome", "restored"):
             self.pending.pop(int(str(record.facts.get("of", 0))), None)
 
 
@@ -168,7 +104,7 @@ class AuditLog:
         for record in self.records():
             if record.seq != seq + 1 or record.previous != hash_before:
                 raise AuditBroken(f"the audit log is not as it was written: record {seq + 1} is missing or was changed")
-            if record.content is not None and _sha256(_line(record.content)) != record.digest:
+            if record.content is not None and sha256(as_line(record.content)) != record.digest:
                 raise AuditBroken(f"the audit log is not as it was written: the content of record {record.seq} is not")
             hash_before, seq = record.hash, record.seq
             yield record
@@ -198,7 +134,7 @@ class AuditLog:
     def _append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
         self._open()
         assert self._tail is not None
-        digest = "" if content is None else _sha256(_line(content))
+        digest = "" if content is None else sha256(as_line(content))
         record = Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
         try:
             self._write(record)
@@ -233,7 +169,7 @@ class AuditLog:
             read = [_record(line, file) for line in _whole_lines(file)]
             found = [record for record in read if record.seq in numbers and record.content is not None]
             if found:
-                _replace(file, [_without_content(record) if record in found else record for record in read])
+                _replace(file, [record.without_content() if record in found else record for record in read])
                 erased += len(found)
         if erased:
             self._append("erased", {"records": [*sorted(numbers)]}, None)
@@ -243,10 +179,6 @@ class AuditLog:
 def _write_whole(descriptor: int, line: bytes) -> None:
     if os.write(descriptor, line) != len(line):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _without_content(record: Record) -> Record:
-    return Record(record.seq, record.at, record.kind, record.facts, record.digest, record.previous)
 
 
 def _replace(file: Path, records: list[Record]) -> None:
@@ -293,12 +225,3 @@ def _sync_folder(folder: Path) -> None:
 
 def _unusable(folder: Path, error: OSError) -> StateUnusable:
     return StateUnusable(f"the audit log in {folder} cannot be written ({error.strerror}): make room, or let me write")
-
-
-def _line(value: Mapping[str, Json]) -> str:
-    # In ASCII, because what a model sends may hold characters that UTF-8 has no bytes for.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -10,11 +10,11 @@ import structlog
 
 from memory.audit import AuditLog
 from memory.errors import MemoryFailure
-from memory.graph.dump import Dump, check_dump, load_dump
+from memory.graph.dump import Dump, check_dump, load_dump, silently
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.replay import Replayed, replay
-from memory.snapshot import Snapshots
+from memory.snapshot import RESTORED_FROM, Snapshots
 from memory.writer import Writer
 
 T = TypeVar("T")
@@ -58,10 +58,12 @@ async def rebuild(store: EmbeddedStore, audit: AuditLog, snapshots: Snapshots) -
 
     It takes its place at the store's next start. Raises `AuditBroken`, `GraphUnavailable`, OSError.
     """
-    return await _beside(store, lambda graph: replay(audit, snapshots, graph))
+    return await beside(store, lambda graph: replay(audit, snapshots, graph))
 
 
-async def restore(writer: Writer, store: EmbeddedStore | None, path: Path) -> Dump:
+async def restore(
+    writer: Writer, store: EmbeddedStore | None, path: Path, progress: Callable[[int, int], None] = silently
+) -> Dump:
     """Make her graph what a snapshot's file holds; a snapshot of what was there before is taken first.
 
     In the store of the box the change is one rename; a server's graph (`store` None) is emptied and filled, and if that
@@ -71,14 +73,19 @@ async def restore(writer: Writer, store: EmbeddedStore | None, path: Path) -> Du
     await asyncio.to_thread(check_dump, path)
     async with writer.exclusively() as alone:
         await alone.snapshot("before a restore")
-        await writer.audit.append("restoring", {"file": path.name})
-        if store is None:
-            await empty(writer.graph)
-            held = await load_dump(path, writer.graph)
-        else:
-            held = await _beside(store, lambda graph: load_dump(path, graph))
-            await store.restart()
-        await alone.snapshot(f"restored from {path.name}")
+        begun = await writer.audit.append("restoring", {"file": path.name})
+        try:
+            if store is None:
+                await empty(writer.graph)
+                held = await load_dump(path, writer.graph, progress)
+            else:
+                held = await beside(store, lambda graph: load_dump(path, graph, progress))
+                await store.restart()
+            await writer.audit.append("restored", {"of": begun.seq, "file": path.name})
+        except BaseException:
+            writer.unsettle()
+            raise
+        await alone.snapshot(f"{RESTORED_FROM}{path.name}")
     return held
 
 
@@ -97,8 +104,8 @@ async def empty(graph: Graph) -> None:
             gone = (await answer.consume()).counters.nodes_deleted
 
 
-async def _beside(store: EmbeddedStore, fill: Callable[[Graph], Awaitable[T]]) -> T:
-    """Fill a new store beside the present one; whole, it waits to take its place."""
+async def beside(store: EmbeddedStore, fill: Callable[[Graph], Awaitable[T]]) -> T:
+    """Fill a new store beside the present one; whole, it takes its place at the next start. Raises what `fill` does."""
     making = store.folder.with_name(f"{store.folder.name}.making")
     await asyncio.to_thread(shutil.rmtree, making, ignore_errors=True)
     async with EmbeddedStore(making) as new:

@@ -1,16 +1,18 @@
 """Her graph as it was at any moment: the newest snapshot before it, and every write that was kept since."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from memory.audit import AuditLog, Record
+from memory.audit import AuditLog
+from memory.audit_record import Record
 from memory.errors import GraphRefused, SnapshotBroken
-from memory.graph.dump import check_dump, load_dump
+from memory.graph.dump import check_dump, load_dump, silently
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable
+from memory.lineage import Lineage, lineage
 from memory.snapshot import Snapshot, Snapshots
 
 
@@ -40,42 +42,41 @@ async def replay(
     snapshots: Snapshots,
     into: Graph,
     until: datetime | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = silently,
 ) -> Replayed:
     """Make an empty graph what hers was at a moment (aware; None is now), and say how exactly.
 
-    A snapshot that turns out damaged is passed over for an older one. Raises `AuditBroken`, `GraphUnavailable`.
+    A snapshot that turns out damaged is passed over for an older one. Raises `AuditBroken`, `GraphUnavailable`,
+    `SnapshotBroken` when what was restored once cannot be read any more; what `progress` raises ends the replay.
     """
     records = await asyncio.to_thread(lambda: [r for r in audit.records() if until is None or r.at <= until])
-    base = await asyncio.to_thread(_base, list(snapshots.among(records)))
-    done = Replayed(base)
-    if base is not None:
-        await load_dump(base.path, into)
-    writes = kept(records, base.seq if base else 0)
-    for number, record in enumerate(writes):
-        progress(number, len(writes))
+    there = await asyncio.to_thread(lambda: list(snapshots.among(records)))
+    way = await asyncio.to_thread(lineage, records, there, is_whole)
+    return await follow(way, into, progress)
+
+
+async def follow(way: Lineage, into: Graph, progress: Callable[[int, int], None] = silently) -> Replayed:
+    """Make an empty graph what a lineage makes of it. Raises what `replay` raises."""
+    done = Replayed(way.base)
+    if way.base is not None:
+        await load_dump(way.base.path, into, progress)
+    for number, record in enumerate(way.writes):
+        progress(number, len(way.writes))
         if record.content is None:
             done.erased.append(record.seq)
             continue
         await _again(record, into, done)
-    progress(len(writes), len(writes))
+    progress(len(way.writes), len(way.writes))
     return done
 
 
-def kept(records: Sequence[Record], after: int) -> list[Record]:
-    """Return the attempts after a record that were kept, in order."""
-    outcomes = {int(str(r.facts["of"])): r.facts.get("committed") for r in records if r.kind == "outcome"}
-    return [r for r in records if r.kind == "attempt" and r.seq > after and outcomes.get(r.seq) is True]
-
-
-def _base(there: list[Snapshot]) -> Snapshot | None:
-    for snapshot in reversed(there):
-        try:
-            check_dump(snapshot.path)
-        except SnapshotBroken:
-            continue
-        return snapshot
-    return None
+def is_whole(snapshot: Snapshot) -> bool:
+    """Say whether a snapshot can be read to its end. Blocking."""
+    try:
+        check_dump(snapshot.path)
+    except SnapshotBroken:
+        return False
+    return True
 
 
 async def _again(record: Record, into: Graph, done: Replayed) -> None:

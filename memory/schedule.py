@@ -7,7 +7,8 @@ from typing import Final
 
 import structlog
 
-from memory.audit import AuditLog, Record
+from memory.audit import AuditLog
+from memory.audit_record import Record
 from memory.errors import MemoryFailure
 from memory.writer import Writer
 

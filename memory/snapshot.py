@@ -9,12 +9,15 @@ from typing import Final
 
 import structlog
 
-from memory.audit import AuditLog, Record
+from memory.audit import AuditLog
+from memory.audit_record import Record
 from memory.errors import StateUnusable
 from memory.graph.dump import write_dump
 from memory.graph.graph import Graph
 
 SUFFIX: Final = ".graph.gz"
+RESTORED_FROM: Final = "restored from "
+"""How the reason begins of a snapshot taken right after a restore; the file's name follows."""
 
 EACH_KEPT: Final = timedelta(days=7)
 WEEKLY_KEPT: Final = timedelta(days=60)

@@ -9,7 +9,8 @@ from typing import Final
 
 import structlog
 
-from memory.audit import AuditLog, Origin
+from memory.audit import AuditLog
+from memory.audit_record import Origin
 from memory.errors import CommitUncertain, MemoryFailure, StateUnusable
 from memory.graph.cypher import check
 from memory.graph.graph import Graph
@@ -186,11 +187,11 @@ class _Attempt:
         if not self._seq:
             return
         facts: dict[str, Json] = {"of": self._seq, "committed": committed}
-        facts |= {"why": why} if why else {}
         facts |= {"stats": {name: count for name, count in stats.items() if count}} if stats else {}
         self._seq = 0
         try:
-            await self._writer.audit.append("outcome", facts)
+            # A refusal repeats the statement's words: it is hers, and can be erased.
+            await self._writer.audit.append("outcome", facts, {"why": why} if why else None)
         except StateUnusable as error:
             log.warning("audit_outcome_missing", reason=str(error))
             self._writer.unsettle()

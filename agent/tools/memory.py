@@ -11,7 +11,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
-from memory.audit import Origin
+from memory.audit_record import Origin
 from memory.embedding import Handles
 from memory.errors import MemoryFailure
 from memory.graph.cypher import refuse_glued, tokens

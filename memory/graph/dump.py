@@ -184,22 +184,29 @@ def check_dump(path: Path) -> Dump:
     return Dump(nodes, relationships, "")
 
 
-async def load_dump(path: Path, graph: Graph) -> Dump:
+def silently(done: int, of: int) -> None:
+    """Tell nobody how far a long work has come."""
+
+
+async def load_dump(path: Path, graph: Graph, progress: Callable[[int, int], None] = silently) -> Dump:
     """Create everything a file holds in an empty graph. Raises `SnapshotBroken`, `GraphUnavailable`, `GraphRefused`.
 
+    `progress` is told how many of how many nodes and relationships are there; what it raises ends the work.
     The file is read to its end first, so that a torn one changes nothing. What is created is the graph again but for
     the elementIds, which are the store's. In the middle of an error a part of it is there.
     """
     held = await asyncio.to_thread(check_dump, path)
     await _create_vector_indexes(path, graph)
     ids: dict[str, str] = {}
-    rows = read_dump(path)
+    rows, done = read_dump(path), 0
     while batch := await asyncio.to_thread(lambda: [row for _, row in zip(range(BATCH), rows, strict=False)]):
         await _create_nodes(graph, [row["n"] for row in batch if "n" in row], ids)
         await _create_relationships(graph, [row["r"] for row in batch if "r" in row], ids)
         for row in batch:
             if "i" in row and not row["i"].startswith(_VECTOR_INDEX):
                 await graph.write(row["i"])
+        done += sum("i" not in row for row in batch)
+        progress(done, held.nodes + held.relationships)
     return held
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory import audit
-from memory.audit import AuditLog, Record
+from memory.audit import AuditLog
+from memory.audit_record import Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
 
 START = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -94,8 +95,8 @@ def _changed(lines: list[bytes], how: str) -> list[bytes]:
         case "a word and its digest":
             record = json.loads(lines[2])
             record["content"]["cypher"] = "CREATE (x)"
-            record["digest"] = audit._sha256(audit._line(record["content"]))
-            return [*lines[:2], audit._line(record).encode() + b"\n", *lines[3:]]
+            record["digest"] = sha256(as_line(record["content"]))
+            return [*lines[:2], as_line(record).encode() + b"\n", *lines[3:]]
         case "an outcome":
             return [line.replace(b'"committed":true', b'"committed":false') for line in lines]
         case "a line missing":

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog, Origin
+from memory.audit import AuditLog
+from memory.audit_record import Origin
 from memory.errors import SnapshotBroken
 from memory.graph.dump import write_dump
 from memory.graph.embedded import EmbeddedStore, State

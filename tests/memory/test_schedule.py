@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog, Origin, Record
+from memory.audit import AuditLog
+from memory.audit_record import Origin, Record
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.schedule import INEXACT_WRITES, MANY_WRITES, is_due, keep_snapshots

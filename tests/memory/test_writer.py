@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from memory.audit import AuditLog, Kind, Origin, Record
+from memory.audit import AuditLog
+from memory.audit_record import Kind, Origin, Record
 from memory.errors import GraphRefused, GraphUnavailable, StateUnusable
 from memory.graph.dump import write_dump
 from memory.graph.embedded import EmbeddedStore

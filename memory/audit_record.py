@@ -1,0 +1,88 @@
+"""One line of the audit log: what is in it, how it is written, read and chained to the one before."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, Self, TypeAlias
+
+from memory.graph.store import Json
+
+Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """On whose behalf something is written."""
+
+    event_id: str = ""
+    owner_key: str = "household"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the log."""
+
+    seq: int
+    """1, 2, 3 …"""
+    at: datetime
+    """Aware UTC; when it was written, by the writer's clock."""
+    kind: Kind
+    facts: Mapping[str, Json]
+    """What is not hers: ids, counters, names of files."""
+    digest: str
+    """SHA-256 of the content's JSON; "" where there never was one."""
+    previous: str
+    """`hash` of the record before."""
+    content: Mapping[str, Json] | None = None
+    """What is hers: statement and parameters. None where there is none, and after an erasure."""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over everything but the content, whose digest stands for it: so an erased one still verifies."""
+        return sha256(as_line({key: value for key, value in self._as_json().items() if key != "content"}))
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its content was taken out on a person's wish."""
+        return bool(self.digest) and self.content is None
+
+    def to_line(self) -> bytes:
+        """Return it as a line of the file."""
+        return as_line(self._as_json()).encode() + b"\n"
+
+    def without_content(self) -> "Record":
+        """Return it as it is after an erasure."""
+        return replace(self, content=None)
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Self:
+        """Return the record of a line. Raises ValueError when it is none."""
+        try:
+            read = json.loads(line)
+            at = datetime.fromisoformat(read.pop("at"))
+            return cls(at=at, previous=read.pop("prev"), **read)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError("no record of the audit log") from error
+
+    def _as_json(self) -> dict[str, Json]:
+        chained: dict[str, Json] = {
+            "seq": self.seq,
+            "at": self.at.isoformat(),
+            "kind": self.kind,
+            "facts": dict(self.facts),
+        }
+        chained |= {"digest": self.digest, "prev": self.previous}
+        return chained if self.content is None else {**chained, "content": dict(self.content)}
+
+
+def as_line(value: Mapping[str, Json]) -> str:
+    """Return the one way a record, or a content, is written."""
+    # In ASCII, because what a model sends may hold characters that UTF-8 has no bytes for.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def sha256(text: str) -> str:
+    """Return the digest of a text, in hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()

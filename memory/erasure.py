@@ -1,0 +1,104 @@
+"""Forgetting in her graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
+
+import asyncio
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from memory.audit_record import Record
+from memory.errors import MemoryFailure
+from memory.graph.dump import load_dump, write_dump
+from memory.graph.embedded import EmbeddedStore
+from memory.lineage import Lineage, lineage
+from memory.rebuild import beside, empty
+from memory.replay import follow, is_whole
+from memory.snapshot import RESTORED_FROM, Snapshot
+from memory.writer import Writer
+
+AFTER: Final = "after forgetting"
+"""Reason of the snapshot that takes the place of those that held what was forgotten."""
+
+
+async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str) -> int:
+    """Make her graph what it were had this event written nothing; return how many of its statements were erased.
+
+    The contents of its records go first, so that no replay can ever bring them back; then the graph is made again from
+    the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed. Broken
+    off in between, `finish` goes on. Raises `MemoryFailure`; the contents are gone even then.
+    """
+    async with writer.exclusively():
+        records = await asyncio.to_thread(lambda: list(writer.audit.records()))
+        own = {record.seq for record in records if _is_by(record, event_id)}
+        outcomes = {record.seq for record in records if record.kind == "outcome" and record.facts["of"] in own}
+        await writer.audit.erase(own | outcomes)
+    if own:
+        await finish(writer, store)
+    return len(own)
+
+
+async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
+    """Take out of graph and snapshots what the audit log holds no more; return whether there was anything to do.
+
+    Raises `MemoryFailure`.
+    """
+    async with writer.exclusively() as alone:
+        records = await asyncio.to_thread(lambda: list(writer.audit.records()))
+        dirty = unclean(records)
+        if not dirty:
+            return False
+        there = list(await writer.snapshots.listed())
+        await _make_again(writer, store, await asyncio.to_thread(_way_around, records, there, min(dirty)))
+        if store is not None:
+            await asyncio.to_thread(shutil.rmtree, store.folder_before, ignore_errors=True)
+        await alone.snapshot(AFTER)
+        for snapshot in there:
+            if snapshot.seq > min(dirty):
+                snapshot.path.unlink(missing_ok=True)
+    return True
+
+
+def unclean(records: list[Record]) -> set[int]:
+    """Return the erased writes that were kept and may still be in the graph: erased since the last clean snapshot."""
+    was_kept = {record.facts["of"] for record in records if record.kind == "outcome" and record.facts["committed"]}
+    clean = max((r.seq for r in records if r.kind == "snapshot" and r.facts["reason"] == AFTER), default=0)
+    erased: set[int] = set()
+    for record in records:
+        named = record.facts.get("records")
+        if record.kind == "erased" and record.seq > clean and isinstance(named, list):
+            erased.update(int(str(number)) for number in named)
+    return {record.seq for record in records if record.kind == "attempt" and record.seq in erased & was_kept}
+
+
+def _is_by(record: Record, event_id: str) -> bool:
+    return record.kind == "attempt" and record.facts.get("event_id") == event_id
+
+
+def _way_around(records: list[Record], there: list[Snapshot], first: int) -> Lineage:
+    """Return how the graph came to be, from a snapshot that cannot hold the erased writes. Blocking."""
+    own = {record.facts["file"] for record in records if record.kind == "snapshot"}
+
+    def is_clean(snapshot: Snapshot) -> bool:
+        source = snapshot.reason.removeprefix(RESTORED_FROM)
+        is_foreign = source != snapshot.reason and source not in own
+        return (snapshot.seq < first or is_foreign) and is_whole(snapshot)
+
+    return lineage(records, there, is_clean)
+
+
+async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage) -> None:
+    if store is not None:
+        await beside(store, lambda graph: follow(way, graph))
+        await store.restart()
+        return
+    with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
+        before = Path(place) / "before"
+        await write_dump(writer.graph, before, datetime.now(UTC))
+        try:
+            await empty(writer.graph)
+            await follow(way, writer.graph)
+        except (MemoryFailure, asyncio.CancelledError):
+            await empty(writer.graph)
+            await load_dump(before, writer.graph)
+            raise

@@ -1,7 +1,8 @@
 """Each provider by its own wire protocol: a local server with its strict rules, through the real client library."""
 
+import gc
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import pytest
 
@@ -20,6 +21,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Accessing the .* attribute on the instance:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
     pytest.mark.filterwarnings("ignore:Item .* on TypedDict class:UserWarning"),
+    # litellm leaves a session of aiohttp to the garbage collector when it opens one for another loop.
+    pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.shows("F1"),
 ]
 
@@ -29,6 +32,13 @@ TOOLS = [
     ToolSpec("recall", "Look it up.", {"type": "object", "properties": {"about": {"type": "string"}}}),
 ]
 PATIENCE = Patience(first=30.0)
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Let what litellm leaves behind be collected here, where it is known."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ class ModelError(AgentError):
     """A model call failed. Its text is one sentence for a person."""
 
     retryable = True
+    retry_after = 0.0
+    """Seconds that the server asked to be left alone; 0 where it did not say."""
 
 
 class ModelUnavailable(ModelError):

@@ -175,7 +175,8 @@ def read_usage(usage: Mapping[str, Json]) -> Usage:
     details = usage.get("prompt_tokens_details")
     nested = details.get("cached_tokens") if isinstance(details, dict) else None
     cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
-    return Usage(_count(usage.get("prompt_tokens")), _count(cached), _count(usage.get("completion_tokens")))
+    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    return Usage(asked, _count(cached), answered)
 
 
 def _joined(pieces: list[Json]) -> Json:

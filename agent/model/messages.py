@@ -69,3 +69,5 @@ class Usage:
     cached_tokens: int = 0
     """The part of the prompt that came out of the provider's cache."""
     completion_tokens: int = 0
+    cost: float = 0.0
+    """US dollars, as the provider says or the catalog's prices make it; 0 where neither is known."""

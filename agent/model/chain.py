@@ -1,0 +1,232 @@
+"""The models in the order in which they are asked: the chosen one, its fallbacks, and the one that is always there."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Final, Protocol, overload, runtime_checkable
+
+from agent.errors import ModelError
+from agent.model.interface import Answer, ChatModel, StreamItem
+from agent.model.messages import Json, Message, ToolSpec, Usage
+
+FAILURES: Final = 2
+"""In a row, after which a model is left alone for a while."""
+
+FIRST_REST: Final = 5.0
+LONGEST_REST: Final = 120.0
+"""Seconds; each further failure doubles the rest."""
+
+LONGEST_ASKED_FOR: Final = 900.0
+"""Seconds of a server's own Retry-After that are believed."""
+
+Prefix = Callable[[], tuple[Sequence[Message], Sequence[ToolSpec]] | None]
+"""Returns the list and the tools of the conversation that is likely to go on, None when there is none."""
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Whether a model is worth asking. Closed, open for a time, then one try decides."""
+
+    clock: Callable[[], float] = monotonic
+    failures: int = 0
+    """In a row."""
+    _until: float = 0.0
+
+    @property
+    def rest(self) -> float:
+        """Seconds for which the model is left alone; 0 when it may be asked."""
+        return max(0.0, self._until - self.clock())
+
+    def failed(self, retry_after: float = 0.0) -> None:
+        """Count a failure; `retry_after` is what the server asked for, in seconds, and is kept to at once."""
+        self.failures += 1
+        rest = min(retry_after, LONGEST_ASKED_FOR)
+        if self.failures >= FAILURES:
+            rest = max(rest, min(FIRST_REST * 2 ** (self.failures - FAILURES), LONGEST_REST))
+        self._until = self.clock() + rest
+
+    def worked(self) -> None:
+        """Close it."""
+        self.failures, self._until = 0, 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars for a million tokens; all 0 where unknown, or where nothing is billed."""
+
+    prompt: float = 0.0
+    cached: float | None = None
+    """Of what came out of the cache; None is as much as the rest."""
+    completion: float = 0.0
+
+    def of(self, usage: Usage) -> float:
+        """Return what a call cost."""
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = usage.prompt_tokens - usage.cached_tokens
+        return (fresh * self.prompt + usage.cached_tokens * cached + usage.completion_tokens * self.completion) / 1e6
+
+
+@dataclass(slots=True)
+class Spent:
+    """What calls came to."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+    def add(self, usage: Usage) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.prompt_tokens += usage.prompt_tokens
+        self.cached_tokens += usage.cached_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.cost += usage.cost
+
+    def describe(self) -> dict[str, Json]:
+        """Return it for the status."""
+        share = round(self.cached_tokens / self.prompt_tokens, 3) if self.prompt_tokens else 0.0
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "cached_share": share,
+            "completion_tokens": self.completion_tokens,
+            "cost_usd": round(self.cost, 6),
+        }
+
+
+@runtime_checkable
+class Prefilling(Protocol):
+    """A model whose server can read a list ahead."""
+
+    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Let the server read the list that is likely to go on; never raises, never bills."""
+
+
+class Guarded:
+    """A model under its alias, behind its breaker, at its price. A `ChatModel`."""
+
+    def __init__(
+        self, alias: str, model: ChatModel, prices: Prices | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self.alias = alias
+        self.model = model
+        self.name = model.name
+        self.breaker = Breaker(clock)
+        self._prices = prices or Prices()
+        self.on_answer: Callable[[Usage], None] = lambda usage: None
+        """Called with what each whole answer cost."""
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer as it arrives (see `ChatModel.stream`), and tell the breaker how it went."""
+        try:
+            async with aclosing(self.model.stream(messages, tools)) as items:
+                async for item in items:
+                    if isinstance(item, Answer):
+                        self.breaker.worked()
+                        usage = replace(item.usage, cost=item.usage.cost or self._prices.of(item.usage))
+                        self.on_answer(usage)
+                        yield replace(item, usage=usage)
+                    else:
+                        yield item
+        except ModelError as error:
+            self.breaker.failed(error.retry_after)
+            raise
+
+    async def warm(self) -> None:
+        """Open the connection ahead of the first call."""
+        await self.model.warm()
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self.model.aclose()
+
+
+@dataclass(slots=True)
+class Chain(Sequence[ChatModel]):
+    """The order of the moment, as a sequence: who rests is not in it, the last one always is.
+
+    `use` takes effect with `settle`, which is called between two events: within one, the order never changes but for
+    a model that fails.
+    """
+
+    models: Sequence[Guarded]
+    """All, in the order of the configuration: the configured one, its fallbacks, other named ones, and the last."""
+    fallbacks: frozenset[str] = frozenset()
+    """Aliases that stand behind the chosen one."""
+    prefix: Prefix = lambda: None
+    spent: Spent = field(default_factory=Spent)
+    chosen: str = ""
+    """The alias of the model that thinks; "" is the first."""
+    _wanted: str | None = None
+
+    @classmethod
+    def of(cls, models: Sequence[ChatModel]) -> "Chain":
+        """Return a chain of plain models, all but the first behind it in their order."""
+        if isinstance(models, Chain):
+            return models
+        guarded = [Guarded(model.name, model) for model in models]
+        return cls(guarded, frozenset(each.alias for each in guarded))
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            model.on_answer = self.spent.add
+
+    @property
+    def aliases(self) -> list[str]:
+        """What may be used."""
+        return [model.alias for model in self.models]
+
+    @property
+    def first(self) -> Guarded:
+        """The model that is to think, whether it can or not."""
+        return next((model for model in self.models if model.alias == self.chosen), self.models[0])
+
+    def use(self, alias: str) -> None:
+        """Let another model think from the next event on. Raises KeyError for one that nobody knows."""
+        if alias not in self.aliases:
+            raise KeyError(alias)
+        self._wanted = alias
+
+    def settle(self) -> None:
+        """Make the last `use` take effect; to be called between two events."""
+        if self._wanted is not None:
+            self.chosen, self._wanted = self._wanted, None
+
+    def _order(self) -> list[Guarded]:
+        first, last = self.first, self.models[-1]
+        behind = [each for each in self.models[:-1] if each is not first and each.alias in self.fallbacks]
+        awake = [each for each in (first, *behind) if not each.breaker.rest and each is not last]
+        return [*awake, last]
+
+    def __len__(self) -> int:
+        return len(self._order())
+
+    @overload
+    def __getitem__(self, index: int) -> ChatModel: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ChatModel]: ...
+    def __getitem__(self, index: int | slice) -> ChatModel | Sequence[ChatModel]:
+        return self._order()[index]
+
+    async def warm(self) -> None:
+        """Open the connections, and let a local server read what is likely to go on, while a person still speaks."""
+        for model in self._order():
+            await model.warm()
+        asked = self.first.model
+        if isinstance(asked, Prefilling) and (known := self.prefix()):
+            await asked.prefill(*known)
+
+    def describe(self) -> dict[str, Json]:
+        """Return who thinks, who would, who rests, and what it came to since the start."""
+        resting = {each.alias: round(each.breaker.rest, 1) for each in self.models if each.breaker.rest}
+        return {
+            "thinks": self.first.name,
+            "next": self._wanted or "",
+            "in_order": [model.name for model in self._order()],
+            "known": [*self.aliases],
+            "resting_seconds": dict(resting),
+            "since_start": self.spent.describe(),
+        }

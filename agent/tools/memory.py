@@ -15,9 +15,10 @@ from memory.audit_record import Origin
 from memory.embedding import Handles
 from memory.errors import MemoryFailure
 from memory.graph.cypher import refuse_glued, tokens
+from memory.graph.hygiene import Asked, alike, used_once
 
 if TYPE_CHECKING:
-    from memory.graph.results import Result
+    from memory.graph.results import Result, Schema
     from memory.writer import Writer
 
 SLACK: Final = 12.0
@@ -25,6 +26,9 @@ SLACK: Final = 12.0
 
 LONGEST_LIST: Final = 150
 """Names that memory_schema gives of each kind, the most frequent ones."""
+
+LONGEST_EXAMPLES: Final = 20
+"""Names that memory_schema gives of those alike, used once and never asked for."""
 
 NO_PARAMS: Final[dict[str, object]] = {}
 
@@ -57,7 +61,9 @@ UNWIND $rows AS row. A property cannot hold a map.
 {truths}"""
 
 _SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
-and vector indexes. Look before you choose a new name for something that has one."""
+and vector indexes. Look before you choose a new name for something that has one. How tidy it is comes with it:
+duplicates (same labels and values), orphans (nodes without relationships), names alike, names used once, and names that
+no query has named or returned lately."""
 
 _EMBEDDING = """Turn a text into a vector and get a handle for it, such as vector_0123456789ab.
 
@@ -81,10 +87,14 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
             )
         return records
 
+    asked = Asked()
+
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
-            return answer(await graph.read(cypher, handles.bind(params, _parameters(cypher))))
+            found = await graph.read(cypher, handles.bind(params, _parameters(cypher)))
+            asked.saw(cypher, found.records)
+            return answer(found)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
@@ -101,6 +111,7 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
                 "relationshipTypes": _most(schema.relationship_types),
                 "propertyKeys": _most(schema.property_keys),
                 "vectorIndexes": [*schema.vector_indexes],
+                "hygiene": _hygiene(schema, asked),
             }
 
     async def embedding(text: Annotated[str, Field(min_length=1, description="What to compare by meaning.")]) -> Json:
@@ -132,6 +143,31 @@ def _in_words() -> Iterator[None]:
         yield
     except MemoryFailure as error:
         raise ToolFailed(str(error)) from error
+
+
+def _hygiene(schema: "Schema", asked: Asked) -> dict[str, Json]:
+    """Return the figures of tidiness; lists of names are cut at `LONGEST_EXAMPLES`."""
+    kinds = (schema.labels, schema.relationship_types, schema.property_keys)
+    names = dict.fromkeys(name for kind in kinds for name in kind)
+    groups = [group for kind in kinds for group in alike(kind)]
+    once = [name for kind in kinds[:2] for name in used_once(kind)]
+    figures: dict[str, Json] = {
+        "nodes": schema.nodes,
+        "orphans": schema.orphans,
+        "duplicates": schema.duplicates if schema.compared else "not counted, the values are too long",
+        "alike": [" ~ ".join(group[:LONGEST_EXAMPLES]) for group in groups[:LONGEST_EXAMPLES]],
+        "usedOnce": _some(once),
+        "neverAskedFor": _some(asked.never(names)),
+        "askedSince": asked.since.isoformat(timespec="seconds"),
+    }
+    if 0 < schema.compared < schema.nodes:
+        figures["duplicates"] = f"{schema.duplicates} among {schema.compared} nodes"
+    return figures
+
+
+def _some(names: list[str]) -> Json:
+    more = len(names) - LONGEST_EXAMPLES
+    return [*names[:LONGEST_EXAMPLES], *([f"… {more} more"] if more > 0 else [])]
 
 
 def _most(counts: dict[str, int]) -> dict[str, Json]:

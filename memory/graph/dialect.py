@@ -26,8 +26,8 @@ EMBEDDED: Final = Dialect(
         "$vector) YIELD node, score is quicker and approximate, score is (1 + cosine) / 2; the first one after many "
         "writes builds it and may end at the time limit: ask again.",
         "toString() of a time leaves out seconds that are zero: compare times as times.",
-        "Not there: SHORTEST k and ANY SHORTEST (shortestPath() is), the CYPHER and USE prefixes, EXPLAIN, LOAD CSV, gds, "
-        "apoc procedures (many apoc functions are).",
+        "Not there: SHORTEST k and ANY SHORTEST (shortestPath() is), the CYPHER and USE prefixes, EXPLAIN, LOAD CSV, "
+        "gds, apoc procedures (many apoc functions are).",
     ),
     writing=(
         "A name is either a label or a relationship type, never both. No ~ in a label.",

@@ -72,6 +72,13 @@ class Schema:
     """Of nodes and relationships together."""
     vector_indexes: list[dict[str, Json]]
     """`{name, labels, properties}` each."""
+    nodes: int = 0
+    orphans: int = 0
+    """Nodes without any relationship."""
+    duplicates: int = 0
+    """Nodes that have the labels and properties, lists left out, of another one: at least so many."""
+    compared: int = 0
+    """Nodes looked at for duplicates."""
 
 
 async def collected(answer: AsyncResult, limits: Limits) -> Result:

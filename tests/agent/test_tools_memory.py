@@ -105,12 +105,45 @@ async def test_she_writes_and_reads_back(desk: Desk) -> None:
     }
     found = await desk.value("memory_query", cypher="MATCH (a)-[r]->(b) RETURN a.名字 AS n, type(r) AS t, a.at AS at")
     assert found == {"records": [{"n": "小明", "t": "喜欢", "at": "2026-01-02"}]}
-    assert await desk.value("memory_schema") == {
+    schema = await desk.value("memory_schema")
+    assert schema.pop("hygiene")["orphans"] == 0
+    assert schema == {
         "labels": {"B": 1, "人": 1},
         "relationshipTypes": {"喜欢": 1},
         "propertyKeys": {"at": 1, "x": 1, "名字": 1},
         "vectorIndexes": [],
     }
+
+
+@pytest.mark.shows("C5")
+@SESSION
+async def test_the_schema_tells_how_tidy_the_memory_is(desk: Desk) -> None:
+    rows = [{"x": 1, "v": [1.0]}, {"x": 1, "v": [2.0]}, {"x": 2, "v": [1.0]}]
+    await desk.value("memory_write", cypher="UNWIND $rows AS r CREATE (n:Cup) SET n = r", params={"rows": rows})
+    await desk.value("memory_write", cypher="CREATE (:cups {y: 1})-[:KNOWS]->(:Lonely {z: 1}), (:`茶`), (:`茶`)")
+    await desk.value("memory_query", cypher="MATCH (c:Cup) RETURN c.x AS x")
+    await desk.value("memory_query", cypher="MATCH (n) WHERE n.y = 1 MATCH (n)-->(m) RETURN m")
+    hygiene = (await desk.value("memory_schema"))["hygiene"]
+    assert hygiene.pop("askedSince")
+    assert hygiene == {
+        "nodes": 7,
+        "orphans": 5,
+        "duplicates": 1,
+        "alike": ["Cup ~ cups"],
+        "usedOnce": ["Lonely", "cups", "KNOWS"],
+        "neverAskedFor": ["KNOWS", "cups", "v", "茶"],
+    }
+
+
+@pytest.mark.shows("C5", "D4")
+@SESSION
+async def test_a_sprawling_schema_is_told_within_a_budget(desk: Desk) -> None:
+    keys = {f"a property with a long name number {number:04}": 1 for number in range(2000)}
+    await desk.value("memory_write", cypher="CREATE (n:A) SET n = $keys", params={"keys": keys})
+    text = await desk.text("memory_schema")
+    assert len(text) < 12_000
+    assert "1850 rarer ones" in text
+    assert "more" in json.loads(text)["hygiene"]["neverAskedFor"][-1]
 
 
 @pytest.mark.shows("C10")

@@ -17,11 +17,12 @@ from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
 from agent.desk import Completion, Desk, Ending, Suspension
 from agent.errors import ModelError, Stopped
-from agent.event import MODEL_AVAILABLE
+from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import InHand, Mailbox, Wake
 from agent.model.messages import Message
 from agent.opening import Opening
 from agent.own_words import OwnWords
+from agent.prompts import SystemPrompts
 from agent.replies import SENTENCE_STARTED, Outlet
 from agent.run import Run
 from agent.situation import SituationProvider
@@ -66,12 +67,14 @@ class Loop:
     """
 
     def __init__(
-        self, mind: Mind, system: Callable[[], str], situation: Sequence[SituationProvider], now: Callable[[], datetime]
+        self, mind: Mind, prompts: SystemPrompts, situation: Sequence[SituationProvider], now: Callable[[], datetime]
     ) -> None:
         self._mind = mind
-        self._system = system
+        self._prompts = prompts
+        self.situation = list(situation)
+        """Asked at each event, in order: a plug-in adds a fact with one function."""
         self._words = OwnWords(mind.outlet, mind.desk)
-        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, situation, now)
+        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, self.situation, now)
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
@@ -139,13 +142,11 @@ class Loop:
         stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
         most = min(event.max_tool_calls, self.most_tool_calls or event.max_tool_calls)
         run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
-        run.is_resumed = hand.attempt > 1 or self._broken_off == event.id
+        run.is_resumed = hand.redelivered or self._broken_off == event.id
         self.attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
-                mind = self._mind
-                wanted = Prefix(self._system(), mind.registry.specs, mind.thinker.models[0].name)
-                await self._opening.build(run, wanted)
+                await self._opening.build(run, await self._prefix(event))
                 await self._closing.finish(run, await self._live(run))
             except MemoryFailure:
                 await self._break_off(run)
@@ -162,6 +163,12 @@ class Loop:
                 self.attention.let_go()
                 self.on_step()
             await self._summing.at_rest(event)
+
+    async def _prefix(self, event: Event) -> Prefix:
+        """Return what an epoch opened now for this event would begin with."""
+        tools = self._mind.registry.specs
+        system = await self._prompts.system(event.owner_key, tools)
+        return Prefix(system, tools, self._mind.thinker.models[0].name)
 
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""

@@ -16,7 +16,7 @@ from agent.model.messages import Json, Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run import Run
-from agent.situation import SituationProvider
+from agent.situation import SituationProvider, gather
 from memory.journal import Journal
 
 MOST_PREDECESSORS: Final = 8
@@ -75,9 +75,7 @@ class Opening:
         return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
 
     async def _block(self, run: Run) -> block.Block:
-        situation: dict[str, str] = {}
-        for provider in self.situation:
-            situation.update(provider(run.hand))
+        situation = gather(self.situation, run.hand)
         if before := predecessor(run.event):
             situation["Continues"] = before
         situation |= await self._left_unsaid(run.event)

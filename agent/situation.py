@@ -1,7 +1,11 @@
 """What is true at the moment of an event, as tags of its block: a new fact is one more function in the list."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import Final
+
+import structlog
 
 from agent.event import TIMER
 from agent.mailbox import InHand
@@ -10,8 +14,36 @@ from agent.tools.timers import late_seconds
 SituationProvider = Callable[[InHand], Mapping[str, str]]
 """Returns tag names and texts; an empty mapping when there is nothing to say."""
 
+log = structlog.get_logger()
+
 WORTH_MENTIONING = 60.0
 """Seconds an event may have waited before she is told."""
+
+LONGEST_FACT: Final = 500
+"""Characters of one fact."""
+
+_NAME: Final = re.compile(r"[A-Za-z_]+")
+_RESERVED: Final = frozenset({"Context", "Current_Time", "Event", "Evidence", "Human_Input"})
+_WIDEST_OFFSET: Final = 14 * 60
+"""Minutes; no zone on Earth is further from UTC."""
+
+
+def gather(providers: Sequence[SituationProvider], hand: InHand) -> dict[str, str]:
+    """Return what all providers say, a later one before an earlier one where both know.
+
+    A provider may be a plug-in's: one that fails, and a name that is none or is the block's own, is left out.
+    """
+    found: dict[str, str] = {}
+    for provider in providers:
+        try:
+            facts = dict(provider(hand))
+        except Exception:  # a plug-in's bug must not cost a person's event
+            log.exception("situation_unknown", provider=getattr(provider, "__qualname__", repr(provider)))
+            continue
+        for name, fact in facts.items():
+            if _NAME.fullmatch(name) and name not in _RESERVED:
+                found[name] = fact[:LONGEST_FACT]
+    return found
 
 
 def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvider:
@@ -42,3 +74,23 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
 def rang(hand: InHand) -> Mapping[str, str]:
     """Provide that a timer rings, or rang, beside her: the room knows its name, whether or not she says it."""
     return {"Rang": "yes"} if hand.event.type == TIMER else {}
+
+
+def client_zone(hand: InHand) -> Mapping[str, str]:
+    """Provide the offset of the clock of whoever wrote, where their client told it as JavaScript does."""
+    minutes = hand.event.metadata.get("client_timezone_offset")
+    if isinstance(minutes, bool) or not isinstance(minutes, int) or abs(minutes) > _WIDEST_OFFSET:
+        return {}
+    return {"Timezone": offset_of(minutes)}
+
+
+def mood(hand: InHand) -> Mapping[str, str]:
+    """Provide the mood that a client or an ear put beside the words."""
+    told = hand.event.metadata.get("mood")
+    return {"Mood": told} if isinstance(told, str) and told else {}
+
+
+def offset_of(minutes: int) -> str:
+    """Return an offset as `UTC+08:00`; `minutes` is JavaScript's getTimezoneOffset: UTC minus local time."""
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'-' if minutes > 0 else '+'}{hours:02d}:{rest:02d}"

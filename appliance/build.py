@@ -13,17 +13,20 @@ from agent.desk import Desk
 from agent.event import utc_now
 from agent.loop import Loop, Mind
 from agent.model.interface import ChatModel
-from agent.prompts import compose
+from agent.prompts import Prompts
 from agent.replies import Outlet
 from agent.situation import SituationProvider
 from agent.think import Thinker
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
+from agent.tools.journal_read import journal_read_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
+from agent.tools.sharing import shared
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
+from appliance.about import about
 from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
@@ -31,6 +34,7 @@ from appliance.graph import GraphSide, graph_side
 from appliance.memory_side import MemorySide, memory_side
 from appliance.options import RunOptions
 from appliance.outside import REAL, Outside
+from appliance.owners import Owners, open_owners
 from appliance.senses import Senses, World, join, open_senses
 from appliance.speaking.interruption import Interruption
 from appliance.speaking.text import ReplyRouter, TextOutlet
@@ -46,6 +50,7 @@ class Box:
     mind: Loop
     graph: GraphSide
     memory: MemorySide
+    owners: Owners
     household: Household
     door: Door
     warm: Callable[[], Coroutine[None, None, None]]
@@ -72,6 +77,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         state = await parts.enter_async_context(open_state(config))
         graph = await parts.enter_async_context(graph_side(config))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
+        owners = await open_owners(config, state)
         models = await outside.models(config)
         for model in models:
             parts.push_async_callback(model.aclose)
@@ -81,13 +87,15 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = _contexts(config, state, tokens)
         thinking = Thinking(models, ReplyRouter(senses.voice, text), contexts)
-        mind = _mind(config, state, [*memory.tools, *graph.tools], thinking, senses.situation(config))
+        mind = _mind(config, state, [*memory.tools, *shared(graph.tools, owners.shares_graph)], thinking, senses.situation(config))
         interruption = join(senses, mind, contexts, outside.clock)
+        memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
         described: dict[str, Part] = {
             **senses.describe(),
             "interruptions": interruption.describe,
             "models": lambda: {"in_order": [model.name for model in models]},
             "graph": graph.describe,
+            "state": memory.retention.describe,
         }
         most = config.mind.max_tool_calls
         reflexes = senses.reflexes
@@ -95,7 +103,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         door = Door(config.socket, household)
         door.open()
         parts.callback(door.close)
-        yield Box(senses, interruption, mind, graph, memory, household, door, partial(_warm, models, tokens))
+        yield Box(senses, interruption, mind, graph, memory, owners, household, door, partial(_warm, models, tokens))
 
 
 def _mind(
@@ -110,12 +118,14 @@ def _mind(
             *timer_tools(state.mailbox, utc_now, zone),
             clock_tool(utc_now, zone),
             journal_tool(state.journal),
+            journal_read_tool(state.journal),
             *tools,
         ]
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    loop = Loop(mind, compose, situation, utc_now)
+    prompts = Prompts(about=lambda: about(config, thinking.models[0].name))
+    loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls = config.mind.max_tool_calls
     return loop
 

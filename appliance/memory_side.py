@@ -13,6 +13,7 @@ from appliance.sentence_model import keep_fetching
 from appliance.state import State
 from memory.embedding import Embedder
 from memory.recall import Recall, keep_filled
+from memory.retention import Keep, Retention
 from memory.tiers import Tiers
 
 
@@ -26,6 +27,7 @@ class MemorySide:
     run: Callable[[], Coroutine[None, None, None]]
     """Fills the tiers, makes their vectors and fetches the model for them, until cancelled."""
     embedder: Embedder
+    retention: Retention
 
     def describe(self) -> dict[str, Json]:
         """Say who makes the vectors."""
@@ -37,6 +39,9 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     tiers = Tiers(state.journal.database, state.journal, utc_now)
     recall = Recall(state.journal.database, embedder)
 
+    keep = Keep(config.state.keep_details_days, config.state.keep_words_days)
+    retention = Retention(state.journal.database, keep)
+
     async def run() -> None:
         async def look(envelope: Event) -> None:
             if envelope.metadata.get("event") == "run_finished":
@@ -45,7 +50,8 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_filled(tiers, recall), name="memory: the journal into tiers, and vectors")
             group.create_task(state.bus.attend("ui.events", look), name="memory: sees that a run is over")
+            group.create_task(retention.run(), name="memory: what is too old, while nobody speaks")
             if fetches:
                 group.create_task(keep_fetching(config, tiers.changed.set), name="memory: the sentence model, once")
 
-    return MemorySide(tiers, recall, [recall_tool(recall)], run, embedder)
+    return MemorySide(tiers, recall, [recall_tool(recall)], run, embedder, retention)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.context.epochs import Contexts
 from agent.event import utc_now
 from agent.loop import Loop
-from agent.situation import SituationProvider, place_in_time, rang, waited
+from agent.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
 from appliance.config import Config
 from appliance.door.household import Part
 from appliance.hearing.devices import supervised
@@ -50,7 +50,8 @@ class Senses:
 
     def situation(self, config: Config) -> Sequence[SituationProvider]:
         """Return what is told of the moment of an event."""
-        always = (place_in_time(config.zone, utc_now), waited(utc_now), self.reflexes.reflexes.situation)
+        here = place_in_time(config.zone, utc_now)
+        always = (here, client_zone, mood, waited(utc_now), self.reflexes.reflexes.situation)
         return (*always, rang) if self.ringer else always
 
     def describe(self) -> dict[str, Part]:

@@ -30,6 +30,24 @@ class StateSettings:
             "else ~/.local/state/nakari."
         ),
     ] = ""
+    keep_details_days: Annotated[
+        int,
+        Ge(0),
+        Le(36_500),
+        Meaning(
+            "How long each step of her thinking is kept once its context is closed, so that past model calls can be "
+            "rebuilt; 0 is for ever. What was said and what it cost stays."
+        ),
+    ] = 90
+    keep_words_days: Annotated[
+        int,
+        Ge(0),
+        Le(36_500),
+        Meaning(
+            "How long the journal keeps what was said; 0 is for ever. What stands in the context she is using goes "
+            "when that begins anew."
+        ),
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.loop import SENTENCE_STARTED, Loop, Mind
 from agent.mailbox import Mailbox
 from agent.model.interface import ChatModel
+from agent.model.messages import ToolSpec
+from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
 from agent.situation import place_in_time
 from agent.think import Thinker
@@ -44,7 +46,7 @@ class TestMind:
     loop: Loop
     outlet: RecordingOutlet
     disk: "Disk"
-    clock: "Clock"
+    clock: "Clock" = field(default_factory=lambda: Clock())
 
     @property
     def mailbox(self) -> Mailbox:
@@ -105,6 +107,16 @@ class Clock:
     now: float = 0.0
 
 
+@dataclass(frozen=True)
+class OnePrompt:
+    """The same prompt for everybody, always."""
+
+    text: str
+
+    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
+        return self.text
+
+
 class Disk:
     """The journal's disk, which may be full at a step that a test names."""
 
@@ -134,7 +146,7 @@ async def a_mind(
     models: Sequence[ChatModel],
     tools: Sequence[Tool] = (),
     limits: ContextLimits | None = None,
-    system: str = SYSTEM,
+    system: str | SystemPrompts = SYSTEM,
     recover: bool = True,
 ) -> AsyncIterator[TestMind]:
     """Open the state in `folder`, as after a start of the machine."""
@@ -150,7 +162,12 @@ async def a_mind(
     thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:
-        loop = Loop(mind, lambda: system, [place_in_time(UTC, lambda: NOON)], lambda: NOON)
+        loop = Loop(
+            mind,
+            OnePrompt(system) if isinstance(system, str) else system,
+            [place_in_time(UTC, lambda: NOON)],
+            lambda: NOON,
+        )
         loop.hush = outlet.hush
         if recover:
             await mailbox.recover()

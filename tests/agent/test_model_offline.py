@@ -37,7 +37,7 @@ from agent.tools.timers import timer_tools
 from memory import journal as journal_module
 from memory.database import Database
 from memory.journal import Journal
-from tests.agent.mind import NOON, Disk, TestMind, spoken
+from tests.agent.mind import NOON, Disk, OnePrompt, TestMind, spoken
 from tests.fakes import RecordingOutlet, UnreachableModel
 
 BLOCK = block.Block("e1", "asr_transcript", "mic", "", is_human=True, budget=10, time=NOON)
@@ -240,7 +240,7 @@ async def a_box_without_model(folder: Path) -> AsyncIterator[TestMind]:
     thinker = Thinker([UnreachableModel(name="elsewhere"), OFFLINE], bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, ToolRegistry(tools), outlet, desk, thinker)
     try:
-        loop = Loop(mind, lambda: "You are nakari.", [place_in_time(UTC, lambda: NOON)], lambda: NOON)
+        loop = Loop(mind, OnePrompt("You are nakari."), [place_in_time(UTC, lambda: NOON)], lambda: NOON)
         yield TestMind(mind, loop, outlet, disk)
     finally:
         await database.close()

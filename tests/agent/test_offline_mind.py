@@ -18,7 +18,7 @@ from agent.situation import place_in_time, waited
 from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.timers import timer_tools
-from tests.agent.mind import SYSTEM, TestMind, a_mind, spoken, typed
+from tests.agent.mind import SYSTEM, OnePrompt, TestMind, a_mind, spoken, typed
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 
 YESTERYEAR = datetime(2020, 5, 1, 10, 0, tzinfo=UTC)
@@ -37,7 +37,7 @@ async def a_house(
     async with a_mind(folder, models or [OfflineModel()]) as house:
         tools = [*house.mind.registry, *timer_tools(house.mailbox, clock), journal_tool(house.journal)]
         mind = replace(house.mind, registry=ToolRegistry(tools))
-        loop = Loop(mind, lambda: SYSTEM, [place_in_time(UTC, clock), waited(clock)], clock)
+        loop = Loop(mind, OnePrompt(SYSTEM), [place_in_time(UTC, clock), waited(clock)], clock)
         yield TestMind(mind, loop, house.outlet, house.disk)
 
 

@@ -63,7 +63,7 @@ FIVE_POINTS = {
 
 TAGS = (
     *("Current_Time", "Timezone", "Evidence", "Event", "Human_Input", "Note", "Waited_Seconds", "Late_Seconds", "Rang"),
-    *("Continues", "Interrupted_After", "Unsaid", "Children", "Reflexes"),
+    *("Continues", "Interrupted_After", "Unsaid", "Children", "Reflexes", "Mood"),
 )
 
 
@@ -83,7 +83,10 @@ def test_no_tag_is_written_that_is_not_in_the_list() -> None:
     root = Path(agent.__file__).parents[1]
     sources = [*root.glob("agent/*.py"), *root.glob("agent/context/block.py"), *root.glob("appliance/reflexes/*.py")]
     code = "".join(file.read_text(encoding="utf-8") for file in sources)
-    written = set(re.findall(r'(?:return \{|situation\[|, |: )"([A-Z][a-z]+(?:_[A-Z][a-z]+)*)"(?:\]|:)', code))
+    name = r'"([A-Z][a-z]+(?:_[A-Z][a-z]+)*)"'
+    written = {
+        found for pattern in (rf"situation\[{name}\]", rf"[{{,] ?{name}: ") for found in re.findall(pattern, code)
+    }
     assert written <= set(TAGS), "explain it in agent/prompts/system.md and name it here"
     assert {"Continues", "Unsaid", "Children", "Note", "Rang", "Timezone"} <= written, "or this test finds nothing"
 
@@ -127,7 +130,7 @@ class Owners:
 @pytest.mark.shows("D14", "D15")
 async def test_an_owners_override_is_theirs_alone_and_comes_with_the_next_epoch(tmp_path: Path) -> None:
     owners, model = Owners(), ScriptedModel(*(calls(("reply", '{"text": "Yes."}'), prefix=f"c{n}") for n in range(5)))
-    async with a_mind(tmp_path, [model], prompts=Prompts(owners)) as mind:
+    async with a_mind(tmp_path, [model], system=Prompts(owners)) as mind:
         await mind.handle(spoken("one"))
         owners.modules["household"] = {"persona": "# Call me Kari"}
         await mind.handle(spoken("two"))

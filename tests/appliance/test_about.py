@@ -17,18 +17,18 @@ def config(folder: Path) -> Config:
 @pytest.mark.shows("D18")
 def test_a_local_box_says_that_nothing_leaves_it(tmp_path: Path) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engine="espeak"), mind=MindSettings(max_tool_calls=7))
-    told = about(local, "127.0.0.1:11434/qwen3:4b", tmp_path)
+    told = about(local, "127.0.0.1:11434/qwen3:4b")
     assert told.leaving == ()
     assert (told.model, told.max_tool_calls) == ("127.0.0.1:11434/qwen3:4b", 7)
     assert "own store" in told.memory
-    assert about(local, "offline", None).memory == ""
+    assert about(replace(local, memory=MemorySettings(enabled=False)), "offline").memory == ""
 
 
 @pytest.mark.shows("D18")
 def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -> None:
     memory = MemorySettings(uri="bolt://10.0.0.2:7687", embeddings="api", embedding_url="https://vectors.example/v1")
     wide = replace(config(tmp_path), voice=VoiceSettings(engine="auto"), memory=memory)
-    told = " ".join(about(wide, "openai/gpt-5.4-mini", tmp_path).leaving)
+    told = " ".join(about(wide, "openai/gpt-5.4-mini").leaving)
     assert "openai/gpt-5.4-mini" in told
     assert "Microsoft" in told
     assert "vectors.example" in told
@@ -39,4 +39,4 @@ def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["localhost:8080/m", "127.0.0.1/m", "[::1]:1/m", "offline"])
 def test_a_model_on_this_machine_is_no_leak(tmp_path: Path, name: str) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engine="espeak"))
-    assert about(local, name, tmp_path).leaving == ()
+    assert about(local, name).leaving == ()

@@ -1,0 +1,49 @@
+"""What she knows of herself, out of the running configuration."""
+
+from urllib.parse import urlsplit
+
+from agent.prompts import Self
+from appliance.config import Config
+
+_HERE = frozenset({"localhost", "::1", ""})
+
+
+def about(config: Config, model: str) -> Self:
+    """Return what is so in this box; `model` is the chosen model's name."""
+    return Self(model, _voice(config), _memory(config), _leaving(config, model), config.mind.max_tool_calls)
+
+
+def _voice(config: Config) -> str:
+    if config.voice.engine == "espeak":
+        return "the voice of this machine, espeak-ng"
+    other = ", or that of this machine when it does not answer" if config.voice.engine == "auto" else ""
+    return f"Microsoft's voice over the network{other}"
+
+
+def _memory(config: Config) -> str:
+    if not config.memory.enabled:
+        return ""
+    return f"a Neo4j server at {_host(config.memory.uri)}" if config.memory.uri else "this box's own store"
+
+
+def _leaving(config: Config, model: str) -> tuple[str, ...]:
+    memory, edge = config.memory, config.voice.edge_url
+    hosts = {
+        "what people say and write, with your context, to": "" if _is_here(model) else model,
+        "what you say, to": "" if config.voice.engine == "espeak" or (edge and _is_here(_host(edge))) else "Microsoft",
+        "your graph, to": "" if _is_here(_host(memory.uri)) else _host(memory.uri),
+        "texts you make vectors of, to": _host(memory.embedding_url) if memory.embeddings == "api" else "",
+    }
+    return tuple(f"{what} {where}" for what, where in hosts.items() if where and not _is_here(where))
+
+
+def _is_here(name: str) -> bool:
+    """Whether a host, or the host a model's name begins with, is this machine."""
+    if name == "offline":
+        return True
+    host = urlsplit(f"//{name}").hostname or ""
+    return host in _HERE or host.startswith("127.")
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).netloc.rpartition("@")[2]

@@ -1,0 +1,103 @@
+"""Somebody speaks, coughs, slams a door or agrees while she speaks: silence at once, and a reply that goes on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.audio.spoken import HOUSEHOLD_WHISPER
+from tests.figures import figure
+from tests.room.acoustics import Sound
+from tests.room.her_words import speech
+from tests.room.house import House, Surroundings, live
+from tests.room.rooms import ROOMS
+from tests.room.sounds import cough, door, fit_of_coughing, mhm
+from tests.room.stories import Interruption, interrupt, quantile, warm_up
+from tests.room.voices import says
+
+pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+
+ORDERS = (
+    "Turn on the kitchen light.",
+    "What time is it?",
+    "Play some music.",
+    "Is the front door locked?",
+    "Cancel the timer.",
+    "Remember that my keys are in the drawer.",
+    "How much time is left?",
+    "Tell me the news.",
+)
+
+AFTER = (2.3, 3.1, 4.4, 5.0, 3.7, 2.8, 5.6, 4.1)
+"""Seconds of her reply, before somebody speaks."""
+
+ROOM = ROOMS["two clocks, 40 ppm apart"]
+
+
+WHISPER = str(HOUSEHOLD_WHISPER)
+POCKETSPHINX = "auto"
+"""What listens where no Whisper model is."""
+NAMES = {WHISPER: "whisper-household", POCKETSPHINX: "pocketsphinx"}
+
+
+def around(seed: int, model: str = WHISPER) -> Surroundings:
+    replies = [speech(3, seed + number) for number in range(12)]
+    return Surroundings(settings={"ears": {"model": model}}, answers=replies, aside="All right.", loudspeaker=ROOM)
+
+
+def interruptions(
+    folder: Path, sounds: list[Sound], against_echo_db: float, surroundings: Surroundings
+) -> list[Interruption]:
+    """Return what came of each sound, so much louder than her own voice is at the microphone."""
+
+    async def story(house: House) -> list[Interruption]:
+        echo = await warm_up(house)
+        return [
+            await interrupt(house, sound, echo + against_echo_db, after)
+            for sound, after in zip(sounds, AFTER, strict=False)
+        ]
+
+    return live(folder, story, surroundings)
+
+
+@pytest.mark.shows("V17")
+@pytest.mark.parametrize(("db", "least"), [(0, 7), (-6, 5), (-12, 3)])
+def test_she_falls_silent_for_whoever_speaks(tmp_path: Path, db: int, least: int) -> None:
+    found = interruptions(tmp_path, [says(order) for order in ORDERS], db, around(100))
+    silent = [each.silent_after for each in found if each.silent_after is not None]
+    ended = [each for each in found if each.taken_up]
+    right = [order for order, each in zip(ORDERS, found, strict=True) if order in each.taken_up]
+    times = f"silent after p50 {quantile(silent, 0.5):.2f} s, p95 {quantile(silent, 0.95):.2f} s" if silent else "never"
+    figure(
+        f"barge-in at {db} dB against her voice at the microphone",
+        f"{len(silent)} of {len(found)} noticed, {times}; {len(ended)} ended the reply, {len(right)} words right",
+    )
+    assert len(silent) >= least
+
+
+@pytest.mark.shows("V17", "V11")
+@pytest.mark.parametrize(
+    ("make", "model"), [(cough, WHISPER), (door, WHISPER), (mhm, POCKETSPHINX), (cough, POCKETSPHINX)]
+)
+def test_a_reply_goes_on_after_what_was_nothing(tmp_path: Path, make: Callable[[], Sound], model: str) -> None:
+    found = interruptions(tmp_path, [make()] * 6, 0, around(200, model))
+    whole = [each for each in found if not each.taken_up and each.unheard < 0.3]
+    figure(f"{make.__name__} while she speaks, as loud as she is, {NAMES[model]}", resumed(found, len(whole)))
+    assert len(whole) == len(found), found
+
+
+@pytest.mark.shows("V17")
+@pytest.mark.parametrize("make", [mhm, fit_of_coughing])
+def test_what_a_closed_set_of_sentences_makes_of_voices(tmp_path: Path, make: Callable[[], Sound]) -> None:
+    # It has no word for either: a sentence that sounds like it may end the reply. Told, because it is so.
+    found = interruptions(tmp_path, [make()] * 6, 0, around(200))
+    whole = [each for each in found if not each.taken_up and each.unheard < 0.3]
+    name = make.__name__.replace("_", " ")
+    figure(f"{name} while she speaks, whisper-household, which has no word for it", resumed(found, len(whole)))
+    assert len(whole) >= 2
+
+
+def resumed(found: list[Interruption], whole: int) -> str:
+    gaps = [each.went_on_after for each in found if each.went_on_after is not None]
+    told = f", {len(gaps)} of them after a pause of {quantile(gaps, 0.5):.2f} s (p50)" if gaps else ""
+    return f"{whole} of {len(found)} replies were heard to their end{told}"

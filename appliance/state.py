@@ -10,6 +10,7 @@ from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.config import Config
 from memory import journal as journal_module
+from memory import owner_settings as settings_module
 from memory import tiers as tiers_module
 from memory.database import Database
 from memory.journal import Journal
@@ -31,7 +32,7 @@ async def open_state(config: Config) -> AsyncIterator[State]:
     Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
     """
     database = Database(config.state_folder / "nakari.db")
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA, settings_module.SCHEMA)
     try:
         journal = Journal(database)
         yield State(journal, Mailbox(database), Bus(Recorder(journal)))

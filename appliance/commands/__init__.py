@@ -1,6 +1,18 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
 
-from appliance.commands import configuration, devices, heard, hush, journal, look, models, talk
+from appliance.commands import configuration, devices, heard, hush, identity, journal, look, models, talk
 from appliance.commands.root import EPILOG, nakari
 
-__all__ = ["EPILOG", "configuration", "devices", "heard", "hush", "journal", "look", "models", "nakari", "talk"]
+__all__ = [
+    "EPILOG",
+    "configuration",
+    "devices",
+    "heard",
+    "hush",
+    "identity",
+    "journal",
+    "look",
+    "models",
+    "nakari",
+    "talk",
+]

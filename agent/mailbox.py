@@ -13,6 +13,7 @@ from agent.event import Event, require_event, utc_now
 from agent.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
 from agent.mailbox_children import Child
 from agent.model.messages import Json
+from agent.time.series import successor
 from memory.database import Database
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ SCHEMA: Final = table.SCHEMA + offspring.SCHEMA
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
 """Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
 
-RECHECK_SECONDS: Final = 30.0
+RECHECK_SECONDS: Final = 1.0
 """The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
 
 
@@ -67,11 +68,12 @@ class Mailbox:
     async def take(self) -> InHand:
         """Return the event in hand; without one, wait until an event is due and take it in hand.
 
-        Its delivery wakes the events suspended for its type, and a person's also those suspended for `PERSON`.
+        Its delivery wakes the events suspended for its type, and a person's also those suspended for `PERSON`. With an
+        event of a series its successor is filed (agent/time/series.py), in the same transaction.
         """
         while True:
             self._changed.clear()
-            taken, due = await self._database.write(lambda c: (table.claim(c, self._now()), table.next_due(c)))
+            taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)))
             if taken is not None:
                 return taken
             if not self._changed.is_set() and not self._changes:
@@ -119,6 +121,10 @@ class Mailbox:
     async def withdraw(self, event_id: str, reason: str) -> bool:
         """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
         return await self._close(event_id, lambda c, now: table.withdraw(c, event_id, reason, now))
+
+    async def retry(self, event_id: str) -> bool:
+        """Take an event out of the dead letter, as if it were new; False when it is not there."""
+        return await self._step(lambda c, now: table.retry(c, event_id))
 
     async def supersede(self, event_id: str, by: str) -> bool:
         """Close the event in hand because the event `by` goes on with its words; False when it is not in hand."""
@@ -169,6 +175,14 @@ class Mailbox:
         offspring.check_quota(connection, event)
         return table.put(connection, event, self._now())
 
+    def _claim(self, connection: sqlite3.Connection) -> InHand | None:
+        now = self._now()
+        before = table.held(connection)
+        taken = table.claim(connection, now)
+        if before is None and taken is not None and (again := successor(taken.event, now)):
+            table.put(connection, again, now)
+        return taken
+
     async def _close(self, event_id: str, close: Callable[[sqlite3.Connection, datetime], bool]) -> bool:
         """Close an event, and wake its parent if that waits for this."""
 
@@ -197,12 +211,15 @@ class Mailbox:
 
 
 def waiting_by(now: Callable[[], datetime]) -> Wait:
-    """Return the ordinary wait: asyncio's timer, set by this clock and set anew before it can have drifted far."""
+    """Return the ordinary wait: asyncio's timer, set anew by this clock each second; nothing is looked up meanwhile."""
 
     async def wait(changed: asyncio.Event, until: datetime | None) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds_to_sleep(now(), until)):
-                await changed.wait()
+        left = None
+        while not changed.is_set() and (left is None or left >= RECHECK_SECONDS):
+            left = seconds_to_sleep(now(), until)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await changed.wait()
 
     return wait
 

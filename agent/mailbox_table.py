@@ -190,6 +190,18 @@ def withdraw(connection: sqlite3.Connection, event_id: str, reason: str, now: da
     )
 
 
+def retry(connection: sqlite3.Connection, event_id: str) -> bool:
+    """Make an event of the dead letter pending, its counters at their beginning; False when it is not there."""
+    return bool(
+        connection.execute(
+            "UPDATE mailbox SET state = 'pending', attempt = 1, tool_calls = 0, model_calls = 0, grants = 0, "
+            "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL "
+            "WHERE id = ? AND state = 'dead'",
+            (_utf8(event_id),),
+        ).rowcount
+    )
+
+
 def recover(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
     """Put what was in hand back before its peers, one attempt more; after too many, into the dead letter."""
     connection.execute("UPDATE mailbox SET attempt = attempt + 1 WHERE state = 'in_hand'")
@@ -237,7 +249,7 @@ def _in_hand_changed(connection: sqlite3.Connection, changes: str, values: Mappi
 
 def _in_hand(row: sqlite3.Row) -> InHand:
     counters = {name: row[name] for name in ("attempt", "note", "tool_calls", "model_calls", "grants")}
-    return InHand(from_json(row["envelope"]), **counters)
+    return InHand(from_json(row["envelope"]), redelivered=bool(row["redelivered"]), **counters)
 
 
 def _filed(row: sqlite3.Row) -> Filed:

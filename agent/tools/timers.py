@@ -1,18 +1,19 @@
-"""Timers and alarms as tools: each is a durable event that comes at its time, also after the machine was off."""
+"""Timers, alarms and what comes again as tools: durable events that come at their time, also after an outage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from agent.context.block import format_time
 from agent.errors import ToolFailed
-from agent.event import TIMER, Event
-from agent.mailbox import Mailbox
+from agent.event import TIMER, Event, new_id
 from agent.model.messages import Json
+from agent.time.quiet import QuietHours
+from agent.time.series import SERIES, BadRule, described, first, is_recurring, successor
 from agent.tools.tool import Tool, tool
 
 PRIORITY: Final = 20
@@ -29,12 +30,29 @@ _UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 Label = Annotated[str, Field(max_length=200, description="What it is for, in a word or two, or empty.")]
 
 
-def timer_tools(mailbox: Mailbox, now: Callable[[], datetime], zone: str = "UTC") -> list[Tool]:
+class TimerBox(Protocol):
+    """What of a mailbox timers need (agent/mailbox.py)."""
+
+    async def enqueue(self, event: Event) -> bool:
+        """File an event."""
+
+    async def withdraw(self, event_id: str, reason: str) -> bool:
+        """Close an event unhandled; False when it is not waiting."""
+
+    async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
+        """Return the events of a type and owner that wait, the next one first."""
+
+
+def timer_tools(
+    mailbox: TimerBox, now: Callable[[], datetime], zone: str = "UTC", quiet: QuietHours | None = None
+) -> list[Tool]:
     """Return set_timer, set_alarm, list_timers and cancel_timer for a home in this zone (a name as Europe/Berlin).
+
+    What she sets without a person's asking for it does not ring in the `quiet` hours, but at their end.
 
     Raises `zoneinfo.ZoneInfoNotFoundError` for a name that is none.
     """
-    timers = Timers(mailbox, now, ZoneInfo(zone))
+    timers = Timers(mailbox, now, ZoneInfo(zone), quiet)
     changing = (timers.set_timer, timers.set_alarm, timers.cancel_timer)
     return [tool(timers.list_timers, effect="pure"), *(tool(function) for function in changing)]
 
@@ -43,20 +61,22 @@ def timer_tools(mailbox: Mailbox, now: Callable[[], datetime], zone: str = "UTC"
 class Timers:
     """The tools' functions over one mailbox; an owner sees and cancels only their own."""
 
-    mailbox: Mailbox
+    mailbox: TimerBox
     now: Callable[[], datetime]
     zone: ZoneInfo
+    quiet: QuietHours | None = None
 
     async def set_timer(
         self,
         event: Event,
         seconds: Annotated[float, Field(gt=0, le=LONGEST_TIMER, description="From now.")],
         label: Label = "",
+        repeat: Annotated[bool, Field(description="Whether it comes every so many seconds, until cancelled.")] = False,
     ) -> Json:
         """Set a timer that comes back to you as an event after so many seconds."""
-        set_at = self.now()
+        due = self.now() + timedelta(seconds=seconds)
         content = f"Timer{_quoted(label)} ({duration(seconds)}) is due."
-        return await self._set(event, content, label, set_at + timedelta(seconds=seconds))
+        return await self._set(event, _Wish(content, label, due, f"FREQ=SECONDLY;INTERVAL={seconds:.0f}" * repeat))
 
     async def set_alarm(
         self,
@@ -69,14 +89,19 @@ class Timers:
             ),
         ],
         label: Label = "",
+        repeat: Annotated[
+            str,
+            Field(description="Empty for once, else an RRULE: FREQ=DAILY, FREQ=WEEKLY;BYDAY=MO,WE or any other."),
+        ] = "",
     ) -> Json:
-        """Set an alarm or a reminder that comes back to you as an event at a time of the clock."""
+        """Set an alarm or a reminder that comes back to you as an event at a time of the clock, once or again."""
         due = moment(at, self.now(), self.zone)
         if due is None:
             raise ToolFailed(f"{at!r} is no time; write it as 07:30, 2026-11-22T07:30, or {format_time(self.now())}")
         if due <= self.now():
             raise ToolFailed(f"{format_time(due)} is past: it is {format_time(self.now())}")
-        return await self._set(event, f"Alarm{_quoted(label)} ({self._local(due)}) is due.", label, due)
+        told = f"{due.astimezone(self.zone):%H:%M}" if repeat else self._local(due)
+        return await self._set(event, _Wish(f"Alarm{_quoted(label)} ({told}) is due.", label, due, repeat))
 
     async def list_timers(self, event: Event) -> Json:
         """List the timers and alarms that are set, the next one first."""
@@ -87,40 +112,97 @@ class Timers:
         self,
         event: Event,
         which: Annotated[str, Field(description="Its id or its label; empty for the next one.")] = "",
+        today: Annotated[
+            bool, Field(description="Of what repeats, leave out only what is left of today; it goes on tomorrow.")
+        ] = False,
     ) -> Json:
-        """Cancel a timer or an alarm before it rings."""
+        """Cancel a timer or an alarm before it rings; one that repeats for good, or for today."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
         timer = chosen(timers, which)
         if timer is None:
             labels = ", ".join(label_of(other) or "(no label)" for other in timers)
             raise ToolFailed(f"there is no timer {which!r}; set are: {labels}" if timers else "no timer is set")
+        if today and is_recurring(timer):
+            return await self._skip(timer)
         if not await self.mailbox.withdraw(timer.id, "cancelled by a tool"):
             raise ToolFailed("it rings already")
         return {"cancelled": self._shown(timer), "still_set": len(timers) - 1}
 
-    async def _set(self, event: Event, content: str, label: str, due: datetime) -> Json:
+    async def _skip(self, timer: Event) -> Json:
+        """File what comes tomorrow or later before what comes today is withdrawn: a crash between loses nothing."""
+        again = successor(timer, self.now(), after=end_of_day(self.now(), self.zone))
+        if timer.not_before is not None and timer.not_before > end_of_day(self.now(), self.zone):
+            raise ToolFailed(f"it does not come today; the next time is {self._local(timer.not_before)}")
+        if again is not None:
+            await self.mailbox.enqueue(again)
+        if not await self.mailbox.withdraw(timer.id, "left out for today"):
+            raise ToolFailed("it rings already")
+        return {"left_out": self._shown(timer), "next": self._shown(again) if again else "none"}
+
+    async def _set(self, event: Event, wish: "_Wish") -> Json:
+        due, series_id = self._kept_quiet(event, wish.due), new_id()
+        metadata: dict[str, Json] = {}
+        if wish.rule:
+            due, metadata = self._begun(wish, series_id)
         timer = Event(
             type=TIMER,
-            content=content,
+            content=wish.content,
+            id=series_id,
             owner_key=event.owner_key,
             session_id=event.session_id,
             parent_id=event.id,
             source="timer",
             priority=PRIORITY,
             not_before=due,
-            metadata={"label": label, "set_at": format_time(self.now()), "due": format_time(due)},
+            metadata={"label": wish.label, "set_at": format_time(self.now()), "due": format_time(due)} | metadata,
             created_at=self.now(),
         )
         await self.mailbox.enqueue(timer)
         return self._shown(timer)
 
+    def _begun(self, wish: "_Wish", series_id: str) -> tuple[datetime, dict[str, Json]]:
+        """Return the first occurrence, which is not before the moment that was named, and what describes the series."""
+        start = wish.due.astimezone(self.zone).replace(tzinfo=None)
+        try:
+            due = first(wish.rule, start, self.zone, wish.due - timedelta(microseconds=1))
+        except BadRule as error:
+            raise ToolFailed(str(error)) from error
+        if due is None:
+            raise ToolFailed(f"{wish.rule!r} has no occurrence after {self._local(wish.due)}")
+        return due, {SERIES: described(wish.rule, start, self.zone.key, series_id)}
+
+    def _kept_quiet(self, event: Event, due: datetime) -> datetime:
+        if event.is_from_person or self.quiet is None:
+            return due
+        return self.quiet.until(due) or due
+
     def _shown(self, timer: Event) -> Json:
         due = timer.not_before or self.now()
         left = max(0.0, (due - self.now()).total_seconds())
-        return {"id": timer.id, "label": label_of(timer), "due": self._local(due), "left": duration(left)}
+        shown: dict[str, Json] = {"id": timer.id, "label": label_of(timer), "due": self._local(due)}
+        series = timer.metadata.get(SERIES)
+        repeats: dict[str, Json] = {"repeats": series["rule"]} if isinstance(series, dict) else {}
+        return shown | {"left": duration(left)} | repeats
 
     def _local(self, at: datetime) -> str:
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is to be set."""
+
+    content: str
+    label: str
+    due: datetime
+    rule: str = ""
+    """RRULE; "" for once."""
+
+
+def end_of_day(now: datetime, zone: ZoneInfo) -> datetime:
+    """Return the last moment (UTC) of the day it is there."""
+    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
+    return datetime.combine(tomorrow, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
 
 
 def late_seconds(event: Event, now: datetime) -> float:

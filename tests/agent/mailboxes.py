@@ -7,6 +7,7 @@ from typing import Protocol
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, InHand, Mailbox
+from agent.mailbox_memory import MemoryMailbox
 from memory.database import Database
 from tests.agent.clock import Clock
 
@@ -19,7 +20,10 @@ class Rig(Protocol):
     """A mailbox on a clock of its own."""
 
     clock: Clock
-    mailbox: Mailbox
+
+    @property
+    def mailbox(self) -> Mailbox | MemoryMailbox:
+        """The one that lives now."""
 
     async def restart(self) -> list[InHand]:
         """Let the process die and start again; return what `recover` found."""
@@ -37,7 +41,7 @@ class SqliteRig:
 
     async def start(self) -> None:
         await self._database.open(SCHEMA)
-        self.mailbox = Mailbox(self._database, self.clock, self.clock.wait)
+        self.mailbox: Mailbox = Mailbox(self._database, self.clock, self.clock.wait)
 
     async def stop(self) -> None:
         await self._database.close()
@@ -62,7 +66,30 @@ async def sqlite(folder: Path) -> AsyncIterator[Rig]:
     await rig.stop()
 
 
-KINDS = {"sqlite": sqlite}
+class MemoryRig:
+    """The twin in memory; what it holds outlives its "process", for it keeps the promises of one that is on a disk."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.mailbox: MemoryMailbox = MemoryMailbox(self.clock, self.clock.wait)
+
+    async def restart(self) -> list[InHand]:
+        return await self.mailbox.recover()
+
+    async def take_now(self) -> InHand:
+        async def refuse(*_: object) -> None:
+            raise NothingDue
+
+        return await self.mailbox.waiting_by(refuse).take()
+
+
+@asynccontextmanager
+async def memory(folder: Path) -> AsyncIterator[Rig]:
+    yield MemoryRig()
+
+
+KINDS = {"sqlite": sqlite, "memory": memory}
+"""Each keeps what the contract tests ask; one more, such as Redis, is one more entry."""
 
 
 def work(content: str = "work", **fields: object) -> Event:

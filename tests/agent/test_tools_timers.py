@@ -198,10 +198,10 @@ async def test_what_cannot_be_set_is_told_in_words(rig: Rig, name: str, argument
 async def test_the_model_sees_only_what_it_has_to_give(rig: Rig) -> None:
     schemas = {tool.name: tool.spec.parameters for tool in timer_tools(rig.mailbox, rig.clock)}
     assert {name: list(schema["properties"]) for name, schema in schemas.items()} == {  # type: ignore[arg-type]
-        "set_timer": ["seconds", "label"],
-        "set_alarm": ["at", "label"],
+        "set_timer": ["seconds", "label", "repeat"],
+        "set_alarm": ["at", "label", "repeat"],
         "list_timers": [],
-        "cancel_timer": ["which"],
+        "cancel_timer": ["which", "today"],
     }
     with pytest.raises(ZoneInfoNotFoundError):
         timer_tools(rig.mailbox, rig.clock, "Mars/Olympus")

@@ -1,0 +1,125 @@
+"""What comes again: every day at seven, every two hours; each occurrence is an event that its predecessor makes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrule, rrulestr
+
+from agent.event import Event
+from agent.model.messages import Json
+
+SERIES: Final = "series"
+"""Key of an event's metadata: its rule, zone and beginning, the series' id, and which occurrence of it this is."""
+
+MOST_COUNTED: Final = 10_000
+"""Occurrences missed that are counted; more are told as so many."""
+
+SHORTEST_SECONDS: Final = 10
+"""Between two occurrences; what comes more often than a ring is heard is a mistake."""
+
+_ELAPSED: Final = re.compile(r"(?:RRULE:)?FREQ=(?:HOURLY|MINUTELY|SECONDLY)(?:;(?:INTERVAL|COUNT)=\d+)*", re.IGNORECASE)
+"""Rules of elapsed time: two hours are two hours, also when the clocks change in between."""
+
+
+class BadRule(ValueError):
+    """Not a recurrence; its text says why."""
+
+
+def rule_of(text: str, start: datetime) -> rrule:
+    """Return the rule of an RFC 5545 RRULE, whose times of day are those of `start` (naive).
+
+    Raises `BadRule` for what is none, has no occurrence, or comes too often. Several lines are none.
+    """
+    try:
+        found = rrulestr(text.strip().upper().removeprefix("RRULE:"), dtstart=start)
+        first_two = list(zip(range(2), found, strict=False)) if isinstance(found, rrule) else []
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadRule(f"{text!r} is no RRULE ({error}); write it as FREQ=DAILY or FREQ=WEEKLY;BYDAY=MO,TU") from error
+    if not isinstance(found, rrule) or not first_two:
+        raise BadRule(f"{text!r} never comes, or is more than one rule; write it as FREQ=DAILY")
+    moments = [moment for _, moment in first_two]
+    if len(moments) > 1 and (moments[1] - moments[0]).total_seconds() < SHORTEST_SECONDS:
+        raise BadRule(f"{text!r} comes more often than every {SHORTEST_SECONDS} seconds")
+    return found
+
+
+def occurrences(rule: str, start: datetime, zone: tzinfo, after: datetime) -> Iterator[datetime]:
+    """Yield the moments (aware, UTC) of a rule that are later than `after` (aware), in order.
+
+    `start` is naive, on the household's wall. Days, weeks, months and years keep the time of day over changes of the
+    clocks: a time that a change skips is as long after the change as it would have been, of one that comes twice the
+    first is meant. Hours, minutes and seconds are elapsed time from `start` on. Raises `BadRule`.
+    """
+    if is_elapsed(rule):
+        begun = start.replace(tzinfo=zone).astimezone(UTC)
+        elapsed = rule_of(rule, begun.replace(tzinfo=None))
+        found = elapsed.xafter(after.astimezone(UTC).replace(tzinfo=None), inc=False)
+        yield from (moment.replace(tzinfo=UTC) for moment in found)
+        return
+    before = after.astimezone(zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+    for wall in rule_of(rule, start).xafter(before, inc=True):
+        moment = wall.replace(tzinfo=zone).astimezone(UTC)
+        if moment > after:
+            yield moment
+
+
+def first(rule: str, start: datetime, zone: tzinfo, after: datetime) -> datetime | None:
+    """Return the first of `occurrences`, None when there is none any more. Raises `BadRule`."""
+    return next(occurrences(rule, start, zone, after), None)
+
+
+def described(rule: str, start: datetime, zone: str, series_id: str) -> dict[str, Json]:
+    """Return what the first event of a series carries in its metadata under `SERIES`."""
+    return {"rule": rule, "start": start.isoformat(), "zone": zone, "id": series_id, "number": 1}
+
+
+def is_recurring(event: Event) -> bool:
+    """Whether another like it follows."""
+    return isinstance(event.metadata.get(SERIES), dict)
+
+
+def successor(event: Event, now: datetime, after: datetime | None = None) -> Event | None:
+    """Return the next event of the same series, later than now and `after`; None when it is alone, or the last.
+
+    What was missed meanwhile is left out: one event stands for all of it. Its id follows from the series and the
+    number in it, so that it can be filed by whoever comes first, and only once.
+    """
+    series = event.metadata.get(SERIES)
+    if not isinstance(series, dict) or event.not_before is None:
+        return None
+    due = first(*_rule(series, event.not_before), max(now, event.not_before, after or now))
+    if due is None:
+        return None
+    number = int(str(series["number"])) + 1
+    metadata = {**event.metadata, SERIES: {**series, "number": number}}
+    return replace(event, id=f"{series['id']}.{number}", not_before=due, metadata=metadata, created_at=now)
+
+
+def missed(event: Event, now: datetime) -> int:
+    """Return how many occurrences after this one have passed too, at most `MOST_COUNTED`."""
+    series = event.metadata.get(SERIES)
+    if not isinstance(series, dict) or event.not_before is None:
+        return 0
+    count = 0
+    for due in occurrences(*_rule(series, event.not_before), event.not_before):
+        if due > now or count >= MOST_COUNTED:
+            break
+        count += 1
+    return count
+
+
+def is_elapsed(rule: str) -> bool:
+    """Whether a rule counts hours, minutes or seconds, and names no time of day or day."""
+    return _ELAPSED.fullmatch(rule.strip()) is not None
+
+
+def _rule(series: dict[str, Json], due: datetime) -> tuple[str, datetime, ZoneInfo]:
+    """Return rule, beginning and zone; an interval without an end is counted from where it is."""
+    rule, zone = str(series["rule"]), ZoneInfo(str(series["zone"]))
+    if is_elapsed(rule) and "COUNT" not in rule.upper():
+        return rule, due.astimezone(UTC).replace(tzinfo=None), ZoneInfo("UTC")
+    return rule, datetime.fromisoformat(str(series["start"])), zone

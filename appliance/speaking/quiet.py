@@ -1,0 +1,87 @@
+"""In quiet hours, what nobody asked for is not said: it is put into the mailbox for their end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from agent.event import SELF_CREATED, TIMER, Event
+from agent.mailbox import Mailbox
+from agent.replies import Delivered, Delivery, Outlet, Reply
+from agent.time.quiet import QuietHours
+
+log = structlog.get_logger()
+
+_KEPT: Final = "In the quiet hours you kept this back. Say it now if it still matters, in one reply: {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuietOutlet:
+    """Stands before the voice. People's events and timers are what somebody asked for; they are always heard."""
+
+    voice: Outlet
+    mailbox: Mailbox
+    quiet: QuietHours
+    now: Callable[[], datetime]
+    """Aware."""
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return the voice's delivery, or one that keeps the words back."""
+        until = self.quiet.until(self.now())
+        if until is None or reply.event.is_from_person or reply.event.type == TIMER:
+            return self.voice.open(reply)
+        return KeptBack(reply, self.mailbox, until, self.now())
+
+
+@dataclass(slots=True)
+class KeptBack:
+    """A reply that becomes an event of her own. Its id follows from the reply: after a crash it is not filed twice."""
+
+    reply: Reply
+    mailbox: Mailbox
+    until: datetime
+    now: datetime
+    _pieces: list[str] = field(default_factory=list)
+    _closed: bool = False
+
+    @property
+    def handed(self) -> str:
+        """Nothing, until the text is whole: then it is filed as a whole."""
+        return "".join(self._pieces).strip() if self._closed else ""
+
+    async def feed(self, text: str) -> None:
+        """Collect the text."""
+        self._pieces.append(text)
+
+    async def close(self) -> None:
+        """File what was collected for the end of the quiet."""
+        if self._closed:
+            return
+        self._closed = True
+        event, words = self.reply.event, self.handed
+        if not words:
+            return
+        later = Event(
+            type=SELF_CREATED,
+            content=_KEPT.format(words=words),
+            id=f"{event.id}.{self.reply.call_id}",
+            owner_key=event.owner_key,
+            session_id=event.session_id,
+            parent_id=event.id,
+            source="system",
+            not_before=self.until,
+            created_at=self.now,
+        )
+        await self.mailbox.enqueue(later)
+        log.info("kept_for_after_quiet_hours", event_id=later.id)
+
+    async def cut(self) -> None:
+        """Forget what is not whole; she is asked again."""
+        if not self._closed:
+            self._pieces.clear()
+
+    async def ended(self) -> Delivered:
+        """Return at once: it is in the mailbox, which is where it goes for now."""
+        return Delivered(self.handed, self.handed)

@@ -64,6 +64,8 @@ class Thinking:
     models: list[ChatModel]
     outlet: Outlet
     contexts: Contexts
+    owners: Owners
+    """Whose own prompt modules there are."""
 
 
 @asynccontextmanager
@@ -86,7 +88,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         senses = open_senses(World(config, options, outside, state), player, partial(_connect, models))
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = _contexts(config, state, tokens)
-        thinking = Thinking(models, ReplyRouter(senses.voice, text), contexts)
+        thinking = Thinking(models, ReplyRouter(senses.voice, text), contexts, owners)
         mind = _mind(config, state, [*memory.tools, *shared(graph.tools, owners.shares_graph)], thinking, senses.situation(config))
         interruption = join(senses, mind, contexts, outside.clock)
         memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
@@ -124,7 +126,7 @@ def _mind(
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    prompts = Prompts(about=lambda: about(config, thinking.models[0].name))
+    prompts = Prompts(thinking.owners, lambda: about(config, thinking.models[0].name))
     loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls = config.mind.max_tool_calls
     return loop

@@ -228,6 +228,13 @@ class MindSettings:
     """How she works through what happens."""
 
     timezone: Annotated[str, Meaning('Where she lives, e.g. "Europe/Berlin"; "" is the system\'s zone.')] = ""
+    quiet_hours: Annotated[
+        str,
+        Meaning(
+            'When she says nothing that nobody asked for, e.g. "22:00-07:00"; timers, alarms and reminders that '
+            'somebody set ring all the same. "" is never.'
+        ),
+    ] = ""
     max_tool_calls: Annotated[
         int, Ge(1), Le(1000), Meaning("Tool calls an event may use before she has to answer.")
     ] = 10

@@ -5,21 +5,32 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from datetime import UTC
 from difflib import get_close_matches
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, TypeVar, get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from agent.time.quiet import quiet_hours
 from appliance.errors import ConfigError
-from appliance.settings import Meaning, Settings
+from appliance.settings import Meaning, NamedModel, Settings
 from audio.reflexes.words import REFLEXES
 
-SECTIONS: Mapping[str, type] = get_type_hints(Settings)
-"""Section name to its dataclass, in the file's order."""
+CATALOG = "models"
+"""The section whose tables people name themselves: [models.NAME]."""
 
-_HEADER = re.compile(r"^\s*\[\s*([\w-]+)\s*\]")
+SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name != CATALOG}
+"""Section name to its dataclass, in the file's order; the catalog is none of them."""
+
+_HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
+_MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+RESERVED = ("configured", "offline")
+"""What the model of [model] and the one that is always there are called."""
+
+Checked = TypeVar("Checked")
+
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
@@ -199,8 +210,17 @@ def _wrong_meaning(section: str, key: str, value: object) -> str:
         strange := next((w for w in listed(value) if w not in REFLEXES), "")
     ):
         return f"should name some of {', '.join(REFLEXES)}; {_shown(strange)} is none"
+    return _wrong_time(key, value)
+
+
+def _wrong_time(key: str, value: str) -> str:
     if key == "timezone" and not _is_zone(value):
         return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"
+    if key == "quiet_hours":
+        try:
+            quiet_hours(value, UTC)
+        except ValueError:
+            return f'should be two times of day, such as "22:00-07:00"; it is {_shown(value)}'
     return ""
 
 

@@ -17,6 +17,7 @@ from agent.prompts import Prompts
 from agent.replies import Outlet
 from agent.situation import SituationProvider
 from agent.think import Thinker
+from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
@@ -37,6 +38,7 @@ from appliance.outside import REAL, Outside
 from appliance.owners import Owners, open_owners
 from appliance.senses import Senses, World, join, open_senses
 from appliance.speaking.interruption import Interruption
+from appliance.speaking.quiet import QuietOutlet
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.state import State, open_state
 
@@ -88,8 +90,14 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         senses = open_senses(World(config, options, outside, state), player, partial(_connect, models))
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = _contexts(config, state, tokens)
-        thinking = Thinking(models, ReplyRouter(senses.voice, text), contexts, owners)
-        mind = _mind(config, state, [*memory.tools, *shared(graph.tools, owners.shares_graph)], thinking, senses.situation(config))
+        thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
+        mind = _mind(
+            config,
+            state,
+            [*memory.tools, *shared(graph.tools, owners.shares_graph)],
+            thinking,
+            senses.situation(config),
+        )
         interruption = join(senses, mind, contexts, outside.clock)
         memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
         described: dict[str, Part] = {
@@ -117,7 +125,7 @@ def _mind(
         [
             *event_tools(state.mailbox, desk),
             reply_tool(desk, outlet),
-            *timer_tools(state.mailbox, utc_now, zone),
+            *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
             clock_tool(utc_now, zone),
             journal_tool(state.journal),
             journal_read_tool(state.journal),
@@ -130,6 +138,12 @@ def _mind(
     loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls = config.mind.max_tool_calls
     return loop
+
+
+def _considerate(config: Config, state: State, voice: Outlet) -> Outlet:
+    """Return the voice, behind the quiet hours where there are any."""
+    quiet = quiet_hours(config.mind.quiet_hours, config.zone)
+    return voice if quiet is None else QuietOutlet(voice, state.mailbox, quiet, utc_now)
 
 
 def _contexts(config: Config, state: State, tokens: TokenCounter) -> Contexts:

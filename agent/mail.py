@@ -60,6 +60,8 @@ class InHand:
     """Over its whole life."""
     grants: int = 0
     """Fresh budgets given so far."""
+    redelivered: bool = False
+    """The process died with it in hand, and it was not suspended since: it goes on where that broke off."""
 
     @property
     def is_given_up(self) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
+from agent.act import CRASHED
 from agent.bus import Bus
 from agent.context import block
 from agent.context.epoch import Prefix
@@ -17,7 +18,7 @@ from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run import Run
 from agent.situation import SituationProvider, gather
-from memory.journal import Journal
+from memory.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8
 """Superseded events whose words are brought along: so often nobody goes on after a pause."""
@@ -39,7 +40,10 @@ class Opening:
     now: Callable[[], datetime]
 
     async def build(self, run: Run, wanted: Prefix) -> None:
-        """Lay the event on the desk and hand it over to the model's context, once."""
+        """Lay the event on the desk and hand it over to the model's context, once.
+
+        Calls that a crash left open, and whose event does not come first now, get a result, so that the list is legal.
+        """
         event = run.event
         # Only what a person said or wrote is found again by its words; her own tasks would drown it.
         words, content = (event.content, "") if event.is_from_person else ("", event.content)
@@ -55,7 +59,9 @@ class Opening:
         if is_handed_over(run):
             await self.bus.publish(answer)
             return
-        messages = [*await self._brought_along(run), Message("user", block.render(await self._block(run)))]
+        left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
+        handed_over = Message("user", block.render(await self._block(run)))
+        messages = [*left_open, *await self._brought_along(run), handed_over]
         await self.bus.publish(
             answer, *(self.contexts.envelope(run.epoch, event, run.id, message) for message in messages)
         )
@@ -65,8 +71,8 @@ class Opening:
     async def _already_spoken(self, run: Run) -> tuple[str, ...]:
         if not run.is_resumed:
             return ()
-        spoken = await self.journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)
-        return tuple(str(entry.body["words"]) for entry in spoken)
+        entries = await self.journal.entries(topic=(MESSAGE, SENTENCE_STARTED), event_id=run.event.id)
+        return said_since(entries, run.event.id, run.hand.note)
 
     async def _was_interrupted(self, run: Run) -> bool:
         """Whether a person's event was interrupted, and the process died before that was filed: she must not go on."""
@@ -115,6 +121,23 @@ class Opening:
             seen = block_of(filed.progress, event.max_tool_calls, event.created_at, {})
             blocks.insert(0, Message("user", block.render(seen)))
         return blocks
+
+
+def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str, ...]:
+    """Return the sentences committed since the event was handed over with this note.
+
+    Those before it are told by its messages, and she may say the like of them again.
+    """
+    said: list[str] = []
+    is_since = not note
+    for entry in entries:
+        if entry.topic == SENTENCE_STARTED:
+            said += [str(entry.body["words"])] if is_since else []
+        elif not is_since:
+            message = cast("dict[str, Json]", entry.body.get("message", {}))
+            seen = block.parse(str(message.get("content", "")))
+            is_since = seen is not None and seen.event_id == event_id and seen.situation.get("Note", "") == note
+    return tuple(said)
 
 
 def predecessor(event: Event) -> str:

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.event import Event
+from agent.context.epoch import Prefix
+from agent.event import SELF_CREATED, Event
 from agent.loop import SENTENCE_STARTED
 from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
+from agent.model.validate import validate_openai
+from agent.model.wire import to_openai
 from agent.record import step
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
@@ -125,14 +128,62 @@ async def test_a_call_without_result_gets_one_that_says_so_and_is_not_repeated(t
     assert model.requests[1][-1].content.startswith("unknown: the machine stopped")
 
 
+@pytest.mark.shows("A24", "B1")
+async def test_another_event_that_comes_first_finds_a_legal_list(tmp_path: Path) -> None:
+    running = asyncio.Event()
+
+    async def tidy() -> str:
+        """Tidy up."""
+        running.set()
+        await asyncio.Event().wait()
+        return "tidy"
+
+    own = Event(SELF_CREATED, "tidy up", source="self", priority=-5)
+    model = ScriptedModel(calls(("tidy", "{}"), prefix="a"), calls(COUNT, prefix="b"), calls(DONE, prefix="c"))
+    async with a_mind(tmp_path, [model], [tool(tidy)]) as mind:
+        await mind.mailbox.enqueue(own)
+        hand = await mind.mailbox.take()
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            life = group.create_task(mind.loop.handle(hand))
+            await running.wait()
+            life.cancel()
+    async with a_mind(tmp_path, [model], [tool(tidy)]) as mind:
+        await mind.handle(spoken("count to three"))
+        await mind.handle_next()
+        assert await mind.state_of(own) == "completed"
+    for request in model.requests:
+        validate_openai(to_openai(request))
+    assert model.requests[1][3].content.startswith("unknown: the machine stopped")
+
+
+@pytest.mark.shows("A24", "A6")
+async def test_what_was_said_before_a_suspension_is_not_told_as_cut_off_by_a_crash(tmp_path: Path) -> None:
+    event = spoken("count to three")
+    later = ("suspend_event", '{"note": "three to go", "wake_on": "asr_transcript"}')
+    model = ScriptedModel(calls(COUNT, later, prefix="a"), calls(COUNT, prefix="b"), calls(COUNT, DONE, prefix="c"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.mailbox.enqueue(event)
+        await mind.mailbox.take()
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        await mind.committed(event, *mind.outlet.said)
+        await mind.handle(spoken("hello"))
+        await mind.handle_next()
+        assert await mind.state_of(event) == "completed"
+        assert mind.outlet.said[-3:] == ["Number one is here.", "Number two is here.", "Number three is here."]
+    assert len(mind.outlet.said) == 9
+    assert model.requests[2][-1].role == "user"
+
+
 @pytest.mark.shows("D1")
 async def test_the_context_read_back_from_the_journal_is_the_same(tmp_path: Path) -> None:
     model = ScriptedModel(calls(COUNT, prefix="a"), calls(COUNT, prefix="b"))
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(spoken("first"))
-        digest = (await mind.mind.contexts.current(spoken("x"), "", "You are nakari.", mind.mind.registry.specs)).digest
+        wanted = Prefix("You are nakari.", mind.mind.registry.specs, "scripted")
+        digest = (await mind.mind.contexts.current(spoken("x"), "", wanted)).digest
     async with a_mind(tmp_path, [model]) as mind:
-        epoch = await mind.mind.contexts.current(spoken("x"), "", "You are nakari.", mind.mind.registry.specs)
+        epoch = await mind.mind.contexts.current(spoken("x"), "", wanted)
         assert epoch.digest == digest
         await mind.handle(spoken("second"))
     assert model.requests[1][: len(model.requests[0])] == model.requests[0]

@@ -1,0 +1,144 @@
+"""The scripted parts of a body: a model that answers, a voice whose sound can be read, and a loudspeaker's file."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from agent.errors import IllegalMessages, StreamBroken
+from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Message, ToolSpec, Usage
+from agent.model.validate import validate_openai
+from agent.model.wire import to_openai
+from audio.speech import SpeechAudio
+from tests.crash.deaths import Ledger, Steps
+from tests.crash.script import Answering
+
+RATE: Final = 16_000
+"""Hz."""
+
+BEGINS: Final = 1
+"""The sample at which a sentence begins; the others are its letters."""
+
+
+_PIECE: Final = 50
+"""Characters that come at a time."""
+
+
+class DyingModel:
+    """A model whose stream has a boundary at its beginning, in its middle and at its end."""
+
+    name = "scripted"
+
+    def __init__(self, answering: Answering, steps: Steps, ledger: Ledger) -> None:
+        self._answering = answering
+        self._steps = steps
+        self._ledger = ledger
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Answer as the story says; what no provider would take is noted."""
+        self._steps.boundary()
+        try:
+            validate_openai(to_openai(messages))
+        except IllegalMessages as error:
+            self._ledger.note("illegal", str(error))
+        message, breaks = self._answering.answer(messages)
+        items = _pieces_of(message)
+        for place, item in enumerate(items):
+            if place == len(items) // 2:
+                self._steps.boundary()
+                if breaks:
+                    raise StreamBroken("the connection was reset", Message("assistant"))
+            await asyncio.sleep(0)
+            yield item
+        self._steps.boundary()
+        yield Answer(message, Usage(100, 90, 10))
+
+    async def warm(self) -> None:
+        """Nothing is to be warmed."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def _pieces_of(message: Message) -> list[StreamItem]:
+    """Return an answer as a stream brings it, about two sentences a piece."""
+    items: list[StreamItem] = [TextDelta(part) for part in _cut(message.content)]
+    for index, call in enumerate(message.tool_calls):
+        items.append(ToolCallStarted(index, call.id, call.name))
+        items += [ArgumentsDelta(index, part) for part in _cut(call.arguments)]
+    return items
+
+
+def _cut(text: str) -> list[str]:
+    return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+
+
+class ReadableVoice:
+    """A voice whose samples are the letters it was given: what sounded can be read off the sound."""
+
+    name = "readable"
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Give the sentence in two pieces, the first of which already tells it from every other."""
+        letters = np.array([BEGINS, *sentence.encode("ascii", "replace")], np.int16)
+        for piece in (letters[:-4], letters[-4:]):
+            await asyncio.sleep(0)
+            yield SpeechAudio(piece, RATE)
+
+
+class DyingLoudspeaker:
+    """A `Player` into a file that every life of the process goes on with; a boundary before and after each piece."""
+
+    name = "file"
+    busy_until = 0.0
+
+    def __init__(self, path: Path, steps: Steps) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._steps = steps
+        self.pieces = 0
+        """Played so far."""
+        self.on_piece: Callable[[int], None] = lambda piece: None
+        """Told the number of each piece that sounded."""
+
+    async def start(self) -> None:
+        """It is open."""
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Sound: from here on it was heard."""
+        self._steps.boundary()
+        os.write(self._file, audio.samples.tobytes())
+        self.pieces += 1
+        self.on_piece(self.pieces)
+        self._steps.boundary()
+        await asyncio.sleep(0)
+
+    async def drain(self) -> None:
+        """Everything has sounded already."""
+        await asyncio.sleep(0)
+
+    def stop(self) -> float:
+        """Nothing is ahead that could be dropped."""
+        return 0.0
+
+    def pause(self) -> None:
+        """No time passes in a file."""
+
+    def resume(self) -> None:
+        """No time passes in a file."""
+
+    def set_gain(self, factor: float) -> None:
+        """Letters are not made quieter."""
+
+    async def aclose(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def sounded(path: Path) -> list[str]:
+    """Return the sentences whose sound began, in order; of one that broke off, what sounded."""
+    samples = np.fromfile(path, np.int16) if path.exists() else np.zeros(0, np.int16)
+    return bytes(samples.astype(np.uint8)).decode().split(chr(BEGINS))[1:]

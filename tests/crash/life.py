@@ -1,0 +1,199 @@
+"""One life of the real mind: mailbox, journal, loop and mouth on a real disk, which dies at the step it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.context.epochs import ContextLimits, Contexts
+from agent.context.tokens import TokenCounter
+from agent.desk import Desk
+from agent.loop import Loop, Mind
+from agent.mailbox import Mailbox
+from agent.model.messages import ToolSpec
+from agent.record import Recorder
+from agent.situation import place_in_time
+from agent.think import Thinker
+from agent.tools.events import event_tools
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.tool import Call, Tool, tool
+from appliance.speaking.voice import VoiceOutlet
+from audio.mouth import Mouth
+from memory import journal as journal_module
+from memory.journal import Journal
+from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
+from tests.crash.deaths import DyingDatabase, Ledger, Steps, noted
+from tests.crash.script import Answering, Arrival, arrivals
+
+NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+LIMITS: Final = ContextLimits(history_messages=8, history_tokens=400, compress_above_tokens=1_500)
+"""So small that a story of a few events is compressed several times."""
+
+PATIENCE: Final = 30.0
+"""Seconds after which a life that comes to no end has failed."""
+
+CLOSINGS: Final = """
+CREATE TABLE IF NOT EXISTS closings (id TEXT NOT NULL, was TEXT NOT NULL, became TEXT NOT NULL);
+CREATE TRIGGER IF NOT EXISTS note_closing AFTER UPDATE OF state ON mailbox
+WHEN OLD.state IN ('completed', 'dead', 'withdrawn') OR NEW.state IN ('completed', 'dead', 'withdrawn')
+BEGIN INSERT INTO closings VALUES (NEW.id, OLD.state, NEW.state); END;
+"""
+"""Written in the very transaction that closes an event, or touches one that is closed."""
+
+
+@dataclass
+class Clock:
+    """The mailbox's clock: when nothing is due, it jumps to the next moment; each life begins a day later."""
+
+    moment: datetime
+    at_rest: bool = False
+    """Whether nothing is due, and nothing ever will be by itself."""
+
+    def now(self) -> datetime:
+        """Return the time, aware."""
+        return self.moment
+
+    async def wait(self, changed: asyncio.Event, until: datetime | None) -> None:
+        """Wait for mail, or be at the moment at once; a `Wait`."""
+        if until is not None:
+            self.moment = max(self.moment, until)
+            await asyncio.sleep(0)
+            return
+        self.at_rest = True
+        try:
+            await changed.wait()
+        finally:
+            self.at_rest = False
+
+
+@dataclass
+class Life:
+    """The parts of one life."""
+
+    folder: Path
+    seed: int
+    steps: Steps
+    mailbox: Mailbox
+    mind: Loop
+    mouth: Mouth
+    outlet: VoiceOutlet
+    clock: Clock
+    ledger: Ledger
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def live(self) -> None:
+        """Receive what was not accepted yet, as whoever sent it would again, and work until nothing is left to do."""
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+            for loop in (self.mouth.run(), self.mind.run(), self.mind.watch()):
+                self.tasks.append(group.create_task(loop))
+            await self._receive(arrivals(self.seed, NOON))
+            while not self.clock.at_rest:
+                await self.mailbox.until_idle()
+                await asyncio.sleep(0)
+            for task in self.tasks:
+                task.cancel()
+        if self.mind.run_in_hand is not None:
+            self.ledger.note("left", self.mind.run_in_hand.event.id)
+
+    async def _receive(self, expected: Sequence[Arrival]) -> None:
+        accepted = noted(self.folder / "ledger", "accepted")
+        for arrival in expected:
+            for _ in range(arrival.turns):
+                await asyncio.sleep(0)
+            if arrival.event.id not in accepted:
+                if arrival.interrupts:
+                    self.interrupt()
+                await self.mailbox.enqueue(arrival.event)
+                self.ledger.note("accepted", arrival.event.id)
+
+    def interrupt(self) -> None:
+        """Do what the ears do when somebody means it."""
+        if event_id := self.outlet.hush():
+            self.mind.interrupt(event_id)
+
+
+@asynccontextmanager
+async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] = ()) -> AsyncIterator[Life]:
+    """Open the state in `folder`, as after a start of the machine."""
+    steps, ledger = Steps(dies_at), Ledger(folder / "ledger")
+    clock = Clock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
+    ledger.note("born", str(dies_at))
+    database = DyingDatabase(folder / "nakari.db", steps)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, CLOSINGS)
+    journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
+    bus, desk = Bus(Recorder(journal)), Desk()
+    player = DyingLoudspeaker(folder / "sound", steps)
+    mouth = Mouth(ReadableVoice(), player)
+    outlet = VoiceOutlet(mouth, bus, "en")
+    contexts = Contexts(journal, bus, LIMITS, TokenCounter())
+    registry = ToolRegistry(
+        [*event_tools(mailbox, desk), reply_tool(desk, outlet), *_tools(steps, ledger, has_memory=bool(extra)), *extra]
+    )
+    model = DyingModel(Answering(seed, NOON), steps, ledger)
+    thinker = Thinker([model], bus, contexts, desk, outlet, mailbox)
+    mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
+    loop = Loop(mind, _Prompt(), [place_in_time(UTC, clock.now)], clock.now)
+    life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)
+    loop.hush = lambda: _forget(outlet.hush())
+    player.on_piece = lambda piece: life.interrupt() if (piece + seed) % 23 == 0 else None
+    try:
+        yield life
+    finally:
+        await database.close()
+        await player.aclose()
+
+
+class _Prompt:
+    """The same for every owner."""
+
+    def __call__(self) -> str:
+        """Return the prompt."""
+        return "You are nakari."
+
+    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
+        """Return the prompt."""
+        return self()
+
+
+def _forget(event_id: str) -> None:
+    """Nobody asks whose words were hushed."""
+
+
+def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:
+    async def look() -> str:
+        """Look at something."""
+        steps.boundary()
+        return "seen"
+
+    async def bell(call: Call) -> str:
+        """Ring a bell, which cannot be taken back."""
+        steps.boundary()
+        ledger.note("rung", call.id)
+        steps.boundary()
+        return "rung"
+
+    async def fail() -> str:
+        """Fail."""
+        steps.boundary()
+        raise ZeroDivisionError
+
+    async def remember() -> str:
+        """Remember; there is no memory here."""
+        return "there is none"
+
+    own = [tool(look, effect="pure"), tool(bell, effect="irreversible"), tool(fail)]
+    return own if has_memory else [*own, tool(remember)]
+
+
+async def live(folder: Path, seed: int, dies_at: int) -> int:
+    """Live once, to the end or to death; return the boundaries passed."""
+    async with born(folder, seed, dies_at) as life:
+        await life.live()
+        return life.steps.passed

@@ -1,0 +1,151 @@
+"""What happens in one story, drawn from its seed: who says what when, who interrupts, and what the model answers."""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from agent.context import block
+from agent.context.block import Block, format_time
+from agent.context.summary import REQUEST
+from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event
+from agent.model.messages import Message, ToolCall
+
+NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+SENTENCE: Final = re.compile(r"Part (\w+) of (\w+) is said\.")
+"""Each sentence of a story is said once in it, so that one heard twice was spoken twice."""
+
+MOST_ROUNDS: Final = 5
+"""Answers to one event after which the scripted model ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event on its way to the mailbox."""
+
+    event: Event
+    turns: int
+    """Turns of the event loop before it comes."""
+    interrupts: bool
+    """Whoever sends it speaks over her."""
+
+
+def arrivals(seed: int, noon: datetime) -> list[Arrival]:
+    """Return the events of a story: people, a timer, her own plans, words that go on."""
+    chance = random.Random(f"arrivals {seed}")
+    told: list[Arrival] = []
+    for place in range(chance.randint(3, 6)):
+        event = _event(f"event-{seed}-{place}", chance, noon)
+        if told and event.is_from_person and chance.random() < 0.3:
+            event = replace(event, metadata={"continues": told[-1].event.id})
+        told.append(Arrival(event, chance.choice((0, 0, 20, 60)), chance.random() < 0.3))
+    return told
+
+
+def _event(name: str, chance: random.Random, noon: datetime) -> Event:
+    kind = chance.choice(("person", "person", "person", "timer", "own", "idle"))
+    if kind == "person":
+        most = chance.randint(1, 4)
+        return Event(ASR_TRANSCRIPT, "tell me", id=name, source="mic", priority=10, max_tool_calls=most)
+    if kind == "timer":
+        due = noon + timedelta(minutes=chance.randint(0, 10))
+        return Event(TIMER, "tea", id=name, source="timer", priority=20, not_before=due)
+    return Event(SELF_CREATED, "tidy", id=name, source="self", priority=0 if kind == "own" else -5)
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The scripted model's mind: a function of the list alone, so that who asks again is answered alike."""
+
+    seed: int
+    noon: datetime
+
+    def answer(self, messages: Sequence[Message]) -> tuple[Message, bool]:
+        """Return the answer, and whether the stream breaks off in the middle of it."""
+        if messages[-1] == REQUEST:
+            return Message("assistant", f"Summed up at {len(messages)}."), len(messages) % 3 == 0
+        start = max(place for place, message in enumerate(messages) if message.role == "user")
+        seen = block.parse(messages[start].content) or Block("unknown", "", "", "", is_human=False, budget=0)
+        turn = messages[start:]
+        tag = _tag(seen.event_id, seen.situation.get("Note", ""))
+        chance = random.Random(f"{self.seed} {tag} {len(messages)} {messages[-1].content}")
+        told = _Told(chance, turn, tag, self.noon)
+        rounds = sum(message.role == "assistant" for message in turn)
+        if rounds >= MOST_ROUNDS:
+            return told.calls(told.reply(1), ("complete_event", '{"summary": "told"}')), False
+        return told.anything(), chance.random() < 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """One answer in the making."""
+
+    chance: random.Random
+    turn: Sequence[Message]
+    tag: str
+    noon: datetime
+
+    def anything(self) -> Message:
+        """Return any answer."""
+        ways = (self._goes_on, self._goes_on, self._done, self._done, self._bare, self._suspended, self._summed)
+        often = (self._acts, self._acts, self._acts, self._malformed, lambda: Message("assistant"))
+        return self.chance.choice((*ways, *often))()
+
+    def _goes_on(self) -> Message:
+        return self.calls(self.reply(self.chance.randint(2, 4)))
+
+    def _done(self) -> Message:
+        return self.calls(self.reply(3), ("bell", "{}"), ("complete_event", '{"summary": "told"}'))
+
+    def _bare(self) -> Message:
+        return Message("assistant", self._words(2))
+
+    def _acts(self) -> Message:
+        return self.calls(*(self._tool() for _ in range(self.chance.randint(1, 4))))
+
+    def _suspended(self) -> Message:
+        return self.calls(self.reply(1), self._suspension())
+
+    def _summed(self) -> Message:
+        return self.calls(("compress_context", '{"summary": "All that came before."}'), ("look", "{}"))
+
+    def _malformed(self) -> Message:
+        return self.calls(("reply", f'{{"text": "{self._words(1)} Half a sen'), ("look", "{]"), ("nothing", "[]"))
+
+    def calls(self, *wanted: tuple[str, str]) -> Message:
+        """Return a message with these calls, whose ids nobody has used."""
+        made = [ToolCall(f"call_{self.tag}_{self.chance.getrandbits(64):x}", *call) for call in wanted]
+        return Message("assistant", tool_calls=tuple(made))
+
+    def reply(self, sentences: int) -> tuple[str, str]:
+        """Return a reply that goes on after what was said."""
+        return "reply", f'{{"text": "{self._words(sentences)}"}}'
+
+    def _tool(self) -> tuple[str, str]:
+        name = self.chance.choice(("look", "look", "bell", "fail", "check_mailbox", "create_event", "remember"))
+        return name, f'{{"content": "child {self.chance.getrandbits(32)}"}}' if name == "create_event" else "{}"
+
+    def _suspension(self) -> tuple[str, str]:
+        later = format_time(self.noon + timedelta(hours=self.chance.randint(0, 40)))
+        waits = self.chance.choice((f'"wake_at": "{later}"', '"wake_on": "children"', '"wake_on": "asr_transcript"'))
+        return "suspend_event", f'{{"note": "note {self.chance.getrandbits(48):x}", {waits}}}'
+
+    def _words(self, sentences: int) -> str:
+        said = " ".join(m.content + " ".join(call.arguments for call in m.tool_calls) for m in self.turn[1:])
+        first = len({number for number, tag in SENTENCE.findall(said) if tag == self.tag})
+        numbers = [number_of(place) for place in range(first, first + sentences)]
+        return " ".join(f"Part {number} of {self.tag} is said." for number in numbers)
+
+
+def number_of(place: int) -> str:
+    """Return a number in one word of letters, so that nobody speaks it otherwise than it is written."""
+    return NUMBERS[place] if place < len(NUMBERS) else NUMBERS[place % len(NUMBERS)] + "x" * (place // len(NUMBERS))
+
+
+def _tag(event_id: str, note: str) -> str:
+    """Return a word of an event and of the note it came back with."""
+    chance = random.Random(f"{event_id} {note}")
+    return "k" + "".join(chance.choice("aeiou") + chance.choice("bdfgklmnprst") for _ in range(5))

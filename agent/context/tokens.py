@@ -57,7 +57,8 @@ class TokenCounter:
         calls = sum(
             self.count(call.name) + self.count(call.arguments) + MESSAGE_OVERHEAD for call in message.tool_calls
         )
-        return MESSAGE_OVERHEAD + self.count(message.content) + calls
+        own_fields = self.count(json.dumps(message.extra, ensure_ascii=False)) if message.extra else 0
+        return MESSAGE_OVERHEAD + self.count(message.content) + calls + own_fields
 
     def of_tools(self, tools: tuple[ToolSpec, ...]) -> int:
         """Return what the tool list costs in a prompt."""

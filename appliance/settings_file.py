@@ -5,32 +5,23 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
 from appliance.errors import ConfigError
-from appliance.settings import Meaning, NamedModel, Settings
+from appliance.settings import Meaning, Settings
 from audio.reflexes.words import REFLEXES
 
-CATALOG = "models"
-"""The section whose tables people name themselves: [models.NAME]."""
+SECTIONS: Mapping[str, type] = get_type_hints(Settings)
+"""Section name to its dataclass, in the file's order."""
 
-SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name != CATALOG}
-"""Section name to its dataclass, in the file's order; the catalog is none of them."""
-
-_HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
-_MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
-RESERVED = ("configured", "offline")
-"""What the model of [model] and the one that is always there are called."""
-
-Checked = TypeVar("Checked")
-
+_HEADER = re.compile(r"^\s*\[\s*([\w-]+)\s*\]")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),

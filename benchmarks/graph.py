@@ -1,0 +1,134 @@
+"""What her graph costs as it grows: writes, queries, memory and start-up at each size, on either store."""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.graph_page import write_growth
+from benchmarks.processes import resident_megabytes
+from memory.audit import AuditLog
+from memory.audit_record import Origin
+from memory.graph.embedded import EmbeddedStore
+from memory.graph.graph import Graph
+from memory.graph.results import Limits
+from memory.graph.store import Neo4jServer, Store
+from memory.snapshot import Snapshots
+from memory.writer import Writer
+from tests.memory.graph_looks import empty
+
+BATCH = 2_000
+"""Nodes created by one statement while the graph grows."""
+
+ROUNDS = 30
+"""Of each thing that is timed; medians are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One store at one size; times in milliseconds."""
+
+    store: str
+    nodes: int
+    write: float
+    """A node and a relationship created and committed."""
+    audited: float
+    """The same through the writer: audit log synced before and after."""
+    lookup: float
+    """By an indexed property, with its neighbours."""
+    scan: float
+    """A text contained, over every node."""
+    schema: float
+    megabytes: float
+    """Resident memory of the embedded store's process; 0 of a server, which may be elsewhere."""
+    start: float
+    """Of the embedded store on what is there; 0 of a server."""
+
+
+def main() -> None:
+    """Measure, print, and with --page draw the curves of docs/graph.md."""
+    parser = argparse.ArgumentParser(description="Grow a graph and measure it.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--page", action="store_true", help="write docs/graph.svg and the table of docs/graph.md")
+    wanted = parser.parse_args()
+    points = asyncio.run(_measure(sorted(wanted.sizes)))
+    if wanted.page:
+        write_growth([asdict(point) for point in points])
+
+
+async def _measure(sizes: list[int]) -> list[Point]:
+    points: list[Point] = []
+    with tempfile.TemporaryDirectory(prefix="nakari-graph-") as folder:
+        store = EmbeddedStore(Path(folder) / "graph")
+        await store.start()
+        try:
+            points += await _grow("embedded", store, store, Path(folder) / "own", sizes)
+        finally:
+            await store.stop()
+        if uri := os.environ.get("NAKARI_TEST_NEO4J_URI"):
+            points += await _grow("neo4j", Neo4jServer(uri), None, Path(folder) / "server", sizes)
+    return points
+
+
+async def _grow(name: str, store: Store, own: EmbeddedStore | None, folder: Path, sizes: list[int]) -> list[Point]:
+    graph, points, there = Graph(store, Limits(seconds=9.5)), [], 0
+    await empty(graph)
+    await graph.write("CREATE INDEX IF NOT EXISTS FOR (n:Thing) ON (n.i)")
+    for size in sizes:
+        while there < size:
+            more = min(BATCH, size - there)
+            await graph.write(
+                "UNWIND range($first, $last) AS i CREATE (n:Thing {i: i, t: $t + i})-[:NEXT {w: 1}]->(:Part {i: i})",
+                {"first": there, "last": there + more // 2 - 1, "t": "some words about thing number "},
+            )
+            there += more
+        points.append(await _point(name, graph, own, folder, size))
+        print(json.dumps(asdict(points[-1])), flush=True)
+    await graph.close()
+    return points
+
+
+async def _point(name: str, graph: Graph, own: EmbeddedStore | None, folder: Path, size: int) -> Point:
+    audit = AuditLog(folder / "audit")
+    writer = Writer(graph, audit, Snapshots(folder / "snapshots", audit))
+    chance = random.Random(size)
+    new = "CREATE (:Thing {i: $i, t: $t})-[:NEXT {w: 2}]->(:Part {i: $i})"
+
+    def some() -> dict[str, object]:
+        return {"i": chance.randrange(size // 2), "t": "words"}
+
+    near = "MATCH (n:Thing {i: $i})-[r]->(m) RETURN n.t, type(r), m.i"
+    point = Point(
+        name,
+        size,
+        write=await _median(lambda: graph.write(new, some())),
+        audited=await _median(lambda: writer.write(new, some(), Origin())),
+        lookup=await _median(lambda: graph.read(near, some())),
+        scan=await _median(lambda: graph.read("MATCH (n) WHERE n.t CONTAINS $t RETURN count(n)", some()), 3),
+        schema=await _median(graph.schema, 3),
+        megabytes=resident_megabytes(own.pid) if own and own.pid else 0.0,
+        start=await _median(own.restart, 1) if own else 0.0,
+    )
+    audit.close()
+    return point
+
+
+async def _median(what: Callable[[], Awaitable[object]], rounds: int = ROUNDS) -> float:
+    """Return the median of so many runs in milliseconds, after one that is not counted."""
+    times = []
+    for _ in range(rounds + 1):
+        began = perf_counter()
+        await what()
+        times.append(perf_counter() - began)
+    return round(statistics.median(times[1:]) * 1000, 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -140,7 +140,7 @@ class Contexts:
         kept = history.without(epoch.messages, events, words)
         places = [epoch.position_of(name) or 0 for name in events]
         if any(place < epoch.opening_messages for place in places):
-            kept = [message for message in kept if not summary.is_hers(message)]
+            kept = [summary.without_account(message) for message in kept if not summary.is_hers(message)]
         # Its cause must not be an event whose entries are erased.
         cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
         await self._anew(epoch, cause, kept)

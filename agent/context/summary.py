@@ -1,7 +1,7 @@
 """What stands at the front of an epoch for all that came before: a summary, what was kept, and where the rest is."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.context import history
@@ -9,6 +9,9 @@ from agent.model.messages import Message
 
 BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
+
+COMPRESS: Final = "compress_context"
+"""Name of the tool with which she sums up herself."""
 
 REQUEST: Final = Message(
     "user",
@@ -58,6 +61,12 @@ def by_rule(left: Sequence[Message], epoch_id: str, fits: Callable[[str], bool])
     while lines and not fits("\n".join(lines)):
         del lines[0]
     return [Front("\n".join(lines), BY_RULE, epoch_id).message()] if left else []
+
+
+def without_account(message: Message) -> Message:
+    """Return a message whose calls of compress_context tell nothing."""
+    calls = tuple(replace(call, arguments="{}") if call.name == COMPRESS else call for call in message.tool_calls)
+    return replace(message, tool_calls=calls)
 
 
 def is_hers(message: Message) -> bool:

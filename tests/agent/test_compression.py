@@ -238,6 +238,25 @@ async def test_a_new_tool_joins_when_the_conversation_was_over(tmp_path: Path) -
     assert names[2] == sorted([*names[0], "look"])
 
 
+@pytest.mark.shows("V29")
+async def test_a_summary_that_may_tell_of_what_was_forgotten_goes_with_it(tmp_path: Path) -> None:
+    secret, later = spoken("my pin is 4711"), spoken("plums are blue")
+    compress = ("compress_context", json.dumps({"summary": "They told a number.", "keep": [secret.id]}))
+    model = ScriptedModel(*(calls(REPLY, prefix=f"c{n}") for n in range(1)), calls(compress, prefix="x"))
+    model.script += [calls(REPLY, prefix=f"d{n}") for n in range(3)]
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(secret)
+        await mind.handle(spoken("tidy up"))
+        await mind.handle(later)
+        await mind.mind.contexts.leave_out(later, {later.id}, {later.content})
+        assert "told a number" in str(mind.loop_epoch.messages), "made before that was said"
+        await mind.mind.contexts.leave_out(secret, {secret.id}, {secret.content})
+        left = mind.loop_epoch.messages
+    assert "told a number" not in str(left)
+    assert "4711" not in str(left)
+    assert "tidy up" in str(left)
+
+
 def test_an_epoch_knows_what_it_holds() -> None:
     epoch = Epoch("e", ())
     epoch.grow(Message("system", "s"), 3)

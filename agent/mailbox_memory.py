@@ -27,7 +27,6 @@ class _Letter:
     filed: Filed
     arrival: int
     idle: bool
-    redelivered: bool = False
 
     @property
     def is_waiting(self) -> bool:
@@ -38,7 +37,7 @@ class _Letter:
         return self.is_waiting and (not self.filed.waits_for if due is None else due <= now)
 
     def rank(self) -> tuple[bool, int, bool, int]:
-        return self.idle, -self.filed.event.priority, not self.redelivered, self.arrival
+        return self.idle, -self.filed.event.priority, not self.filed.progress.redelivered, self.arrival
 
     def change(self, **fields: Any) -> None:  # Any: the fields of `Filed`
         self.filed = replace(self.filed, **fields)
@@ -134,8 +133,8 @@ class MemoryMailbox:
         if letter is None or letter.filed.state != "dead":
             return False
         with self._changing():
-            fresh = replace(letter.filed.progress, attempt=1, tool_calls=0, model_calls=0, grants=0)
-            letter.redelivered = False
+            before = letter.filed.progress
+            fresh = replace(before, attempt=1, tool_calls=0, model_calls=0, grants=0, redelivered=False)
             letter.change(state="pending", progress=fresh, reason="", closed_at=None, due_at=None)
         return True
 
@@ -146,9 +145,9 @@ class MemoryMailbox:
         with self._changing():
             before = held.filed.progress
             calls = 0 if fresh_grant else before.tool_calls
-            progress = replace(before, note=note, tool_calls=calls, grants=before.grants + fresh_grant)
+            grants = before.grants + fresh_grant
+            progress = replace(before, note=note, tool_calls=calls, grants=grants, redelivered=False)
             held.idle = wake.kind == "idle" or held.filed.event.priority < 0
-            held.redelivered = False
             due = back_at(wake, self._now())
             held.change(state="suspended", progress=progress, due_at=due, waits_for=wake.name)
             if wake.name == CHILDREN and not self._open_children(event_id):
@@ -179,8 +178,7 @@ class MemoryMailbox:
                 reason = f"the process died {MAX_ATTEMPTS} times while this event was in hand"
                 held.change(state="dead", reason=reason, closed_at=self._utc())
             else:
-                held.redelivered = True
-                held.change(state="pending")
+                held.change(state="pending", progress=replace(progress, redelivered=True))
         return [progress]
 
     async def find(self, event_id: str) -> Filed | None:
@@ -224,7 +222,7 @@ class MemoryMailbox:
         filed = Filed(event, "pending", InHand(event), due_at=event.not_before)
         self._letters[event.id] = _Letter(filed, len(self._letters) + 1, idle=event.priority < 0)
         before = self._letters.get(str(event.metadata.get("continues")))
-        if before and before.filed.state == "pending" and not before.redelivered:
+        if before and before.filed.state == "pending" and not before.filed.progress.redelivered:
             before.change(state="withdrawn", reason=superseded(event.id), closed_at=self._utc())
         return True
 

@@ -1,0 +1,47 @@
+"""What broke off in a crash is resumed; suspended work that comes back is not: neither is taken for the other."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.mailbox import Wake
+from tests.agent.mailboxes import KINDS, Rig, filed, work
+from tests.agent.mind import a_mind, spoken
+from tests.fakes import ScriptedModel, calls
+
+WAITS = ("suspend_event", '{"note": "still waiting", "wake_on": "parcel"}')
+
+
+@pytest.fixture(params=KINDS)
+async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
+    async with KINDS[request.param](tmp_path) as rig:
+        yield rig
+
+
+@pytest.mark.shows("A24")
+async def test_an_event_is_redelivered_until_it_is_suspended(rig: Rig) -> None:
+    await filed(rig, work(id="w"))
+    assert not (await rig.take_now()).redelivered
+    await rig.restart()
+    assert (await rig.take_now()).redelivered
+    await rig.mailbox.suspend("w", "later", Wake("time", rig.clock.after(10)))
+    rig.clock.advance(10)
+    hand = await rig.take_now()
+    assert (hand.redelivered, hand.attempt) == (False, 2)
+
+
+@pytest.mark.shows("A24", "A6", "A14")
+async def test_work_that_once_crashed_thinks_anew_each_time_it_comes_back_with_the_same_note(tmp_path: Path) -> None:
+    event = spoken("tell me when the parcel is here")
+    model = ScriptedModel(*(calls(WAITS, prefix=name) for name in "abc"), calls(("complete_event", "{}"), prefix="d"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.mailbox.enqueue(event)
+        await mind.mailbox.take()
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        for _ in range(3):
+            await mind.mailbox.wake("parcel")
+            await mind.handle_next()
+        assert await mind.state_of(event) == "completed"
+    assert len(model.requests) == 4

@@ -1,0 +1,77 @@
+"""The power goes at every moment of writing: what was said to be kept is there, and what is there can be read."""
+
+from pathlib import Path
+
+import pytest
+
+from memory.audit import AuditLog
+from memory.database import Database
+from tests.memory.power import moments, recorded
+
+pytestmark = pytest.mark.network  # strace
+
+AUDIT = """
+import asyncio, os, sys
+from pathlib import Path
+from memory.audit import AuditLog
+async def main():
+    log = AuditLog(Path(sys.argv[1]))
+    for number in range(25):
+        await log.append("attempt", {"number": number}, {"cypher": "CREATE (:A)", "params": {"t": "x" * number}})
+        os.write(1, f"{number}\\n".encode())
+asyncio.run(main())
+"""
+
+SQLITE = """
+import asyncio, os, sys
+from pathlib import Path
+from memory.database import Database
+async def main():
+    database = Database(Path(sys.argv[1]) / "nakari.db")
+    await database.open("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)")
+    for number in range(25):
+        await database.write(lambda c: c.execute("INSERT INTO notes VALUES (?)", (number,)).rowcount)
+        os.write(1, f"{number}\\n".encode())
+    os._exit(0)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.shows("C11", "A24")
+@pytest.mark.parametrize("keep", [0.0, 0.5])
+async def test_the_audit_log_keeps_what_it_acknowledged(tmp_path: Path, keep: float) -> None:
+    folder = tmp_path / "audit"
+    recorded(AUDIT, folder, tmp_path / "trace")
+    cuts, acknowledged = 0, 0
+    for disk, said in moments(tmp_path / "trace", folder):
+        cuts += 1
+        acknowledged = len(said)
+        left = tmp_path / f"left-{cuts}"
+        disk.after_a_cut(left, keep)
+        log = AuditLog(left)
+        await log.open()
+        assert acknowledged <= await log.verify() <= acknowledged + 1
+        log.close()
+    assert acknowledged == 25
+    assert cuts > 50
+
+
+@pytest.mark.shows("A24")
+async def test_the_state_database_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    recorded(SQLITE, folder, tmp_path / "trace")
+    looked, before = 0, -1
+    for disk, said in moments(tmp_path / "trace", folder):
+        if len(said) == before:
+            continue
+        before = len(said)
+        left = tmp_path / f"left-{looked}"
+        looked += 1
+        disk.after_a_cut(left)
+        database = Database(left / "nakari.db")
+        await database.open("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)")
+        kept = await database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+        await database.close()
+        assert kept >= len(said)
+    assert before == 25

@@ -1,7 +1,7 @@
 """A whole mind on a real state database, with a scripted model and an outlet that keeps what was said."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
 from memory import journal as journal_module
+from memory import tiers as tiers_module
 from memory.database import Database
 from memory.errors import StateUnusable
 from memory.journal import Journal
@@ -144,21 +145,22 @@ def typed(words: str, session: str = "client") -> Event:
 async def a_mind(
     folder: Path,
     models: Sequence[ChatModel],
-    tools: Sequence[Tool] = (),
+    tools: Sequence[Tool] | Callable[[Journal, Mailbox], Sequence[Tool]] = (),
     limits: ContextLimits | None = None,
     system: str | SystemPrompts = SYSTEM,
     recover: bool = True,
 ) -> AsyncIterator[TestMind]:
     """Open the state in `folder`, as after a start of the machine."""
     database = Database(folder / "nakari.db")
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal = Journal(database)
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
     disk = Disk(Recorder(journal))
     bus, desk, outlet, tokens = Bus(disk), Desk(), RecordingOutlet(), TokenCounter()
     clock = Clock()
     contexts = Contexts(journal, bus, limits or ContextLimits(), tokens, lambda: clock.now)
-    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
+    own = tools(journal, mailbox) if callable(tools) else tools
+    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *own])
     thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:

@@ -8,7 +8,7 @@ import pytest
 import agent.context
 from agent.context.block import parse
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, Event
-from agent.model.messages import Message
+from agent.model.messages import Json, Message
 from memory.journal import Entry
 from tests.agent.mind import NOON, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
@@ -66,7 +66,7 @@ async def test_steps_of_an_unknown_kind_are_skipped_when_the_context_is_read_bac
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(spoken("one"))
         for topic in ("thinking.of.others", "llm.chunk", "context.message"):
-            body = {"epoch": "another", "message": {"role": "user", "content": "not of this context"}}
+            body: dict[str, Json] = {"epoch": "another", "message": {"role": "user", "content": "not of this context"}}
             await mind.journal.append(Entry(topic, body, session_id="room", owner_key="household"))
         before = list(mind.loop_epoch.messages)
     async with a_mind(tmp_path, [model]) as mind:

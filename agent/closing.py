@@ -1,6 +1,6 @@
 """How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,6 +18,7 @@ from agent.record import step
 from agent.replies import INTERRUPTED, unsaid
 from agent.run import Run
 from agent.states import Status
+from memory.journal import Entry, Journal
 from memory.tiers import MARKED
 
 log = structlog.get_logger()
@@ -44,6 +45,7 @@ class Closing:
     desk: Desk
     words: OwnWords
     now: Callable[[], datetime]
+    journal: Journal
 
     async def for_stop(self, run: Run) -> Ending:
         """Return how an event ends whose run was stopped; a decision of hers that was made stands."""
@@ -113,9 +115,27 @@ class Closing:
         if ending.importance is not None:
             judgement: dict[str, Json] = {"importance": ending.importance, "reason": ending.reason}
             await self._publish(run, MARKED, judgement | {"summary": ending.summary})
-        figures: dict[str, Json] = {"model_calls": run.budget.model_calls, "tool_calls": run.budget.tool_calls}
-        await self.mailbox.complete(event.id, ending.summary, figures)
+        await self.mailbox.complete(event.id, ending.summary, await self._figures(run))
         return "COMPLETED"
+
+    async def _figures(self, run: Run) -> dict[str, Json]:
+        """Return what an event took over its whole life, kills and suspensions included: the journal has it.
+
+        seconds from its first hand-over to now by the clock on the wall; tokens as the providers counted them.
+        """
+        event_id = run.event.id
+        answers = await self.journal.entries(topic="llm.results", event_id=event_id)
+        results = await self.journal.entries(topic="tools.results", event_id=event_id)
+        begun = await self.journal.entries(topic="runs.new", event_id=event_id, limit=1)
+        seconds = (self.now() - begun[0].at).total_seconds() if begun else 0.0
+        return {
+            "seconds": round(max(0.0, seconds), 3),
+            "prompt_tokens": _summed(answers, "prompt_tokens"),
+            "cached_tokens": _summed(answers, "cached_tokens"),
+            "completion_tokens": _summed(answers, "completion_tokens"),
+            "model_calls": run.budget.model_calls,
+            "tool_calls": len(results),
+        }
 
     async def _heard(self, run: Run) -> bool:
         """Wait until all was heard or dropped; write down what was not; return whether anything was heard."""
@@ -144,6 +164,11 @@ def last_calls(run: Run) -> str:
         for call in made[-LAST_CALLS:]
     ]
     return "Last calls: " + "; ".join(told) if told else "No call was made yet."
+
+
+def _summed(entries: Sequence[Entry], key: str) -> int:
+    """Return the sum of a count in the bodies of entries; one whose words were erased counts nothing."""
+    return sum(count for entry in entries if isinstance(count := entry.body.get(key), int))
 
 
 def _has_words(run: Run) -> bool:

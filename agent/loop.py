@@ -75,7 +75,7 @@ class Loop:
         """Asked at each event, in order: a plug-in adds a fact with one function."""
         self._words = OwnWords(mind.outlet, mind.desk)
         self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, self.situation, now)
-        self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now)
+        self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
         self._summing = Summing(mind.thinker, mind.bus, mind.contexts, mind.desk)

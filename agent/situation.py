@@ -9,6 +9,7 @@ import structlog
 
 from agent.event import TIMER
 from agent.mailbox import InHand
+from agent.time.series import missed
 from agent.tools.timers import late_seconds
 
 SituationProvider = Callable[[InHand], Mapping[str, str]]
@@ -63,8 +64,9 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
     def delay(hand: InHand) -> Mapping[str, str]:
         event = hand.event
         if event.type == TIMER:
-            late = late_seconds(event, now())
-            return {"Late_Seconds": f"{late:.0f}"} if late > WORTH_MENTIONING else {}
+            late, left_out = late_seconds(event, now()), missed(event, now())
+            told = {"Late_Seconds": f"{late:.0f}"} if late > WORTH_MENTIONING else {}
+            return told | ({"Also_Missed": f"{left_out} later ones of this series"} if left_out else {})
         age = (now() - event.created_at).total_seconds()
         return {"Waited_Seconds": f"{age:.0f}"} if event.is_from_person and age > WORTH_MENTIONING else {}
 

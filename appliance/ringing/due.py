@@ -11,6 +11,7 @@ import structlog
 from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now
 from agent.mailbox import Wait, waiting_by
 from agent.record import step
+from agent.time.series import SERIES, missed, successor
 from agent.tools.timers import late_seconds
 from appliance.state import State
 from memory.errors import MemoryFailure
@@ -33,6 +34,8 @@ class DueTimer:
     event: Event
     late_seconds: float
     """After its moment, because the machine was off; 0.0 when that is less than one."""
+    missed: int = 0
+    """Later ones of its series that were due meanwhile, and do not ring."""
 
 
 class DueTimers:
@@ -82,7 +85,10 @@ class DueTimers:
         """Set the timers anew, so many minutes from now; each is its old one's child."""
         due = self._now() + timedelta(minutes=minutes)
         for timer in timers:
-            again = replace(timer, id=new_id(), parent_id=timer.id, not_before=due, created_at=self._now())
+            once = {key: value for key, value in timer.metadata.items() if key != SERIES}
+            again = replace(
+                timer, id=new_id(), parent_id=timer.id, not_before=due, metadata=once, created_at=self._now()
+            )
             try:
                 await self._state.mailbox.enqueue(again)
             except MemoryFailure as error:
@@ -100,13 +106,31 @@ class DueTimers:
     async def _due(self) -> list[DueTimer]:
         now = self._now()
         due = [event for event in sorted(self._known.values(), key=_moment) if _moment(event) <= now]
-        rings = [DueTimer(event, late_seconds(event, now)) for event in due if await self._may_ring(event)]
+        await self._go_on(due, now)
+        rings = [
+            DueTimer(event, late_seconds(event, now), missed(event, now))
+            for event in due
+            if await self._may_ring(event)
+        ]
         for event in due:
             del self._known[event.id]
             self._given.add(event.id)
         if rings:
             await self._commit(rings)
         return rings
+
+    async def _go_on(self, due: list[Event], now: datetime) -> None:
+        """File the next of each series that was not cancelled: the mind may be busy for longer than its pause."""
+        for event in due:
+            if (again := successor(event, now)) is None:
+                continue
+            filed = await self._state.mailbox.find(event.id)
+            if filed is None or filed.state == "withdrawn":
+                continue
+            try:
+                await self._state.mailbox.enqueue(again)
+            except MemoryFailure as error:  # it rings all the same, and the mind's mailbox files the next one
+                log.warning("next_timer_not_set", event_id=event.id, reason=str(error))
 
     async def _may_ring(self, event: Event) -> bool:
         filed = await self._state.mailbox.find(event.id)

@@ -17,6 +17,8 @@ _DUE: Final = {
     "alarm": ("Alarm: {label}.", "闹钟：{label}。"),
     "": ("Time is up.", "时间到了。"),
     "late": ("It was due {length} ago.", "{length}前就该响了。"),
+    "missed": ("And {count} more times since.", "之后还有{count}次。"),
+    "missed once": ("And once more since.", "之后还有一次。"),
 }
 
 _STOPS: Final = frozenset(
@@ -79,7 +81,10 @@ def _named(timer: DueTimer, language: str) -> str:
     name = _phrase(kind, code).format(label=label)
     if timer.late_seconds < WORTH_SAYING:
         return name
-    return f"{name} {_phrase('late', code).format(length=_length(timer.late_seconds, code))}"
+    late = _phrase("late", code).format(length=_length(timer.late_seconds, code))
+    if not timer.missed:
+        return f"{name} {late}"
+    return f"{name} {late} {_phrase('missed once' if timer.missed == 1 else 'missed', code).format(count=timer.missed)}"
 
 
 def _phrase(name: str, language: str) -> str:

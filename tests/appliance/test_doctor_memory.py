@@ -58,7 +58,8 @@ async def test_what_is_in_the_state_is_counted_and_not_touched(config: Config) -
     await begin(config)
     before = files_of(config.state_folder)
     line = await asyncio.to_thread(checks_memory.database, config)
-    assert line == Line("database", Verdict.OK, "whole; journal entries: 1, events waiting: 1, given up: 0")
+    told = "whole; journal entries: 1, events waiting: 1, given up: 0; 0.2 MB"
+    assert line == Line("database", Verdict.OK, told)
     assert files_of(config.state_folder) == before
 
 
@@ -66,10 +67,10 @@ async def test_a_state_in_use_is_looked_at_beside_its_user(config: Config) -> No
     async with open_state(config) as state:
         await state.journal.append(Entry("runs.new"))
         line = await asyncio.to_thread(checks_memory.database, config)
-        assert line.what == "whole; journal entries: 1, events waiting: 0, given up: 0"
+        assert line.what.startswith("whole; journal entries: 1, events waiting: 0, given up: 0; ")
         await state.journal.append(Entry("runs.new"))
         line = await asyncio.to_thread(checks_memory.database, config)
-        assert line.what == "whole; journal entries: 2, events waiting: 0, given up: 0"
+        assert line.what.startswith("whole; journal entries: 2, events waiting: 0, given up: 0; ")
 
 
 async def test_a_state_that_a_crash_left_keeps_what_is_in_its_log(config: Config, tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_a_file_of_somebody_else_is_empty_of_ours(config: Config) -> None:
     with sqlite3.connect(config.state_folder / "nakari.db") as other:
         other.execute("CREATE TABLE t (x)")
     other.close()
-    assert checks_memory.database(config) == Line("database", Verdict.OK, "whole; empty")
+    assert checks_memory.database(config) == Line("database", Verdict.OK, "whole; empty; 0.0 MB")
 
 
 @pytest.mark.shows("C15")

@@ -43,7 +43,12 @@ def database(config: Config) -> Line:
     file = config.state_folder / "nakari.db"
     if not file.exists():
         return Line("database", Verdict.OK, "not begun")
-    return read_through(file, READ_SECONDS)
+    line = read_through(file, READ_SECONDS)
+    if line.verdict is not Verdict.OK:
+        return line
+    log = file.with_name(f"{file.name}-wal")
+    size = file.stat().st_size + (log.stat().st_size if log.exists() else 0)
+    return Line(line.name, line.verdict, f"{line.what}; {size / 1e6:.1f} MB")
 
 
 def graph(config: Config) -> Line:

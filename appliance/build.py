@@ -33,6 +33,7 @@ from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
 from appliance.memory_side import MemorySide, memory_side
+from appliance.keeping.keeper import keeper_of
 from appliance.options import RunOptions
 from appliance.outside import REAL, Outside
 from appliance.owners import Owners, open_owners
@@ -110,7 +111,10 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         most = config.mind.max_tool_calls
         reflexes = senses.reflexes
         household = Household(state.mailbox, state.bus, text, mind, reflexes, described, most, monotonic())
-        door = Door(config.socket, household)
+        keeper = keeper_of(config, graph)
+        if keeper is not None:
+            reflexes.forgetting.erase_event = keeper.erase_event
+        door = Door(config.socket, household, keeper)
         door.open()
         parts.callback(door.close)
         yield Box(senses, interruption, mind, graph, memory, owners, household, door, partial(_warm, models, tokens))

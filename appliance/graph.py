@@ -14,10 +14,12 @@ from agent.tools.tool import Tool
 from appliance.config import Config
 from appliance.errors import ConfigError
 from appliance.sentence_model import usual_embedder
+from memory import erasure
 from memory.audit import AuditLog
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
-from memory.graph.embedded import EmbeddedStore
+from memory.errors import MemoryFailure
+from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.rebuild import heal, is_missing, rebuild
@@ -39,6 +41,10 @@ class GraphSide:
     describe: Callable[[], dict[str, Json]]
     embedder: Embedder
     """Who makes vectors, for the tiers too."""
+    writer: Writer | None = None
+    """None without a graph."""
+    store: EmbeddedStore | None = None
+    """The box's own; None at a server."""
 
 
 @asynccontextmanager
@@ -65,6 +71,8 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
                 lambda: _run_own(own, writer),
                 lambda: {"state": own.state.value, "reason": own.reason} | made_by,
                 embedder,
+                writer,
+                own,
             )
         else:
             yield GraphSide(
@@ -72,6 +80,7 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
                 lambda: keep_snapshots(writer),
                 lambda: {"state": "server", "uri": settings.uri} | made_by,
                 embedder,
+                writer,
             )
     finally:
         await embedder.close()
@@ -119,6 +128,16 @@ async def _run_own(store: EmbeddedStore, writer: Writer) -> None:
         group.create_task(store.run(), name="graph: the store's child process")
         group.create_task(heal(store, writer.audit, writer.snapshots), name="graph: rebuilds a damaged store")
         group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
+        group.create_task(_finish_forgetting(store, writer), name="graph: a forgetting that broke off")
+
+
+async def _finish_forgetting(store: EmbeddedStore, writer: Writer) -> None:
+    """Go on, once the store is up, with a forgetting that a crash or an outage broke off."""
+    await store.until(State.READY)
+    try:
+        await erasure.finish(writer, store)
+    except MemoryFailure as error:
+        log.warning("forgetting_not_finished", reason=str(error))
 
 
 async def _nothing() -> None:

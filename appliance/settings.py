@@ -221,6 +221,9 @@ class MemorySettings:
     embedding_key_env: Annotated[
         str, Meaning('Name of the environment variable or systemd credential with that API\'s key; "" sends none.')
     ] = ""
+    mcp: Annotated[
+        bool, Meaning("Whether other programs on this machine may look into her graph, and write, by `nakari mcp`.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,24 @@
 """What `nakari` can be told to do; each command imports what it needs when it is told, so that --help is instant."""
 
-from appliance.commands import configuration, devices, heard, hush, identity, journal, look, models, talk
+from appliance.commands import (
+    backup,
+    configuration,
+    devices,
+    heard,
+    hush,
+    identity,
+    journal,
+    look,
+    memory,
+    models,
+    programs,
+    talk,
+)
 from appliance.commands.root import EPILOG, nakari
 
 __all__ = [
     "EPILOG",
+    "backup",
     "configuration",
     "devices",
     "heard",
@@ -12,7 +26,9 @@ __all__ = [
     "identity",
     "journal",
     "look",
+    "memory",
     "models",
     "nakari",
+    "programs",
     "talk",
 ]

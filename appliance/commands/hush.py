@@ -11,8 +11,8 @@ from appliance.options import Invocation
 if TYPE_CHECKING:
     from agent.model.messages import Json
 
-FORGETTING_SECONDS = 30.0
-"""How long forgetting may take: what is said at the moment is stopped first."""
+FORGETTING_SECONDS = 600.0
+"""How long forgetting may take: her graph is made again without it, from snapshot and audit log."""
 
 
 @nakari.command()

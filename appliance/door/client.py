@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -75,13 +75,34 @@ async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE)
         async with asyncio.timeout(patience), aclosing(_answers(path, request)) as answers:
             async for answer in answers:
                 if "error" in answer:
-                    raise Problem(str(answer["error"]), Exit.UNAVAILABLE)
+                    raise _refused(answer)
                 return answer
     except TimeoutError as error:
         raise Problem(
             f"the nakari at {path} does not answer; `journalctl -u nakari` may say why", Exit.UNAVAILABLE
         ) from error
     raise _broken_off(path)
+
+
+async def follow(path: Path, request: dict[str, Json], told: Callable[[int, int], None]) -> Json:
+    """Send a request that may take long, and return its result; `told` hears how far it has come.
+
+    Raises `ServiceNotRunning`, `Problem` when it fails or breaks off.
+    """
+    async with aclosing(_answers(path, request)) as answers:
+        async for answer in answers:
+            match answer:
+                case {"progress": [int() as done, int() as of]}:
+                    told(done, of)
+                case {"error": _}:
+                    raise _refused(answer)
+                case _:
+                    return answer.get("result", answer.get("tools"))
+    raise _broken_off(path)
+
+
+def _refused(answer: dict[str, Json]) -> Problem:
+    return Problem(str(answer["error"]), Exit(int(str(answer.get("code", Exit.UNAVAILABLE)))))
 
 
 async def _answers(path: Path, request: dict[str, Json]) -> AsyncGenerator[dict[str, Json], None]:

@@ -9,6 +9,7 @@ from agent.event import USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
+from appliance.door.mailbox_requests import MailboxRequest, answer_of
 from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.hearing.event import PERSON_PRIORITY
 from appliance.reflexes.side import ReflexSide
@@ -85,6 +86,10 @@ class Household:
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
         return await self.reflexes.forget(request.last, request.minutes)
+
+    async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
+        """Tell what is in the mailbox, or try or drop one of its events."""
+        return await answer_of(self.mailbox, request)
 
     async def end_clients(self) -> None:
         """Tell each waiting text client when its run is over, until cancelled."""

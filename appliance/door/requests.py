@@ -5,24 +5,16 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
-    StringConstraints,
     TypeAdapter,
     ValidationError,
 )
 
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("should say something")
-    return text
-
-
-Words = Annotated[str, AfterValidator(_not_blank)]
-Name = Annotated[Words, StringConstraints(max_length=200)]
+from appliance.door.asked import Asked, Name, Words
+from appliance.door.mailbox_requests import MailboxRequest
+from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
+from appliance.door.model_requests import UseModel
 
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -33,23 +25,19 @@ def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_portable)]
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Ping(_Request):
+class Ping(Asked):
     """Whether anybody is there."""
 
     do: Literal["ping"]
 
 
-class Status(_Request):
+class Status(Asked):
     """How she is."""
 
     do: Literal["status"]
 
 
-class Ask(_Request):
+class Ask(Asked):
     """Somebody types; the answer comes back here."""
 
     do: Literal["ask"]
@@ -60,24 +48,24 @@ class Ask(_Request):
     """Whether the answer comes piece by piece, or whole with `run_finished`."""
 
 
-class Enqueue(_Request):
+class Enqueue(Asked):
     """Something happened that she should know of."""
 
     do: Literal["enqueue"]
     type: Name
     content: str = ""
     priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
-    metadata: Metadata = {}
+    metadata: Metadata = Field(default_factory=dict)
 
 
-class Hush(_Request):
+class Hush(Asked):
     """Somebody acts on her as by a reflex word."""
 
     do: Literal["hush"]
     what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute"]
 
 
-class Forget(_Request):
+class Forget(Asked):
     """Somebody wants forgotten what was heard."""
 
     do: Literal["forget"]
@@ -87,7 +75,9 @@ class Forget(_Request):
     """All of so many minutes, instead."""
 
 
-AnyRequest: TypeAlias = Ping | Status | Ask | Enqueue | Hush | Forget
+AnyRequest: TypeAlias = (
+    Ping | Status | Ask | Enqueue | Hush | Forget | UseModel | Tools | UseTool | MemoryRequest | MailboxRequest
+)
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 
@@ -109,7 +99,8 @@ def parse(line: bytes) -> AnyRequest:
     place = ".".join(str(part) for part in first["loc"][1:])
     if not place:
         raise BadRequest(
-            'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush" or "forget"'
+            'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
+            '"model", "tools", "tool", "backup", "mailbox…" or "memory.…"'
         )
     what = first["msg"].removeprefix("Value error, ")
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

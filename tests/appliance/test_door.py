@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from agent.errors import ModelUnavailable
 from appliance.door.requests import Enqueue
 from appliance.door.server import MAX_CLIENTS, MAX_LINE
+from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving, visiting
 
 
@@ -94,7 +95,7 @@ async def test_a_program_in_another_language_needs_nothing_of_ours(path: Path) -
         (b'{"do":"ask","text":"\xff"}\n', "this line is no JSON: invalid unicode"),
         (b'{"do":"ask","text":"\\ud800"}\n', "this line is no JSON"),
         (b"[" * 100_000 + b"\n", "this line is no JSON: recursion limit"),
-        (b"[]\n", 'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush" or "forget"'),
+        (b"[]\n", 'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget"'),
         (b"{}\n", "a request is one JSON object"),
         (b'{"do":"dance"}\n', "a request is one JSON object"),
         (b'{"do":"ask"}\n', "text: field required"),
@@ -186,10 +187,10 @@ async def test_a_failure_is_told_in_the_part_s_own_sentence(path: Path) -> None:
     handler = ScriptedHandler(error=ModelUnavailable("the model does not answer; wait a moment"))
     async with serving(path, handler), visiting(path) as program:
         sentence = "the model does not answer; wait a moment"
-        assert await program.ask({"do": "status"}) == {"error": sentence}
+        assert await program.ask({"do": "status"}) == {"error": sentence, "code": Exit.UNAVAILABLE}
         await program.send({"do": "ask", "text": "x"})
         heard = [await program.hear() for _ in range(3)]
-        assert heard[-1] == {"event": "run_finished", "status": "failed", "error": sentence}
+        assert heard[-1] == {"event": "run_finished", "status": "failed", "error": sentence, "code": 69}
 
 
 async def test_a_bug_behind_the_door_is_logged_and_closes_nothing(path: Path) -> None:

@@ -1,0 +1,58 @@
+"""Commands that put everything she is into one file, and back."""
+
+from pathlib import Path
+
+import click
+
+from appliance.commands.root import PATH, configured, nakari
+from appliance.exits import Exit
+from appliance.options import Invocation
+
+
+@nakari.command()
+@click.argument("file", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+    """Write everything she is into a new FILE.
+
+    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; she goes on meanwhile. Models are left out: they can be fetched again. Whoever has the file can read it all.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    from agent.model.messages import Json
+    from appliance.commands.telling import on_terminal, tell
+    from appliance.door.memory_requests import Backup
+    from appliance.keeping.alone import open_keeper
+
+    request = Backup(file=str(file.absolute()))
+
+    async def run() -> Json:
+        async with open_keeper(config) as keeper:
+            return await keeper.act(request, on_terminal())
+
+    tell(asyncio.run(run()), as_json=as_json)
+    return Exit.OK
+
+
+@nakari.command()
+@click.argument("file", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+    """Make this box what the backup FILE holds.
+
+    On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is changed. What was here is kept aside, in a folder that
+    is named at the end.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    from appliance.commands.telling import on_terminal, tell
+    from appliance.keeping.progress import in_hundredths
+    from appliance.keeping.restoring import restore_archive
+
+    found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(on_terminal())))
+    tell(found, as_json=as_json)
+    return Exit.OK

@@ -1,0 +1,184 @@
+"""Commands that look into her memory, save it, bring it back and ask how it was."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.commands.root import PATH, configured, nakari
+from appliance.exits import Exit
+from appliance.options import Invocation
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agent.model.messages import Json
+    from appliance.door.memory_requests import MemoryRequest, UseTool
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+PARAMS = click.option("--params", metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.')
+
+
+@nakari.group(no_args_is_help=False)
+def memory() -> None:
+    """Look into her memory; save it, bring it back.
+
+    The running service does it, or this command by itself when none is running. To move her graph to a Neo4j server, or
+    back: `nakari memory snapshot`, change [memory] uri, `nakari memory restore newest`.
+    """
+
+
+@memory.command()
+@click.argument("cypher")
+@PARAMS
+@click.option(
+    "--as-of",
+    "moment",
+    metavar="TIME",
+    help="As it was then: 07:30, 2026-11-21T07:30 (local time), or as long ago as 3d.",
+)
+@AS_JSON
+@click.pass_obj
+def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> Exit:
+    """Read with one Cypher statement; nothing is changed whatever it says."""
+    from appliance.door.memory_requests import Past, UseTool
+
+    values = _object(params)
+    if moment is None:
+        return _run(invocation, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
+    return _run(invocation, Past(until=_moment(moment), cypher=cypher, params=values), as_json)
+
+
+@memory.command()
+@click.argument("cypher")
+@PARAMS
+@AS_JSON
+@click.pass_obj
+def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> Exit:
+    """Change it with one Cypher statement, audited as hers are."""
+    from appliance.door.memory_requests import UseTool
+
+    request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
+    return _run(invocation, request, as_json)
+
+
+@memory.command()
+@AS_JSON
+@click.pass_obj
+def schema(invocation: Invocation, as_json: bool) -> Exit:
+    """Show labels, relationship types and property keys in use."""
+    from appliance.door.memory_requests import UseTool
+
+    return _run(invocation, UseTool(do="tool", name="memory_schema"), as_json)
+
+
+@memory.command()
+@AS_JSON
+@click.pass_obj
+def snapshot(invocation: Invocation, as_json: bool) -> Exit:
+    """Write the whole graph into the snapshots' folder."""
+    from appliance.door.memory_requests import TakeSnapshot
+
+    return _run(invocation, TakeSnapshot(), as_json)
+
+
+@memory.command("list")
+@AS_JSON
+@click.pass_obj
+def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
+    """List the snapshots, oldest first."""
+    from appliance.door.memory_requests import ListSnapshots
+
+    return _run(invocation, ListSnapshots(), as_json)
+
+
+@memory.command()
+@click.argument("snapshot", default="newest")
+@AS_JSON
+@click.pass_obj
+def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
+    """Make the graph what SNAPSHOT holds: a name from the list, a file, or newest.
+
+    A snapshot of what was there before is taken first.
+    """
+    from appliance.door.memory_requests import Restore
+
+    name = str(Path(snapshot).absolute()) if Path(snapshot).is_file() else snapshot
+    return _run(invocation, Restore(snapshot=name), as_json)
+
+
+@memory.command()
+@click.argument("before")
+@click.argument("after", default="now")
+@AS_JSON
+@click.pass_obj
+def diff(invocation: Invocation, before: str, after: str, as_json: bool) -> Exit:
+    """Tell which nodes and relationships came and went between two snapshots, or one and now."""
+    from appliance.door.memory_requests import Diff
+
+    return _run(invocation, Diff(before=before, after=after), as_json)
+
+
+@memory.command()
+@click.option("--until", "moment", metavar="TIME", help="As it was then; now if not given, and compared with what is.")
+@click.option("--to", "file", type=PATH, metavar="FILE", help="Write what came out, for `nakari memory restore FILE`.")
+@AS_JSON
+@click.pass_obj
+def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> Exit:
+    """Make the graph again from snapshot and audit log, beside the present one, and tell how exactly."""
+    from appliance.door.memory_requests import Replay
+
+    until = None if moment is None else _moment(moment)
+    return _run(invocation, Replay(until=until, file=str(file.absolute()) if file else ""), as_json)
+
+
+@memory.command()
+@click.argument("what", type=click.Choice(["show", "verify"]), default="show")
+@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@AS_JSON
+@click.pass_obj
+def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
+    """Show the newest records of the audit log, or verify all of it."""
+    from appliance.door.memory_requests import ReadAudit, VerifyAudit
+
+    return _run(invocation, VerifyAudit() if what == "verify" else ReadAudit(last=lines), as_json)
+
+
+def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
+    import asyncio
+
+    config = configured(invocation)
+    from appliance.commands.telling import on_terminal, tell
+    from appliance.door.memory_requests import UseTool
+    from appliance.keeping.alone import open_keeper
+
+    async def run() -> "Json":
+        async with open_keeper(config) as keeper:
+            return await (keeper.use(request) if isinstance(request, UseTool) else keeper.act(request, on_terminal()))
+
+    tell(asyncio.run(run()), as_json=as_json)
+    return Exit.OK
+
+
+def _call(cypher: str, params: "dict[str, Json]") -> "dict[str, Json]":
+    return {"cypher": cypher, "params": params}
+
+
+def _object(text: str) -> "dict[str, Json]":
+    import json
+
+    try:
+        read = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"it is no JSON: {error}", param_hint="--params") from error
+    if not isinstance(read, dict):
+        raise click.BadParameter("it should be a JSON object", param_hint="--params")
+    return read
+
+
+def _moment(text: str) -> "datetime":
+    from appliance.logs.show import wanted
+
+    since = wanted(None, "debug", text, follow=False).since
+    assert since is not None
+    return since

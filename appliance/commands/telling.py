@@ -1,0 +1,54 @@
+"""How commands tell what came of long work: progress on the terminal, the outcome in lines or as JSON."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from agent.model.messages import Json
+
+
+def on_terminal() -> Callable[[int, int], None]:
+    """Return what writes progress over itself on a terminal, and nothing anywhere else."""
+    is_seen = sys.stderr.isatty()
+
+    def told(done: int, of: int) -> None:
+        if is_seen:
+            end = "\n" if done >= of else ""
+            click.echo(f"\r{done} of {of}{end}", nl=False, err=True)
+
+    return told
+
+
+def tell(found: "Json", *, as_json: bool) -> None:
+    """Print what came of it."""
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for line in lines(found):
+        click.echo(line)
+
+
+def lines(found: "Json", indent: str = "") -> list[str]:
+    """Return nested values as lines for people: one for each of a list, one for each of an object's keys."""
+    match found:
+        case list():
+            return [f"{indent}{_in_a_line(item)}" for item in found] or [f"{indent}none"]
+        case dict():
+            told: list[str] = []
+            for key, value in found.items():
+                if isinstance(value, dict | list) and value:
+                    told += [f"{indent}{key}:", *lines(value, f"{indent}  ")]
+                else:
+                    told.append(f"{indent}{key}: {_in_a_line(value) if value not in ({}, []) else 'none'}")
+            return told
+    return [f"{indent}{_in_a_line(found)}"]
+
+
+def _in_a_line(value: "Json") -> str:
+    if isinstance(value, dict):
+        return "  ".join(f"{key}: {_in_a_line(item)}" for key, item in value.items())
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

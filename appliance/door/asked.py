@@ -1,0 +1,21 @@
+"""What every request at the door has in common: nothing unknown in it, no type guessed, words that say something."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("should say something")
+    return text
+
+
+Words = Annotated[str, AfterValidator(_not_blank)]
+Name = Annotated[Words, StringConstraints(max_length=200)]
+
+
+class Asked(BaseModel):
+    """A request."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -1,0 +1,59 @@
+"""One program at the door: its lines as they come, and its answers, for which nobody behind the door waits."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+import structlog
+
+from agent.model.messages import Json
+
+MAX_LINE = 1_000_000
+"""Bytes of a request."""
+MAX_BACKLOG = 1_000_000
+"""Bytes that may wait for a program that does not read."""
+CLOSE_SECONDS = 1.0
+"""How long a program may take to read the rest."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Gone(Exception):
+    """The program left, or stopped reading."""
+
+
+class Visitor:
+    """The writing end of one program; never waits for it, so that nobody behind the door does."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    def send(self, answer: Mapping[str, Json]) -> None:
+        """Write a line. Raises `Gone` when nobody is there to read it, or too much waits already."""
+        if self._writer.transport.is_closing():
+            raise Gone
+        self._writer.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
+        if self._writer.transport.get_write_buffer_size() > MAX_BACKLOG:
+            self._writer.transport.abort()
+            _log.warning("door_client_dropped", reason="it does not read")
+            raise Gone
+
+    async def close(self) -> None:
+        """Let the program read the rest, for a moment, and hang up."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._writer.wait_closed()
+        except OSError:  # TimeoutError is one; the program is gone or does not read
+            pass
+        finally:
+            self._writer.transport.abort()
+
+
+async def next_line(reader: asyncio.StreamReader, client: Visitor) -> bytes:
+    """Return the next line, b"" at the end. A line that is too long is told and ends the visit with `Gone`."""
+    try:
+        return await reader.readline()
+    except ValueError as error:
+        client.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
+        raise Gone from error

@@ -1,0 +1,1 @@
+"""Keeping what she is: her memory from outside, backup and restore of everything."""

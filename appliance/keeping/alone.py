@@ -1,0 +1,96 @@
+"""The keeper of her memory wherever it is to be had: behind the door of the running service, else in this process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from agent.model.messages import Json
+from appliance.config import Config
+from appliance.door.client import find_service, follow, tell
+from appliance.door.memory_requests import MemoryRequest, UseTool
+from appliance.errors import Problem, ServiceNotRunning
+from appliance.exits import Exit
+from appliance.graph import graph_side
+from appliance.keeping.keeper import Keeper, keeper_of
+from appliance.keeping.progress import Progress, in_hundredths
+from appliance.state import open_state
+from memory.graph.embedded import START_SECONDS, State
+
+NO_GRAPH = "she has no graph here; set [memory] enabled = true"
+
+
+class AtTheDoor:
+    """A `MemoryHandler` in the running service."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def described(self) -> list[Json]:
+        """Return the tools. Raises `Problem`."""
+        tools = (await tell(self.path, {"do": "tools"}))["tools"]
+        return tools if isinstance(tools, list) else []
+
+    async def use(self, request: UseTool) -> Json:
+        """Run a tool there. Raises `Problem`."""
+        return await follow(self.path, request.model_dump(mode="json"), lambda done, of: None)
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        """Have it done there. Raises `Problem`, and what `told` raises, which ends the work there too."""
+        return await follow(self.path, request.model_dump(mode="json"), told)
+
+
+class InThisProcess:
+    """A `MemoryHandler` of our own."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    async def described(self) -> list[Json]:
+        """Return the tools."""
+        return self._keeper.described()
+
+    async def use(self, request: UseTool) -> Json:
+        """Run a tool. Raises `Problem`."""
+        return await self._keeper.use(request)
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        """Do it. Raises what `Keeper.act` raises."""
+        return await self._keeper.act(request, in_hundredths(told))
+
+
+@asynccontextmanager
+async def open_keeper(config: Config) -> AsyncIterator[AtTheDoor | InThisProcess]:
+    """Find the running service, else open her memory here for as long as the block takes.
+
+    Raises `Problem` when there is no graph or another process has the state folder, `StateUnusable`.
+    """
+    try:
+        path = await asyncio.to_thread(find_service, config.sockets)
+    except ServiceNotRunning:
+        async with keeper_alone(config) as keeper:
+            yield InThisProcess(keeper)
+    else:
+        yield AtTheDoor(path)
+
+
+@asynccontextmanager
+async def keeper_alone(config: Config, patience: float = START_SECONDS) -> AsyncIterator[Keeper]:
+    """Open her memory in this process, the store of the box started and, where it is damaged or gone, made again.
+
+    A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_keeper` does.
+    """
+    async with open_state(config), graph_side(config) as graph:
+        keeper = keeper_of(config, graph)
+        if keeper is None:
+            raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(graph.run(), name="graph: the store's child process")
+            if graph.store is not None:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(patience):
+                        await graph.store.until(State.READY)
+            try:
+                yield keeper
+            finally:
+                running.cancel()

@@ -1,0 +1,132 @@
+"""Everything she is in one file: written while she lives, under the graph's lock; read only if it is whole and hers."""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from agent.model.messages import Json
+from appliance.config import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.keeping.progress import Progress
+from appliance.version import version
+from memory.graph.fingerprint import fingerprint
+from memory.writer import Writer
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+DATABASE: Final = "nakari.db"
+CONFIGURATION: Final = "nakari.toml"
+"""The configuration file as it was, beside the state."""
+
+NOT_KEPT: Final = ("graph*", "models", "logs", "*.lock", "*.sock", f"{DATABASE}*", "before-*", "replay-*", "diff-*")
+NOT_KEPT_EITHER: Final = ("backup-*", "restoring", "forgetting-*", "*.new", "crash*")
+"""Of the state folder: what is made again or fetched again, what belongs to a process, what was put aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive holds, as its first file says."""
+
+    at: str
+    version: str
+    snapshot: str
+    """The snapshot's name that is the graph; "" without a graph."""
+    graph: str
+    """The graph's fingerprint."""
+    files: Mapping[str, str]
+    """SHA-256 of each, by its path."""
+
+
+async def write_archive(config: Config, writer: Writer, path: Path, told: Progress) -> Json:
+    """Write everything into a new file, durable on return; graph and database are of one moment.
+
+    The graph is a snapshot of now. Nothing waits for it but who wants to write into the graph. Raises `Problem` when
+    the file is there, `MemoryFailure`, OSError.
+    """
+    if await asyncio.to_thread(path.exists):
+        raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
+    with tempfile.TemporaryDirectory(prefix="backup-", dir=config.state_folder) as folder:
+        place = Path(folder)
+        async with writer.exclusively() as alone:
+            snapshot = await alone.snapshot("for a backup")
+            await asyncio.to_thread(_gather, config, place)
+        print_of = await asyncio.to_thread(fingerprint, snapshot.path)
+        return await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
+
+
+def _gather(config: Config, place: Path) -> None:
+    """Copy what lasts, the database as one of its transactions left it."""
+    state = config.state_folder
+    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if config.voice.keep_phrases else ["phrases"])]
+    ignored = shutil.ignore_patterns(*left_out)
+    shutil.copytree(state, place, ignore=ignored, dirs_exist_ok=True)
+    if (state / DATABASE).exists():
+        with closing(sqlite3.connect(state / DATABASE)) as source:
+            source.execute("VACUUM INTO ?", (str(place / DATABASE),))
+    if config.file is not None:
+        shutil.copy(config.file, place / CONFIGURATION)
+
+
+def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Json:
+    files = sorted(file for file in place.rglob("*") if file.is_file())
+    digests = {str(file.relative_to(place)): _digest(file) for file in files}
+    manifest: dict[str, Json] = {"nakari": "backup", "format": FORMAT, "at": datetime.now(UTC).isoformat()}
+    manifest |= {"version": version(), "snapshot": graph[0], "graph": graph[1], "files": {**digests}}
+    (place / MANIFEST).write_text(json.dumps(manifest, indent=1))
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with new.open("xb") as raw:
+            new.chmod(0o600)
+            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as archive:
+                for number, file in enumerate([place / MANIFEST, *files]):
+                    archive.add(file, arcname=str(file.relative_to(place)))
+                    told(number, len(files))
+            raw.flush()
+            os.fsync(raw.fileno())
+        new.rename(path)
+    finally:
+        new.unlink(missing_ok=True)
+    return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}
+
+
+def unpack(path: Path, place: Path) -> Manifest:
+    """Unpack an archive into an empty folder and check every file of it. Blocking.
+
+    Raises `Problem` for what is no backup, torn or changed; nothing but `place` is touched.
+    """
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            archive.extractall(place, filter="data")
+        manifest = _manifest(place)
+    except FileNotFoundError as error:
+        raise Problem(f"{path} is not there, or is no backup of a nakari", Exit.NO_INPUT) from error
+    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, OSError) as error:
+        raise Problem(f"{path} is no whole backup of a nakari ({error}); nothing was changed", Exit.NO_INPUT) from error
+    found = {str(file.relative_to(place)): _digest(file) for file in place.rglob("*") if file.is_file()}
+    if found.pop(MANIFEST) and found != manifest.files:
+        raise Problem(f"{path} is not what was written, or not all of it; nothing was changed", Exit.NO_INPUT)
+    return manifest
+
+
+def _manifest(place: Path) -> Manifest:
+    read = json.loads((place / MANIFEST).read_text())
+    if read["nakari"] != "backup" or read["format"] != FORMAT:
+        raise ValueError("of another program, or a newer version")
+    return Manifest(read["at"], read["version"], read["snapshot"], read["graph"], dict(read["files"]))
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -19,6 +19,8 @@ READ_ONLY: Final = (
 _WRITE_REFUSED: Final = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
 _TIMED_OUT: Final = "Neo.ClientError.Transaction.TransactionTimedOut"
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
+_COMMIT_FAILED: Final = "Transaction error on commit"
+"""What the embedded store says when its files take no more."""
 
 
 def too_slow(seconds: float) -> TooLarge:
@@ -64,6 +66,11 @@ def refusal(error: Neo4jError, seconds: float, writes: bool) -> MemoryFailure:
         return WriteNotAllowed(READ_ONLY)
     if code.startswith(_TIMED_OUT):
         return too_slow(seconds)
+    if message.startswith(_COMMIT_FAILED):
+        return CommitUncertain(
+            "the memory could not finish the commit, as when the disk is full; whether the change was kept is not "
+            "known: look with memory_query before writing it again"
+        )
     if code.endswith(_OUT_OF_MEMORY):
         return TooLarge("the statement needs more memory than it may have, nothing was changed: do it in smaller steps")
     return GraphRefused(message or f"the store refused the statement without a reason ({code})")

@@ -58,9 +58,11 @@ def mutated(seed: int, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
     for _ in range(count):
         case = chance.choice(cases)
         text = case.cypher
-        for _ in range(chance.randint(1, 4)):
+        for _ in range(chance.choice([1, 1, 1, 2, 4])):
             text = _mutation(text, chance.choice(cases).cypher, chance)
-        yield text, {name: chance.choice([value, None, [], {}, "x", -1]) for name, value in case.params.items()}
+        is_honest = chance.random() < 0.7
+        wrong: list[Any] = [None, [], {}, "x", -1]
+        yield text, {name: value if is_honest else chance.choice(wrong) for name, value in case.params.items()}
 
 
 def _mutation(text: str, other: str, chance: random.Random) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import GraphUnavailable, TooLarge
+from memory.errors import GraphRefused, GraphUnavailable, TooLarge
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
@@ -170,3 +171,35 @@ async def test_a_wrong_password_is_told_without_showing_it(tmp_path: Path) -> No
             await graph.read("RETURN 1")
         await graph.close()
         assert "a-wrong-password" not in f"{caught.value}{server!r}{await server.endpoint()!r}"
+
+
+async def test_a_full_disk_is_told_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    """A disk that is full without being root to make one: the store's files may grow no further."""
+    store = EmbeddedStore(tmp_path)
+    async with supervised(store) as (graph, _):
+        await graph.write("CREATE (:A {id: 0, t: $t})", {"t": "x" * 2000})
+        assert store.pid is not None
+        largest = max(file.stat().st_size for file in files_of(tmp_path))
+        limits = resource.prlimit(store.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+        acknowledged, told = await fill_until_refused(graph)
+        assert "could not finish the commit, as when the disk is full" in told
+        if store.pid is not None:
+            resource.prlimit(store.pid, resource.RLIMIT_FSIZE, limits)
+        await store.restart()
+        found = await graph.read("MATCH (a:A) RETURN count(DISTINCT a.id) AS n")
+        assert found.records[0]["n"] in {acknowledged, acknowledged + 1}
+        await graph.write("CREATE (:A {id: -1})")
+
+
+async def fill_until_refused(graph: Graph) -> tuple[int, str]:
+    """Return how many writes were acknowledged, one from before included, and what the one that was not was told."""
+    for number in range(1, 3000):
+        try:
+            await graph.write("CREATE (:A {id: $id, t: $t})", {"id": number, "t": "x" * 2000})
+        except (GraphUnavailable, GraphRefused) as error:
+            return number, str(error)
+    pytest.fail("the disk was never full")
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]

@@ -200,6 +200,7 @@ class Thinker:
             "prompt_tokens": usage.prompt_tokens,
             "cached_tokens": usage.cached_tokens,
             "completion_tokens": usage.completion_tokens,
+            "cost_usd": round(usage.cost, 6),
             "first_token_at": marks["first_token"],
             "first_token_seconds": round(marks["first_token"] - marks["asked"], 4),
             "seconds": round(marks["whole"] - marks["asked"], 4),

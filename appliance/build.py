@@ -12,7 +12,7 @@ from agent.context.tokens import TokenCounter
 from agent.desk import Desk
 from agent.event import utc_now
 from agent.loop import Loop, Mind
-from agent.model.interface import ChatModel
+from agent.model.chain import Chain
 from agent.prompts import Prompts
 from agent.replies import Outlet
 from agent.situation import SituationProvider
@@ -32,8 +32,9 @@ from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
-from appliance.memory_side import MemorySide, memory_side
 from appliance.keeping.keeper import keeper_of
+from appliance.memory_side import MemorySide, memory_side
+from appliance.model_choice import ModelChoice, know_room
 from appliance.options import RunOptions
 from appliance.outside import REAL, Outside
 from appliance.owners import Owners, open_owners
@@ -64,7 +65,7 @@ class Box:
 class Thinking:
     """What the mind thinks and answers with."""
 
-    models: list[ChatModel]
+    models: Chain
     outlet: Outlet
     contexts: Contexts
     owners: Owners
@@ -83,14 +84,17 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         graph = await parts.enter_async_context(graph_side(config))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        models = await outside.models(config)
-        for model in models:
+        models = Chain.of(await outside.models(config))
+        choice = ModelChoice(models, state.journal, state.bus, config.zone)
+        await choice.restore()
+        for model in models.models:
             parts.push_async_callback(model.aclose)
         player = await outside.player(config, options)
         parts.push_async_callback(player.aclose)
-        senses = open_senses(World(config, options, outside, state), player, partial(_connect, models))
+        senses = open_senses(World(config, options, outside, state), player, models.warm)
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = _contexts(config, state, tokens)
+        know_room(models, contexts)
         thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
         mind = _mind(
             config,
@@ -104,7 +108,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         described: dict[str, Part] = {
             **senses.describe(),
             "interruptions": interruption.describe,
-            "models": lambda: {"in_order": [model.name for model in models]},
+            "models": choice.describe,
             "graph": graph.describe,
             "state": memory.retention.describe,
         }
@@ -114,7 +118,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         keeper = keeper_of(config, graph)
         if keeper is not None:
             reflexes.forgetting.erase_event = keeper.erase_event
-        door = Door(config.socket, household, keeper)
+        door = Door(config.socket, household, keeper, choice)
         door.open()
         parts.callback(door.close)
         yield Box(senses, interruption, mind, graph, memory, owners, household, door, partial(_warm, models, tokens))
@@ -138,7 +142,7 @@ def _mind(
     )
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    prompts = Prompts(thinking.owners, lambda: about(config, thinking.models[0].name))
+    prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
     loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls = config.mind.max_tool_calls
     return loop
@@ -156,11 +160,6 @@ def _contexts(config: Config, state: State, tokens: TokenCounter) -> Contexts:
     return Contexts(state.journal, state.bus, limits, tokens)
 
 
-async def _connect(models: list[ChatModel]) -> None:
-    for model in models:
-        await model.warm()
-
-
-async def _warm(models: list[ChatModel], tokens: TokenCounter) -> None:
-    await _connect(models)
+async def _warm(models: Chain, tokens: TokenCounter) -> None:
+    await models.warm()
     await asyncio.to_thread(tokens.load)

@@ -205,7 +205,8 @@ def _supervisor(environ: Mapping[str, str]) -> Supervisor:
 
 def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
-    named = (settings.model.api_key_env, settings.memory.embedding_key_env)
+    of_models = (model.api_key_env for model in settings.models.values())
+    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models)
     names = (*PROVIDER_KEYS, GRAPH_PASSWORD, *filter(None, named))
     folder = environ.get("CREDENTIALS_DIRECTORY", "")
     found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}

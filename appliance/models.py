@@ -1,13 +1,19 @@
 """Which model thinks: the configured one, or the best that is at hand; the offline model always stands behind it."""
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import structlog
 
+from agent.model.chain import Chain, Guarded, Prices
 from agent.model.interface import ChatModel
+from agent.model.messages import Json
 from agent.model.probe import find_local_server
+from agent.model.profile import profile_for
 from appliance.config import Config
 from appliance.errors import ConfigError
+from appliance.settings import NamedModel
+from appliance.settings_file import listed
 
 log = structlog.get_logger()
 
@@ -39,57 +45,108 @@ KEYS_OF_HOSTS = {
 """Whose key a server gets when the configuration names none; any other server gets none."""
 
 
-async def choose_models(config: Config) -> list[ChatModel]:
+CONFIGURED = "configured"
+"""The alias of the model that [model] itself describes."""
+
+OFFLINE = "offline"
+"""The alias of the model that is always there."""
+
+PREFIXES_OF_OWN = ("anthropic/", "gemini/")
+"""Providers whose protocol is not OpenAI's: an address of theirs is litellm's business too."""
+
+
+async def choose_models(config: Config) -> Chain:
     """Return the models to ask, in order; the last is the offline model, which is always there.
 
     Looks on loopback only, and sends nothing anywhere. Raises `ConfigError` for a choice that lacks something.
     """
     from agent.model.offline import OfflineModel
 
-    offline = OfflineModel()
+    chosen = await _configured(config)
+    named = {alias: _named(config, settings) for alias, settings in config.models.items()}
+    asked = listed(config.model.fallbacks)
+    order = [*asked, *(alias for alias in named if alias not in asked)]
+    guarded = [Guarded(alias, named[alias], prices_of(config.models[alias])) for alias in order]
+    if chosen is not None:
+        guarded.insert(0, Guarded(CONFIGURED, chosen, prices_of(config.model)))
+    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), chosen=config.model.use)
+    log.info("model_chosen", model=chain.first.name)
+    return chain
+
+
+def prices_of(settings: NamedModel) -> Prices:
+    """Return what the configuration says of a model's prices."""
+    cached = None if settings.price_cached < 0 else settings.price_cached
+    return Prices(settings.price_prompt, cached, settings.price_completion)
+
+
+def params_of(settings: NamedModel) -> dict[str, Json]:
+    """Return the fields that every request to a model carries."""
+    wanted: dict[str, Json] = {}
+    if settings.temperature >= 0:
+        wanted["temperature"] = settings.temperature
+    if settings.max_tokens:
+        wanted["max_tokens"] = settings.max_tokens
+    return wanted
+
+
+async def _configured(config: Config) -> ChatModel | None:
+    """Return the model that [model] itself describes, None where there is none at hand."""
     provider = config.model.provider
     if provider == "offline":
-        chosen = None
-    elif provider == "openai":
-        chosen = _openai(config)
-    elif provider == "litellm":
-        chosen = _litellm(config)
-    else:
-        chosen = await _at_hand(config)
-    log.info("model_chosen", model=chosen.name if chosen else offline.name)
-    return [chosen, offline] if chosen else [offline]
+        return None
+    if provider == "openai":
+        return _openai(config, config.model)
+    if provider == "litellm":
+        return _litellm(config, config.model)
+    return await _at_hand(config)
 
 
-def _openai(config: Config) -> ChatModel:
+def _named(config: Config, settings: NamedModel) -> ChatModel:
+    """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
+    if settings.provider == "offline":
+        raise ConfigError('[models.NAME] provider = "offline" is there anyway, as the last; leave it out')
+    speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
+    if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
+        return _openai(config, settings)
+    return _litellm(config, settings)
+
+
+def _openai(config: Config, settings: NamedModel) -> ChatModel:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
-    if not config.model.base_url or not config.model.name:
+    if not settings.base_url or not settings.name:
         raise ConfigError('[model] provider = "openai" needs base_url and name; add both')
-    host = urlsplit(config.model.base_url).hostname or ""
-    return OpenAiCompatibleModel(config.model.base_url, config.model.name, key_for(config, KEYS_OF_HOSTS.get(host, "")))
+    host = urlsplit(settings.base_url).hostname or ""
+    key = key_for(config, KEYS_OF_HOSTS.get(host, ""), settings)
+    profile = replace(profile_for(settings.base_url, settings.name, settings.profile), slots=settings.slots)
+    return OpenAiCompatibleModel(settings.base_url, settings.name, key, params=params_of(settings), profile=profile)
 
 
-def key_for(config: Config, usual: str) -> str:
-    """Return the key that `[model] api_key_env` names, else the usual one of the provider, "" without either."""
-    key = config.provider_keys.get(config.model.api_key_env or usual)
+def key_for(config: Config, usual: str, settings: NamedModel | None = None) -> str:
+    """Return the key that `api_key_env` names, else the usual one of the provider, "" without either."""
+    key = config.secrets.get((settings or config.model).api_key_env or usual)
     return key.reveal() if key else ""
 
 
-def _litellm(config: Config) -> ChatModel:
+def _litellm(config: Config, settings: NamedModel) -> ChatModel:
     from agent.model.litellm import LiteLlmModel
 
-    name = config.model.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
+    name = settings.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
     if not name:
         raise ConfigError('[model] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"')
-    key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""))
-    return LiteLlmModel(name, key, config.model.base_url)
+    key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""), settings)
+    profile = profile_for(settings.base_url, name, settings.profile)
+    return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
 
 
 async def _at_hand(config: Config) -> ChatModel | None:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
     if config.model.base_url and config.model.name:
-        return _openai(config)
+        return _named(config, config.model)
     if local := await find_local_server():
-        return OpenAiCompatibleModel(local.base_url, config.model.name or local.model)
-    return _litellm(config) if config.provider_keys else None
+        name = config.model.name or local.model
+        profile = replace(profile_for(local.base_url, name, config.model.profile), slots=config.model.slots)
+        return OpenAiCompatibleModel(local.base_url, name, params=params_of(config.model), profile=profile)
+    return _litellm(config, config.model) if config.provider_keys else None

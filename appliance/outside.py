@@ -1,6 +1,6 @@
 """What lies outside the program, chosen: microphone, loudspeaker, voices, models, clock."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
@@ -22,7 +22,7 @@ class Outside:
     """None without a microphone."""
     player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
     voice: Callable[[Config], Synthesizer] = choose_voice
-    models: Callable[[Config], Awaitable[list[ChatModel]]] = choose_models
+    models: Callable[[Config], Awaitable[Sequence[ChatModel]]] = choose_models
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
 

@@ -1,18 +1,14 @@
 """What the configuration file may say: one frozen dataclass a section, each value with type, meaning, unit, default."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What `nakari config show` says of a setting."""
-
-    text: str
-    unit: str = ""
-
+from appliance.meaning import Meaning as Meaning
+from appliance.settings_models import ModelSettings as ModelSettings
+from appliance.settings_models import NamedModel as NamedModel
 
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]
@@ -162,31 +158,6 @@ class VoiceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """The language model that thinks."""
-
-    provider: Annotated[
-        Literal["auto", "offline", "openai", "litellm"],
-        Meaning(
-            '"openai" is any OpenAI-compatible server, "litellm" any provider it knows, "offline" no model at all. '
-            '"auto" takes a local Ollama or llama.cpp that answers, else a provider whose key is in the environment, '
-            "else offline."
-        ),
-    ] = "auto"
-    name: Annotated[
-        str, Meaning('The model\'s name at the provider, e.g. "qwen3:4b"; "" takes the provider\'s usual one.')
-    ] = ""
-    base_url: Annotated[str, Meaning('Address of an OpenAI-compatible server, e.g. "http://127.0.0.1:11434/v1".')] = ""
-    api_key_env: Annotated[
-        str,
-        Meaning(
-            'Name of the environment variable or systemd credential with the key; "" is the provider\'s usual one, '
-            "which goes to that provider only."
-        ),
-    ] = ""
-
-
-@dataclass(frozen=True, slots=True)
 class MemorySettings:
     """Her graph."""
 
@@ -282,8 +253,10 @@ class Settings:
     ears: EarsSettings = EarsSettings()
     reflexes: ReflexSettings = ReflexSettings()
     voice: VoiceSettings = VoiceSettings()
-    model: ModelSettings = ModelSettings()
+    model: ModelSettings = field(default_factory=ModelSettings)
     memory: MemorySettings = MemorySettings()
     mind: MindSettings = MindSettings()
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
+    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    """[models.NAME]: the catalog, by name."""

@@ -5,23 +5,32 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC
 from difflib import get_close_matches
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, TypeVar, get_type_hints
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from agent.time.quiet import quiet_hours
 from appliance.errors import ConfigError
-from appliance.settings import Meaning, Settings
+from appliance.settings import Meaning, NamedModel, Settings
 from audio.reflexes.words import REFLEXES
 
-SECTIONS: Mapping[str, type] = get_type_hints(Settings)
-"""Section name to its dataclass, in the file's order."""
+CATALOG = "models"
+"""The section whose tables people name themselves: [models.NAME]."""
 
-_HEADER = re.compile(r"^\s*\[\s*([\w-]+)\s*\]")
+SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name != CATALOG}
+"""Section name to its dataclass, in the file's order; the catalog is none of them."""
+
+_HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
+_MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+RESERVED = ("configured", "offline")
+"""What the model of [model] and the one that is always there are called."""
+
+Checked = TypeVar("Checked")
+
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
@@ -45,39 +54,65 @@ class SettingsText:
             document = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
+        catalog = document.pop(CATALOG, {})
         for name, table in document.items():
-            self._check_names(name, table)
-        settings = self._checked(document)
+            self._check_names(name, table, SECTIONS.get(name))
+        settings = replace(self._checked(document, Settings), models=self._catalog(catalog))
         for section, keys in document.items():
-            for key in keys:
-                wrong = _wrong_meaning(section, key, getattr(getattr(settings, section), key))
-                if wrong:
-                    raise self._error(section, key, f"[{section}] {key} {wrong}")
+            self._check_meanings(section, section, keys, getattr(settings, section))
+        self._check_aliases(settings)
         return settings
 
-    def _check_names(self, section: str, table: object) -> None:
-        kind = SECTIONS.get(section)
+    def _check_meanings(self, section: str, rules: str, keys: Iterable[str], values: object) -> None:
+        for key in keys:
+            if wrong := _wrong_meaning(rules, key, getattr(values, key)):
+                raise self._error(section, key, f"[{section}] {key} {wrong}")
+
+    def _catalog(self, tables: object) -> dict[str, NamedModel]:
+        if not isinstance(tables, dict):
+            raise self._error(
+                CATALOG, "", f"{CATALOG} is a catalog: write [{CATALOG}.NAME] on a line, its keys below it"
+            )
+        for name, table in tables.items():
+            section = f"{CATALOG}.{name}"
+            self._check_names(section, table, NamedModel)
+            if not _MODEL_NAME.match(name) or name in RESERVED:
+                raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
+        named = {name: self._checked(table, NamedModel, f"{CATALOG}.{name}") for name, table in tables.items()}
+        for name, table in tables.items():
+            self._check_meanings(f"{CATALOG}.{name}", "model", table, named[name])
+        return named
+
+    def _check_aliases(self, settings: Settings) -> None:
+        """Every name of a model that is used is one of the catalog's."""
+        for key in ("use", "fallbacks"):
+            for name in listed(getattr(settings.model, key)):
+                if name not in settings.models:
+                    known = ", ".join(settings.models) or "none: describe it below [models.NAME]"
+                    raise self._error("model", key, f"[model] {key} names no model {name}; there are {known}")
+
+    def _check_names(self, section: str, table: object, kind: type | None) -> None:
         if kind is None:
             raise self._error(section, "", _unknown_section(section, isinstance(table, dict)))
         if not isinstance(table, dict):
             raise self._error(section, "", f"{section} is a section: write [{section}] on a line, its keys below it")
         for key in table:
             if key not in get_type_hints(kind):
-                raise self._error(section, key, _unknown_key(section, key))
+                raise self._error(section, key, _unknown_key(section, key, kind))
 
-    def _checked(self, document: Mapping[str, Mapping[str, object]]) -> Settings:
+    def _checked(self, document: Mapping[str, Any], kind: type[Checked], within: str = "") -> Checked:
         from pydantic import TypeAdapter, ValidationError
 
         try:
             # Strict JSON makes objects of tables but texts of nothing; a list stands for what JSON has no type for.
-            return TypeAdapter(Settings).validate_json(
+            return TypeAdapter(kind).validate_json(
                 json.dumps(document, default=lambda value: [str(value)]), strict=True
             )
         except ValidationError as error:
             first = error.errors()[0]
-            section, key = (str(part) for part in first["loc"][:2])
+            section, key = [within, str(first["loc"][0])] if within else [str(part) for part in first["loc"][:2]]
             wanted = first["msg"].replace("Input should be", "should be")
-            given = _shown(document[section][key])
+            given = _shown(document[key] if within else document[section][key])
             raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
 
     def _error(self, section: str, key: str, sentence: str) -> ConfigError:
@@ -128,6 +163,11 @@ def default_toml() -> str:
         parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
         for key, default, meaning in settings_of(kind):
             parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
+    parts += [
+        "",
+        f"#[{CATALOG}.NAME]",
+        _comment(f"{NamedModel.__doc__} Its keys are those of [model], `use` and `fallbacks` apart."),
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -140,6 +180,11 @@ def show(settings: Settings) -> str:
             value = getattr(getattr(settings, name), key)
             note = "" if value == default else f"  # default: {toml_value(default)}"
             parts += ["", _comment(_described(meaning)), f"{key} = {toml_value(value)}{note}"]
+    for name, model in settings.models.items():
+        told = [
+            (key, getattr(model, key)) for key, default, _ in settings_of(NamedModel) if getattr(model, key) != default
+        ]
+        parts += ["", f"[{CATALOG}.{name}]", *(f"{key} = {toml_value(value)}" for key, value in told)]
     return "\n".join(parts[1:]) + "\n"
 
 
@@ -168,8 +213,8 @@ def _unknown_section(name: str, is_table: bool) -> str:
     return f"{name} stands outside of any section{mend}"
 
 
-def _unknown_key(section: str, key: str) -> str:
-    known = get_type_hints(SECTIONS[section])
+def _unknown_key(section: str, key: str, kind: type) -> str:
+    known = get_type_hints(kind)
     mend = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
     return f"[{section}] has no key {key}{mend}"
 

@@ -99,7 +99,10 @@ class Spent:
 
 @runtime_checkable
 class Prefilling(Protocol):
-    """A model whose server can read a list ahead."""
+    """A model whose server can read a list ahead, and keeps one for itself."""
+
+    room: Callable[[], Sequence[Message]]
+    """Returns the list of the conversation whose prefix is to be kept."""
 
     async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
         """Let the server read the list that is likely to go on; never raises, never bills."""
@@ -190,10 +193,14 @@ class Chain(Sequence[ChatModel]):
             raise KeyError(alias)
         self._wanted = alias
 
-    def settle(self) -> None:
-        """Make the last `use` take effect; to be called between two events."""
+    def settle(self) -> str:
+        """Make the last `use` take effect, and return the name of who thinks now; to be called between two events.
+
+        The name belongs into the system prompt: so another model opens an epoch.
+        """
         if self._wanted is not None:
             self.chosen, self._wanted = self._wanted, None
+        return self.first.name
 
     def _order(self) -> list[Guarded]:
         first, last = self.first, self.models[-1]

@@ -1,0 +1,159 @@
+"""The chain of models: breakers on an own clock, prices, and a choice that waits for the next event."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from agent.errors import ModelUnavailable
+from agent.model.chain import FAILURES, FIRST_REST, LONGEST_REST, Breaker, Chain, Guarded, Prices
+from agent.model.interface import Answer
+from agent.model.messages import Message, ToolSpec, Usage
+from tests.fakes import ScriptedModel
+
+HELLO = [Message("system", "s"), Message("user", "hello")]
+YES = Message("assistant", "Yes.")
+
+
+class ManualClock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+
+
+def away(retry_after: float = 0.0) -> ModelUnavailable:
+    error = ModelUnavailable("it cannot be reached")
+    error.retry_after = retry_after
+    return error
+
+
+async def ask(model: Guarded) -> Answer:
+    last = [item async for item in model.stream(HELLO, [])][-1]
+    assert isinstance(last, Answer)
+    return last
+
+
+def test_a_breaker_opens_after_failures_in_a_row_and_doubles_its_rest() -> None:
+    clock = ManualClock()
+    breaker = Breaker(clock)
+    for _ in range(FAILURES - 1):
+        breaker.failed()
+    assert breaker.rest == 0
+    rests = []
+    for _ in range(8):
+        breaker.failed()
+        rests.append(breaker.rest)
+        clock.advance(breaker.rest)
+        assert breaker.rest == 0  # one try is due
+    assert rests[:3] == [FIRST_REST, FIRST_REST * 2, FIRST_REST * 4]
+    assert rests[-1] == LONGEST_REST
+    breaker.worked()
+    breaker.failed()
+    assert breaker.rest == 0
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(7.0, 7.0), (86_400.0, 900.0)])
+def test_what_a_server_asks_for_is_kept_to_at_once_within_reason(asked: float, kept: float) -> None:
+    breaker = Breaker(ManualClock())
+    breaker.failed(asked)
+    assert breaker.rest == kept
+
+
+@pytest.mark.shows("F6")
+async def test_who_fails_twice_is_passed_over_until_its_rest_is_over() -> None:
+    clock = ManualClock()
+    first = Guarded("first", ScriptedModel(away(), away(), YES), clock=clock)
+    spare, last = Guarded("spare", ScriptedModel()), Guarded("offline", ScriptedModel())
+    chain = Chain([first, spare, last], frozenset({"spare"}))
+    for _ in range(2):
+        assert list(chain) == [first, spare, last]
+        with pytest.raises(ModelUnavailable):
+            await ask(first)
+    assert list(chain) == [spare, last]
+    assert chain[-1] is last
+    clock.advance(FIRST_REST)
+    assert list(chain) == [first, spare, last]
+    await ask(first)
+    assert list(chain) == [first, spare, last]
+
+
+@pytest.mark.shows("F6")
+async def test_retry_after_of_a_server_lets_it_rest_at_the_first_failure() -> None:
+    clock = ManualClock()
+    first = Guarded("first", ScriptedModel(away(7.0)), clock=clock)
+    chain = Chain([first, Guarded("offline", ScriptedModel())])
+    with pytest.raises(ModelUnavailable):
+        await ask(first)
+    assert len(chain) == 1
+    clock.advance(7.0)
+    assert len(chain) == 2
+
+
+@pytest.mark.shows("F3", "F2")
+def test_another_model_thinks_from_the_next_event_on() -> None:
+    chain = Chain([Guarded(alias, ScriptedModel(name=alias)) for alias in ("a", "b", "offline")])
+    assert [model.name for model in chain] == ["a", "offline"]
+    chain.use("b")
+    assert chain.first.name == "a"
+    assert chain.settle() == "b"
+    assert [model.name for model in chain] == ["b", "offline"]
+    chain.use("offline")
+    chain.settle()
+    assert [model.name for model in chain] == ["offline"]
+    with pytest.raises(KeyError):
+        chain.use("nobody")
+
+
+async def test_what_calls_cost_is_counted() -> None:
+    model = Guarded("a", ScriptedModel(YES, YES), Prices(prompt=2.0, cached=0.2, completion=10.0))
+    chain = Chain([model])
+    answer = await ask(model)
+    await ask(model)
+    assert answer.usage.cost == pytest.approx((10 * 2.0 + 90 * 0.2 + 10 * 10.0) / 1e6)
+    assert chain.spent.calls == 2
+    assert chain.describe()["since_start"] == {
+        "calls": 2,
+        "prompt_tokens": 200,
+        "cached_share": 0.9,
+        "completion_tokens": 20,
+        "cost_usd": round(2 * answer.usage.cost, 6),
+    }
+
+
+def test_without_a_price_for_the_cache_it_costs_what_the_rest_does() -> None:
+    assert Prices(prompt=1.0).of(Usage(100, 90, 50)) == pytest.approx(100 / 1e6)
+
+
+class Local(ScriptedModel):
+    """A model whose server reads ahead."""
+
+    def __init__(self) -> None:
+        super().__init__(name="local")
+        self.read: list[Sequence[Message]] = []
+        self.room: Callable[[], Sequence[Message]] = list
+
+    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        self.read.append(messages)
+
+
+async def test_warming_lets_a_local_server_read_what_is_likely_to_go_on() -> None:
+    local = Local()
+    chain = Chain.of([local, ScriptedModel()])
+    await chain.warm()
+    assert local.read == []  # nothing was said yet
+    chain.prefix = lambda: (HELLO, [])
+    await chain.warm()
+    assert local.read == [HELLO]
+
+
+def test_a_plain_list_becomes_a_chain_in_its_order() -> None:
+    models = [ScriptedModel(name="a"), ScriptedModel(name="b"), ScriptedModel(name="offline")]
+    chain = Chain.of(models)
+    assert [model.name for model in chain] == ["a", "b", "offline"]
+    assert Chain.of(chain) is chain

@@ -1,0 +1,145 @@
+"""The catalog of models in the configuration, and the choice among them while she runs."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.bus import Bus
+from agent.model.chain import Chain, Guarded
+from agent.model.messages import Usage
+from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.record import Recorder
+from appliance.config import Config, load
+from appliance.errors import ConfigError, Problem
+from appliance.exits import Exit
+from appliance.model_choice import ANSWERED, ModelChoice
+from appliance.models import choose_models
+from memory import journal as journal_module
+from memory.database import Database
+from memory.journal import Entry, Journal
+from tests.fakes import ScriptedModel
+
+CATALOG = """
+[model]
+provider = "openai"
+base_url = "http://127.0.0.1:8080/v1"
+name = "qwen3"
+slots = 2
+fallbacks = "claude"
+
+[models.claude]
+provider = "litellm"
+name = "anthropic/claude-haiku-5-5"
+temperature = 0.3
+max_tokens = 500
+price_prompt = 1.0
+
+[models.big]
+base_url = "https://api.deepseek.com/v1"
+name = "deepseek-v4"
+"""
+
+
+def configured(folder: Path, text: str) -> Config:
+    file = folder / "nakari.toml"
+    file.write_text(text)
+    return load(file, {"HOME": str(folder), "ANTHROPIC_API_KEY": "sk-ant"})
+
+
+@pytest.mark.shows("F2", "F1")
+async def test_the_catalog_gives_aliases_parameters_and_the_order(tmp_path: Path) -> None:
+    chain = await choose_models(configured(tmp_path, CATALOG))
+    assert chain.aliases == ["configured", "claude", "big", "offline"]
+    assert [model.name for model in chain] == ["127.0.0.1:8080/qwen3", "anthropic/claude-haiku-5-5", "offline"]
+    local = chain.models[0].model
+    assert isinstance(local, OpenAiCompatibleModel)
+    for model in chain.models:
+        await model.aclose()
+
+
+@pytest.mark.shows("F2")
+async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> None:
+    chain = await choose_models(configured(tmp_path, CATALOG.replace("slots = 2", 'use = "big"')))
+    assert chain.first.name == "api.deepseek.com/deepseek-v4"
+
+
+@pytest.mark.shows("F2")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[model]\nuse = "fast"\n[models.big]\nname = "x"', "line 2: [model] use names no model fast; there are big"),
+        ('[model]\nfallbacks = "big, fast"\n[models.big]\nname = "x"', "fallbacks names no model fast"),
+        ('[model]\nuse = "fast"', "describe it below [models.NAME]"),
+        ("[models]\nbig = 3", "[models.big]"),
+        ('[models.offline]\nname = "x"', "[models.offline] should have a name"),
+        ('[models.big]\nnaem = "x"', "[models.big] has no key naem; did you mean name?"),
+        ("[models.big]\ntemperature = 3.0", "line 2: [models.big] temperature should be less than or equal to 2"),
+        ('[models.big]\nbase_url = "ftp://x"', "[models.big] base_url should begin with http://"),
+    ],
+)
+def test_what_is_wrong_with_the_catalog_is_one_sentence(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        configured(tmp_path, text)
+    assert says in str(raised.value)
+    assert raised.value.code == Exit.CONFIG
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    database = Database(tmp_path / "nakari.db")
+    await database.open(journal_module.SCHEMA)
+    yield Journal(database)
+    await database.close()
+
+
+def choice_of(journal: Journal, now: datetime) -> ModelChoice:
+    chain = Chain([Guarded(alias, ScriptedModel(name=alias)) for alias in ("configured", "big", "offline")])
+    return ModelChoice(chain, journal, Bus(Recorder(journal)), UTC, lambda: now)
+
+
+@pytest.mark.shows("F3")
+async def test_a_choice_survives_the_restart(journal: Journal) -> None:
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    choice = choice_of(journal, now)
+    await choice.restore()
+    assert await choice.use("big") == "big thinks from the next event on."
+    assert choice.chain.first.alias == "configured"
+    assert choice.chain.settle() == "big"
+
+    again = choice_of(journal, now)
+    await again.restore()
+    assert again.chain.first.alias == "big"
+
+
+async def test_an_alias_nobody_knows_is_told_with_those_there_are(journal: Journal) -> None:
+    with pytest.raises(Problem, match="there are configured, big, offline"):
+        await choice_of(journal, datetime(2026, 11, 21, 12, tzinfo=UTC)).use("fast")
+
+
+async def test_today_is_counted_over_restarts_and_ends_at_midnight(journal: Journal) -> None:
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    cost = {"prompt_tokens": 100, "cached_tokens": 90, "completion_tokens": 10, "cost_usd": 0.5}
+    await journal.append(
+        Entry(ANSWERED, cost, at=now - timedelta(days=1)), Entry(ANSWERED, cost, at=now - timedelta(hours=1))
+    )
+    choice = choice_of(journal, now)
+    await choice.restore()
+    choice.chain.models[0].on_answer(Usage(100, 90, 10, 0.25))
+    described = choice.describe()
+    assert described["today"] == {
+        "calls": 2,
+        "prompt_tokens": 200,
+        "cached_share": 0.9,
+        "completion_tokens": 20,
+        "cost_usd": 0.75,
+    }
+    assert described["since_start"] == {**described["today"], "calls": 1, "prompt_tokens": 100} | {  # type: ignore[dict-item]
+        "completion_tokens": 10,
+        "cost_usd": 0.25,
+    }
+    choice.now = lambda: now + timedelta(days=1)
+    today = choice.describe()["today"]
+    assert isinstance(today, dict)
+    assert today["calls"] == 0

@@ -53,6 +53,7 @@ class Comparison:
         self.open: list[Expected] = []
         self.hand: Expected | None = None
         self.closed = {"completed": 0, "dead": 0, "withdrawn": 0}
+        self.dead: list[Expected] = []
         self.arrivals = 0
 
     async def enqueue(self, kind: str, priority: int, delay: float | None) -> None:
@@ -106,6 +107,8 @@ class Comparison:
         assert await ended
         assert not await mailbox.complete(event_id, "again", {})
         self.closed[state] += 1
+        if state == "dead":
+            self.dead.append(hand)
         self.hand = None
 
     async def withdraw(self) -> None:
@@ -113,6 +116,17 @@ class Comparison:
             waiting = self.open.pop(len(self.open) // 2)
             assert await self.rig.mailbox.withdraw(waiting.event.id, "cancelled")
             self.closed["withdrawn"] += 1
+
+    async def retry(self) -> None:
+        """Take the first out of the dead letter; it keeps its place by arrival, and its note."""
+        if not self.dead:
+            return
+        again = self.dead.pop(0)
+        assert await self.rig.mailbox.retry(again.event.id)
+        assert not await self.rig.mailbox.retry(again.event.id)
+        again.attempt, again.tool_calls, again.due, again.waits_for, again.redelivered = 1, 0, None, "", False
+        self.closed["dead"] -= 1
+        self.open.append(again)
 
     async def wake(self, name: str) -> None:
         assert await self.rig.mailbox.wake(name) == sum(waiting.waits_for == name for waiting in self.open)
@@ -129,6 +143,7 @@ class Comparison:
         self.hand.attempt += 1
         if self.hand.attempt > MAX_ATTEMPTS:
             self.closed["dead"] += 1
+            self.dead.append(self.hand)
         else:
             self.hand.redelivered, self.hand.due, self.hand.waits_for = True, None, ""
             self.open.append(self.hand)
@@ -180,6 +195,7 @@ STEPS: Final[list[Step]] = [
     *(partial(Comparison.wake, name=name) for name in (PERSON, "door_opened")),
     *(partial(Comparison.move_the_clock, seconds=seconds) for seconds in (5, 30, 60, -60)),
     *(Comparison.take, Comparison.charge, Comparison.crash, Comparison.crash_in_hand, Comparison.withdraw),
+    Comparison.retry,
 ]
 
 

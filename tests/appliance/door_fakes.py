@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.model.messages import Json
+from appliance.door.mailbox_requests import MailboxRequest
 from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.door.server import Door
 
@@ -67,6 +68,11 @@ class ScriptedHandler:
         self._fail()
         self.told.append(f"forget {request.last} {request.minutes}")
         return "Forgotten."
+
+    async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
+        self._fail()
+        self.told.append(request.do)
+        return {"done": "It is tried again."}
 
     def _fail(self) -> None:
         if self.error is not None:

@@ -1,0 +1,52 @@
+"""The mailbox as the door and the command show it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.mailbox import Wake
+from appliance.commands.mailbox import lines_of
+from appliance.door.mailbox_requests import ListMailbox, Retry, Withdraw, answer_of
+from appliance.door.requests import BadRequest, parse
+from appliance.errors import Problem
+from tests.agent.mailboxes import SqliteRig, filed, handled, work
+
+
+@pytest.mark.shows("A24")
+async def test_the_dead_letter_is_listed_with_its_reason_and_tried_again(tmp_path: Path) -> None:
+    rig = SqliteRig(tmp_path / "nakari.db")
+    await rig.start()
+    await filed(rig, work("count the\nplums", id="p"), work("wait", id="w", not_before=rig.clock.after(60)))
+    await rig.take_now()
+    await rig.mailbox.charge("p", tool_calls=3, model_calls=4)
+    await rig.mailbox.fail("p", "the budget was used up 3 times")
+    answer = await answer_of(rig.mailbox, ListMailbox(do="mailbox"))
+    json.dumps(answer)
+    assert lines_of(answer) == [
+        "pending 1, suspended 0, in hand 0, completed 0, dead 1, withdrawn 0",
+        "p  self_created: count the plums  (the budget was used up 3 times)",
+    ]
+    assert lines_of(await answer_of(rig.mailbox, Retry(do="mailbox.retry", id="p"))) == ["It is tried again."]
+    hand = await rig.take_now()
+    assert (hand.event.id, hand.attempt, hand.tool_calls, hand.model_calls) == ("p", 1, 0, 0)
+    await rig.mailbox.suspend("p", "half", Wake("event", name="door"))
+    suspended = await answer_of(rig.mailbox, ListMailbox(do="mailbox", state="suspended"))
+    assert lines_of(suspended)[1:] == ["p  self_created: count the plums  (door)"]
+    assert lines_of(await answer_of(rig.mailbox, Withdraw(do="mailbox.withdraw", id="p"))) == ["It is withdrawn."]
+    with pytest.raises(Problem, match="no event p in the dead letter"):
+        await answer_of(rig.mailbox, Retry(do="mailbox.retry", id="p"))
+    with pytest.raises(Problem, match="no event x is waiting"):
+        await answer_of(rig.mailbox, Withdraw(do="mailbox.withdraw", id="x"))
+    rig.clock.advance(60)
+    assert await handled(rig) == ["wait"]
+    await rig.stop()
+
+
+def test_the_door_knows_these_requests() -> None:
+    assert parse(b'{"do": "mailbox"}') == ListMailbox(do="mailbox")
+    assert parse(b'{"do": "mailbox.retry", "id": "p"}') == Retry(do="mailbox.retry", id="p")
+    with pytest.raises(BadRequest, match="id"):
+        parse(b'{"do": "mailbox.withdraw"}')
+    with pytest.raises(BadRequest, match="state"):
+        parse(b'{"do": "mailbox", "state": "lost"}')

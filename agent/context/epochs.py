@@ -14,7 +14,7 @@ from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Json, Message, ToolSpec
 from agent.record import step
-from memory.journal import ERASED, THINNED, Journal
+from memory.journal import ERASED, THINNED, Journal, Stored
 
 EPOCH = "context.epoch"
 MESSAGE = "context.message"
@@ -170,7 +170,7 @@ class Contexts:
         if not found or THINNED in found[0].body or ERASED in found[0].body:
             return None
         body = cast("dict[str, Any]", found[0].body)
-        prefix = Prefix("", tools_of(body), body.get("model", ""))
+        prefix = Prefix("", tools_of(found[0]), body.get("model", ""))
         messages = [Message.from_json(message) for message in body["messages"]]
         epoch = self._grown(body["epoch"], prefix, found[0].event_id, messages)
         since = await self._journal.entries(topic=MESSAGE, owner_key=owner, session_id=session, after=found[0].seq)
@@ -234,6 +234,7 @@ class Contexts:
         return summary.by_rule(left, epoch.id, lambda text: self._tokens.count(text) <= most)
 
 
-def tools_of(body: dict[str, Any]) -> tuple[ToolSpec, ...]:
+def tools_of(opened: Stored) -> tuple[ToolSpec, ...]:
     """Return the tools that the entry of an epoch tells."""
+    body = cast("dict[str, Any]", opened.body)
     return tuple(ToolSpec(t["name"], t["description"], t["parameters"]) for t in body["tools"])

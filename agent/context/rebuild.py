@@ -1,6 +1,5 @@
 """The exact message list of a past model call, out of the journal."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,29 +32,27 @@ async def rebuild(journal: Journal, request_id: str) -> PastCall:
     request = await journal.entry(request_id)
     if request is None or request.topic != REQUESTS:
         raise Gone(f"the journal has no model call with the id {request_id}")
-    asked = _body(request)
+    asked = cast("dict[str, Any]", _whole(request).body)
     opened = await journal.entry(str(asked.get("epoch", "")))
     if opened is None:
         raise Gone("the context of this call is not in the journal")
-    body = _body(opened)
+    body = cast("dict[str, Any]", _whole(opened).body)
     grown = await journal.entries(
         topic=MESSAGE, session_id=request.session_id, owner_key=request.owner_key, after=opened.seq
     )
-    own = [_body(entry) for entry in grown if entry.seq < request.seq]
-    if any(ERASED in each for each in own):
-        raise Gone("words of this call were erased")
+    own = [cast("dict[str, Any]", _whole(entry).body) for entry in grown if entry.seq < request.seq]
     messages = [Message.from_json(message) for message in body["messages"]]
     messages += [Message.from_json(each["message"]) for each in own if each["epoch"] == asked["epoch"]]
     if "asked" in asked:
         messages.append(Message.from_json(asked["asked"]))
     is_proven = len(messages) == asked["messages"] and digest_of(messages) == asked["digest"]
-    return PastCall(request, messages, tools_of(body), is_proven)
+    return PastCall(request, messages, tools_of(opened), is_proven)
 
 
-def _body(entry: Stored) -> dict[str, Any]:
-    body = cast("Mapping[str, Any]", entry.body)
-    if entry.topic != MESSAGE and ERASED in body:
+def _whole(entry: Stored) -> Stored:
+    """Return an entry that still has its body. Raises `Gone`."""
+    if ERASED in entry.body:
         raise Gone("words of this call were erased")
-    if THINNED in body:
+    if THINNED in entry.body:
         raise Gone("thinned: the details of this call were dropped for their age")
-    return dict(body)
+    return entry

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from agent.tools.journal_read import journal_read_tool
 from agent.tools.tool import Call, run_tool
 from memory.errors import StateUnusable
 from memory.journal import Entry
+from memory.retention import Keep, Retention
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.agent.test_compression import is_summary_request
 from tests.fakes import ScriptedModel, calls
@@ -122,3 +124,18 @@ async def test_trimmed_text_is_read_again_by_id(tmp_path: Path) -> None:
     assert "start" in whole, "how to read on"
     assert "blue" not in foreign
     assert foreign.replace(first.id, "nothing") == unknown
+
+
+@pytest.mark.shows("D1")
+async def test_a_call_whose_details_were_dropped_for_age_is_said_to_be_thinned(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(REPLY, prefix="a"), calls(REPLY, prefix="b"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("one", session_id="client"))
+        retention = Retention(mind.journal.database, Keep(90), now=lambda: datetime.now(UTC) + timedelta(days=91))
+        await retention.once()
+        [asked] = await mind.journal.entries(topic="llm.requests")
+        with pytest.raises(Gone, match="thinned"):
+            await rebuild(mind.journal, asked.id)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("two", session_id="client"))
+    assert [message.role for message in model.requests[1]] == ["system", "user"], "begun anew, not wedged"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -97,6 +97,25 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     number = int(str(series["number"])) + 1
     metadata = {**event.metadata, SERIES: {**series, "number": number}}
     return replace(event, id=f"{series['id']}.{number}", not_before=due, metadata=metadata, created_at=now)
+
+
+def series_id(event: Event) -> str:
+    """Return the id of the series an event is of, "" when it is alone."""
+    series = event.metadata.get(SERIES)
+    return str(series["id"]) if isinstance(series, dict) else ""
+
+
+def without_today(event: Event, now: datetime) -> Event | None:
+    """Return what comes in place of an event that is still due today: the first after today, in the series' zone.
+
+    None when it does not come today, or nothing comes afterwards.
+    """
+    series = event.metadata.get(SERIES)
+    if not isinstance(series, dict) or event.not_before is None:
+        return None
+    tomorrow = now.astimezone(ZoneInfo(str(series["zone"]))).replace(hour=0, minute=0, second=0, microsecond=0)
+    end = (tomorrow + timedelta(days=1)).astimezone(UTC) - timedelta(microseconds=1)
+    return successor(event, now, after=end) if event.not_before <= end else None
 
 
 def missed(event: Event, now: datetime) -> int:

@@ -11,7 +11,7 @@ import structlog
 from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now
 from agent.mailbox import Wait, waiting_by
 from agent.record import step
-from agent.time.series import SERIES, missed, successor
+from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import late_seconds
 from appliance.state import State
 from memory.errors import MemoryFailure
@@ -95,6 +95,19 @@ class DueTimers:
                 log.warning("timer_not_snoozed", event_id=timer.id, reason=str(error))
             else:
                 log.info("timer_snoozed", event_id=again.id, minutes=minutes)
+
+    async def leave_out_today(self, timers: list[Event]) -> None:
+        """Of the series these are of, leave out what is left of today; they go on tomorrow."""
+        series = {id_ for timer in timers if (id_ := series_id(timer))}
+        try:
+            for event in await self._state.mailbox.waiting(TIMER, HOUSEHOLD):
+                if event in timers or series_id(event) not in series:
+                    continue
+                if (again := without_today(event, self._now())) is not None:
+                    await self._state.mailbox.enqueue(again)
+                    await self._state.mailbox.withdraw(event.id, "left out for today")
+        except MemoryFailure as error:
+            log.warning("not_left_out_today", reason=str(error))
 
     async def _learn(self) -> None:
         found = await self._state.mailbox.waiting(TIMER, HOUSEHOLD)

@@ -12,7 +12,7 @@ import structlog
 from agent.event import Event
 from appliance.ringing.due import DueTimer, DueTimers
 from appliance.ringing.snooze import snooze_minutes
-from appliance.ringing.words import is_stop, told
+from appliance.ringing.words import is_stop, is_stop_for_today, told
 from audio.earcons import bell
 from audio.mouth import Mouth
 
@@ -107,12 +107,15 @@ class Ringer:
     async def take(self, words: str) -> bool:
         """Be silent at once if something rings and the words ask for that; return whether they are done with.
 
-        "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said.
+        "Snooze" is silence as well, and the same timers again in five minutes, or as many as are said; "stop for
+        today" leaves out what would come later today of the same series.
         """
-        minutes = snooze_minutes(words)
-        if not self._ringing or (minutes is None and not is_stop(words)):
+        minutes, for_today = snooze_minutes(words), is_stop_for_today(words)
+        if not self._ringing or (minutes is None and not for_today and not is_stop(words)):
             return False
         timers = self.silence_all()
+        if for_today:
+            await self._due.leave_out_today(timers)
         if minutes is not None:
             await self._due.snooze(timers, minutes)
         await self.note(words)

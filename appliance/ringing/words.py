@@ -65,6 +65,15 @@ def is_stop(words: str) -> bool:
     return _ENDINGS.sub("", told.removeprefix("请")) in _STOPS
 
 
+def is_stop_for_today(words: str) -> bool:
+    """Whether it is to be silent, and what repeats is not to ring again today: "stop for today", "今天别响了"."""
+    said = re.sub(r"[\W_]+", " ", words.casefold()).strip()
+    if said in {"not today", "no more today", "enough for today"}:
+        return True
+    rest = said.removesuffix(" for today").removeprefix("今天")
+    return rest != said and is_stop(rest)
+
+
 def told(timers: Sequence[DueTimer], language: str) -> SpokenSentence:
     """Return what is said after the bell: each timer's name, and how late it is when that is worth a word.
 

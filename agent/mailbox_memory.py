@@ -98,11 +98,9 @@ class MemoryMailbox:
         """See `Mailbox.charge`."""
         if (held := self._held(event_id)) is None:
             return False
-        before = held.filed.progress
-        counted = replace(
-            before, tool_calls=before.tool_calls + tool_calls, model_calls=before.model_calls + model_calls
-        )
-        held.change(progress=counted)
+        was = held.filed.progress
+        tools, models = was.tool_calls + tool_calls, was.model_calls + model_calls
+        held.change(progress=replace(was, tool_calls=tools, model_calls=models))
         return True
 
     async def complete(self, event_id: str, summary: str, figures: Mapping[str, Json]) -> bool:
@@ -194,10 +192,9 @@ class MemoryMailbox:
     async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
         """See `Mailbox.waiting`."""
         first = datetime.min.replace(tzinfo=UTC)
-        found = [letter for letter in self._letters.values() if letter.is_waiting]
+        found = [each for each in self._letters.values() if each.is_waiting and each.filed.event.type == event_type]
         found.sort(key=lambda letter: (letter.filed.due_at or first, letter.arrival))
-        events = [letter.filed.event for letter in found]
-        return [event for event in events if (event.type, event.owner_key) == (event_type, owner_key)]
+        return [each.filed.event for each in found if each.filed.event.owner_key == owner_key]
 
     async def due_next(self) -> datetime | None:
         """See `Mailbox.due_next`."""

@@ -81,7 +81,7 @@ class Loop:
         self._summing = Summing(mind.thinker, mind.bus, mind.contexts, mind.desk)
         self.attention.disturb = self._summing.disturb
         self._broken_off = ""
-        """Id of the event whose run ended because the state could not be written; it is still in hand."""
+        """Id of the event whose run ended because the state could not be written, until it is taken again."""
         self.most_tool_calls: int | None = None
         """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
         self.run_seconds = RUN_SECONDS
@@ -142,7 +142,7 @@ class Loop:
         stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
         most = min(event.max_tool_calls, self.most_tool_calls or event.max_tool_calls)
         run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
-        run.is_resumed = hand.redelivered or self._broken_off == event.id
+        run.is_resumed, self._broken_off = hand.redelivered or self._broken_off == event.id, ""
         self.attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:

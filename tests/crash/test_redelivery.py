@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.mailbox import Wake
+from memory.errors import StateUnusable
 from tests.agent.mailboxes import KINDS, Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
@@ -39,6 +40,23 @@ async def test_work_that_once_crashed_thinks_anew_each_time_it_comes_back_with_t
         await mind.mailbox.enqueue(event)
         await mind.mailbox.take()
     async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        for _ in range(3):
+            await mind.mailbox.wake("parcel")
+            await mind.handle_next()
+        assert await mind.state_of(event) == "completed"
+    assert len(model.requests) == 4
+
+
+@pytest.mark.shows("B1", "A6")
+async def test_work_whose_disk_was_once_full_thinks_anew_each_time_it_comes_back(tmp_path: Path) -> None:
+    event = spoken("tell me when the parcel is here")
+    model = ScriptedModel(*(calls(WAITS, prefix=name) for name in "abc"), calls(("complete_event", "{}"), prefix="d"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.mailbox.enqueue(event)
+        mind.disk.full_at = "runs.new"
+        with pytest.raises(StateUnusable):
+            await mind.handle_next()
         await mind.handle_next()
         for _ in range(3):
             await mind.mailbox.wake("parcel")

@@ -1,0 +1,320 @@
+"""A whole mind among faults: models, streams, tools, people, clocks and the disk do whatever a seed draws."""
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.context.epochs import ContextLimits, Contexts
+from agent.context.summary import REQUEST
+from agent.context.tokens import TokenCounter
+from agent.desk import Desk
+from agent.errors import ModelUnavailable, StreamBroken
+from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
+from agent.loop import Loop, Mind
+from agent.mailbox import Filed, Mailbox
+from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.validate import validate_openai
+from agent.model.wire import to_openai
+from agent.record import Recorder
+from agent.situation import place_in_time
+from agent.think import Thinker
+from agent.tools.events import event_tools
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.tool import Tool, tool
+from appliance.speaking.voice import VoiceOutlet
+from audio.mouth import Mouth
+from audio.player.null import SilentPlayer
+from memory import journal as journal_module
+from memory.database import Database
+from memory.errors import StateUnusable
+from memory.journal import Journal
+from tests.agent.mind import NOON, SYSTEM, OnePrompt
+from tests.crash.body import ReadableVoice
+from tests.fakes import calls
+
+T = TypeVar("T")
+
+ENDED: Final = {"completed", "suspended", "dead", "withdrawn"}
+
+MOST_OPEN: Final = 40
+"""Events sent before the senders wait until nothing is due."""
+
+LIMITS: Final = ContextLimits(history_messages=8, history_tokens=500, compress_above_tokens=2_000)
+
+
+class FaultyDatabase(Database):
+    """A state database whose disk now and then refuses a write, whole, as a full one does."""
+
+    def __init__(self, path: Path, refuses: Callable[[], bool]) -> None:
+        super().__init__(path)
+        self._refuses = refuses
+
+    async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """Write as a `Database` does, or raise `StateUnusable`."""
+        if self._refuses():
+            raise StateUnusable("the disk is full")
+        return await super().write(change)
+
+
+@dataclass
+class WildClock:
+    """A clock that somebody sets; when nothing is due, it is at the next moment at once."""
+
+    moment: datetime = NOON
+    at_rest: bool = False
+    """Whether nothing is due, and nothing ever will be by itself."""
+
+    def now(self) -> datetime:
+        """Return the time, aware."""
+        return self.moment
+
+    async def wait(self, changed: asyncio.Event, until: datetime | None) -> None:
+        """Wait for mail, or go to the moment; a `Wait`."""
+        if until is not None:
+            self.moment = max(self.moment, until)
+            await asyncio.sleep(0)
+            return
+        self.at_rest = True
+        try:
+            await changed.wait()
+        finally:
+            self.at_rest = False
+
+
+class ChaosModel:
+    """Answers in any way a model may, and breaks in any way a server may; what it is asked must be legal."""
+
+    name = "chaos"
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self.asked = 0
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Stream an answer; raises what a server's failures become."""
+        validate_openai(to_openai(messages))
+        self.asked += 1
+        fate = self._chance.random()
+        if fate < 0.04:
+            raise ModelUnavailable("gone")
+        message = Message("assistant", "Summed up.") if messages[-1] == REQUEST else self._answer()
+        items = _items(message)
+        for item in items[: self._chance.randrange(len(items) + 1)] if fate < 0.12 else items:
+            await asyncio.sleep(0)
+            yield item
+        if fate < 0.08:
+            raise StreamBroken("reset", Message("assistant"))
+        if fate >= 0.12:  # else it ends without an end
+            yield Answer(message, Usage(100, 90, 10))
+
+    async def warm(self) -> None:
+        """Nothing is to be warmed."""
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    def _answer(self) -> Message:
+        end = '{"note": "later", "wake_on": "x"}', '{"note": "soon", "wake_at": "2026-11-21 12:00:00 UTC"}'
+        told = ("reply", '{"text": "So it is. And that is all."}')
+        ways: tuple[Callable[[], Message], ...] = (
+            lambda: calls(told, prefix=new_id()),
+            lambda: calls(told, ("complete_event", "{}"), prefix=new_id()),
+            lambda: Message("assistant", "So it is. And that is all."),
+            self._acts,
+            self._acts,
+            lambda: calls(("reply", '{"text": "One. Half a'), ("no_such_tool", "[]"), ("fast", "{]"), prefix=new_id()),
+            lambda: Message("assistant"),
+            lambda: calls(("suspend_event", self._chance.choice(end)), prefix=new_id()),
+            lambda: calls(("compress_context", '{"summary": "All so far."}'), prefix=new_id()),
+        )
+        return self._chance.choice(ways)()
+
+    def _acts(self) -> Message:
+        names = self._chance.choices(
+            ["fail", "fast", "look", "ring", "create_event", "check_mailbox"], k=self._chance.randint(1, 4)
+        )
+        return calls(
+            *((name, '{"content": "x"}' if name == "create_event" else "{}") for name in names), prefix=new_id()
+        )
+
+
+def _items(message: Message) -> list[StreamItem]:
+    items: list[StreamItem] = [TextDelta(message.content)] if message.content else []
+    for index, call in enumerate(message.tool_calls):
+        half = len(call.arguments) // 2
+        items.append(ToolCallStarted(index, call.id, call.name))
+        items += [ArgumentsDelta(index, call.arguments[:half]), ArgumentsDelta(index, call.arguments[half:])]
+    return items
+
+
+def tools() -> list[Tool]:
+    """Return tools that fail, flood, hang, and one that cannot be taken back."""
+
+    async def fail() -> Json:
+        """Fail."""
+        raise ZeroDivisionError
+
+    async def fast() -> Json:
+        """Be fast."""
+        await asyncio.sleep(0)
+        return "x" * 2_000
+
+    async def look() -> Json:
+        """Look for ever."""
+        await asyncio.Event().wait()
+        return None
+
+    async def ring() -> Json:
+        """Ring a bell."""
+        await asyncio.sleep(0)
+        return "rung"
+
+    return [tool(fail), tool(fast), tool(look, timeout=0.002, effect="pure"), tool(ring, effect="irreversible")]
+
+
+@dataclass
+class Chaos:
+    """A mind, and everybody around it."""
+
+    chance: random.Random
+    mailbox: Mailbox
+    loop: Loop
+    mouth: Mouth
+    outlet: VoiceOutlet
+    model: ChaosModel
+    clock: WildClock
+    faulty: bool = True
+    """Whether the disk may refuse at random."""
+    refuses_in: int = 0
+    """The nth write from now on is refused; 0 is none."""
+    sent: int = 0
+    refused: int = 0
+
+    def refuses(self) -> bool:
+        """Whether the disk refuses a write."""
+        is_meant = self.refuses_in == 1
+        self.refuses_in = max(0, self.refuses_in - 1)
+        refuses = is_meant or (self.faulty and self.chance.random() < 0.004)
+        self.refused += refuses
+        return refuses
+
+    async def go_through(self, events: int) -> None:
+        """Send so many events among faults, in several lives of the loop, and let all of them end."""
+        last = self.sent + events
+        while self.sent < last:
+            async with asyncio.TaskGroup() as group:
+                loops = [group.create_task(loop) for loop in (self.mouth.run(), self.loop.run(), self.loop.watch())]
+                await self._send(min(last, self.sent + 4 * MOST_OPEN))
+                if self.sent >= last:
+                    await self._rest()
+                for loop in loops:
+                    loop.cancel()
+
+    async def _send(self, last: int) -> None:
+        before: Event | None = None
+        while self.sent < last:
+            before = self.an_event(before)
+            await self._enqueue(before)
+            self.sent += 1
+            for _ in range(self.chance.randint(0, 12)):
+                await asyncio.sleep(0)
+            self._disturb()
+            if self.sent % MOST_OPEN == 0:
+                await self._rest()
+
+    async def _enqueue(self, event: Event) -> None:
+        """File an event; who is told that it was not, tries again."""
+        while True:
+            try:
+                await self.mailbox.enqueue(event)
+            except StateUnusable:
+                continue
+            return
+
+    async def _rest(self) -> None:
+        while not self.clock.at_rest:
+            await self.mailbox.until_idle()
+            await asyncio.sleep(0)
+
+    def _disturb(self) -> None:
+        if self.chance.random() < 0.2 and (event_id := self.outlet.hush()):
+            self.loop.interrupt(event_id)
+        if self.chance.random() < 0.1:
+            self.loop.interrupt()
+        if self.chance.random() < 0.1:
+            self.set_clock(self.chance.choice((-24, -1, 1, 24)))
+
+    def set_clock(self, hours: int) -> None:
+        """Set the clock forwards, or back."""
+        self.clock.moment += timedelta(hours=hours)
+
+    def an_event(self, before: Event | None) -> Event:
+        """Return any event, perhaps one whose words go on after those of the one before."""
+        kind = self.chance.random()
+        if kind < 0.25:
+            return Event(SELF_CREATED, "tidy", source="self", priority=self.chance.choice([-5, 0]))
+        if kind < 0.35:
+            due = self.clock.moment + timedelta(minutes=self.chance.randint(-5, 60))
+            return Event(TIMER, "tea", source="timer", priority=20, not_before=due)
+        goes_on = before is not None and self.chance.random() < 0.3
+        metadata: dict[str, Json] = {"continues": before.id} if before is not None and goes_on else {}
+        most = self.chance.randint(1, 4)
+        return Event(ASR_TRANSCRIPT, "and so on", source="mic", priority=10, max_tool_calls=most, metadata=metadata)
+
+    async def complaints(self) -> list[str]:
+        """Return what must not be, once everything is at rest."""
+        counts = await self.mailbox.counts()
+        found = [f"{count} events are {state}" for state, count in counts.items() if count and state not in ENDED]
+        found += ["a run is in hand"] if self.loop.run_in_hand is not None else []
+        found += ["an event is in hand"] if await self.mailbox.in_hand() is not None else []
+        for filed in (*await self.mailbox.listed("dead", 100_000), *await self.mailbox.listed("suspended", 100_000)):
+            found += _wrong(filed)
+        return found
+
+
+def _wrong(filed: Filed) -> list[str]:
+    name = f"{filed.event.id} is {filed.state}"
+    if filed.state == "suspended":
+        return [] if filed.waits_for and filed.due_at is None else [f"{name} and waits for nothing"]
+    if not filed.reason or "an error inside" in filed.reason:
+        return [f"{name} for {filed.reason or 'no reason'}"]
+    return []
+
+
+@asynccontextmanager
+async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
+    """Open a mind in a folder, in the chaos of a seed."""
+    chance, clock = random.Random(seed), WildClock()
+    database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
+    bus, desk, model = Bus(Recorder(journal)), Desk(), ChaosModel(chance)
+    mouth = Mouth(ReadableVoice(), SilentPlayer())
+    outlet = VoiceOutlet(mouth, bus, "en")
+    contexts = Contexts(journal, bus, LIMITS, TokenCounter())
+    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools()])
+    mind = Mind(
+        mailbox, journal, bus, contexts, registry, outlet, desk, Thinker([model], bus, contexts, desk, outlet, mailbox)
+    )
+    loop = Loop(mind, OnePrompt(SYSTEM), [place_in_time(UTC, clock.now)], clock.now)
+    loop.pause = 0.0
+    made = Chaos(chance, mailbox, loop, mouth, outlet, model, clock)
+
+    def silence() -> None:
+        outlet.hush()
+
+    loop.hush = silence
+    try:
+        yield made
+    finally:
+        await database.close()

@@ -107,6 +107,11 @@ def test_without_any_model_it_rings_and_is_not_announced_twice(home: Household, 
         service.until("run_finished")
         assert "turn off the oven" in str(service.until("ring_sounded")["words"])
         service.until("run_finished")
+        listed = home.run("mailbox", "--state", "completed")
+        assert "timer: " in listed.stdout, listed.stderr
+        assert "turn off the oven" in listed.stdout
+        missing = home.run("mailbox", "--retry", "nobody")
+        assert (missing.returncode, "dead letter" in missing.stderr) == (1, True)
         service.kill()
     assert home.spoken() == []
     assert home.states() == ["completed", "completed"]

@@ -8,6 +8,9 @@ from typing import TypeAlias
 from agent.errors import ModelError, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
+from agent.model.profile import PROFILES
+from agent.model.validate import validate_openai, validate_tools
+from agent.model.wire import to_openai
 from agent.replies import Delivered, Delivery, Reply
 from audio.sentences import SentenceSplitter
 
@@ -34,6 +37,7 @@ class ScriptedModel:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         number = len(self.requests)
+        check(messages, tools)
         self.requests.append(list(messages))
         self.tools.append(tuple(tools))
         scripted = self.script.pop(0)
@@ -56,6 +60,13 @@ class ScriptedModel:
 
     async def aclose(self) -> None:
         return None
+
+
+def check(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+    """Refuse what any provider would refuse. Raises `IllegalMessages`."""
+    for profile in PROFILES.values():
+        validate_openai(to_openai(messages, profile), profile)
+    validate_tools(tools)
 
 
 def _items(message: Message, piece: int) -> list[StreamItem]:

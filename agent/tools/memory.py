@@ -1,7 +1,7 @@
 """Her memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -57,7 +57,8 @@ _WRITE = """Change your memory with one {name} statement: CREATE, MERGE, SET, RE
 Labels, properties and relationship types are yours to choose, in any language; memory_schema shows those in use.
 Answers {{"stats": {{"nodesCreated": ...}}, "records": [...]}}: when all stats are 0, a MATCH found nothing. One call is
 one transaction. Every value goes through params: MERGE (a:A {{x: $x}}) SET a.y = $y, a.at = datetime(); for many,
-UNWIND $rows AS row. A property cannot hold a map.
+UNWIND $rows AS row. A property cannot hold a map. $owner, $source and $trust (told, unsure, own or outside) need no
+entry in params: name them to keep where a thing came from.
 {truths}"""
 
 _SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
@@ -99,7 +100,8 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
-            bound = handles.bind(params, _parameters(cypher))
+            named = _parameters(cypher)
+            bound = handles.bind(provenance(event, named) | params, named)
             written = await writer.write(cypher, bound, Origin(event.id, event.owner_key))
             return {"stats": {**written.stats}, **answer(written)}
 
@@ -135,6 +137,20 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
         )
         for function, _ in described
     ]
+
+
+def provenance(event: Event, named: Collection[str]) -> dict[str, object]:
+    """Return those of owner, source and trust that a statement names: where what the event brings came from.
+
+    Trust is `told` when a person said or wrote it, `unsure` when it was hard to hear, `own` for her own work, else
+    `outside`.
+    """
+    evidence = event.metadata.get("evidence")
+    unsure = isinstance(evidence, dict) and evidence.get("confidence") == "low"
+    by_source = "own" if event.source in {"self", "timer"} else "outside"
+    trust = ("unsure" if unsure else "told") if event.is_from_person else by_source
+    offered: dict[str, object] = {"owner": event.owner_key, "source": event.source, "trust": trust}
+    return {name: value for name, value in offered.items() if name in named}
 
 
 @contextmanager

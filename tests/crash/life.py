@@ -15,7 +15,6 @@ from agent.context.tokens import TokenCounter
 from agent.desk import Desk
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
-from agent.model.messages import ToolSpec
 from agent.record import Recorder
 from agent.situation import place_in_time
 from agent.think import Thinker
@@ -27,6 +26,7 @@ from appliance.speaking.voice import VoiceOutlet
 from audio.mouth import Mouth
 from memory import journal as journal_module
 from memory.journal import Journal
+from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, noted
 from tests.crash.script import Answering, Arrival, arrivals
@@ -139,7 +139,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     model = DyingModel(Answering(seed, NOON), steps, ledger)
     thinker = Thinker([model], bus, contexts, desk, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
-    loop = Loop(mind, _Prompt(), [place_in_time(UTC, clock.now)], clock.now)
+    loop = Loop(mind, OnePrompt("You are nakari."), [place_in_time(UTC, clock.now)], clock.now)
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)
     loop.hush = lambda: _forget(outlet.hush())
     player.on_piece = lambda piece: life.interrupt() if (piece + seed) % 23 == 0 else None
@@ -148,18 +148,6 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     finally:
         await database.close()
         await player.aclose()
-
-
-class _Prompt:
-    """The same for every owner."""
-
-    def __call__(self) -> str:
-        """Return the prompt."""
-        return "You are nakari."
-
-    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
-        """Return the prompt."""
-        return self()
 
 
 def _forget(event_id: str) -> None:

@@ -1,6 +1,7 @@
 """The model that compares by meaning, fetched through the real client from a server that speaks the hub's protocol."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -71,10 +72,16 @@ def config(tmp_path: Path) -> Config:
     return load(file, {"HOME": str(tmp_path)})
 
 
-async def test_it_is_fetched_in_the_background_and_the_tiers_are_told(
-    config: Config, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", hub.address)  # the child inherits it, as from a person's shell
+@pytest.fixture
+def shell(hub: Hub) -> Iterator[None]:
+    """Name the hub in the environment that child processes inherit, as a person's shell does."""
+    os.environ["HF_ENDPOINT"] = hub.address
+    yield
+    del os.environ["HF_ENDPOINT"]
+
+
+@pytest.mark.usefixtures("shell")
+async def test_it_is_fetched_in_the_background_and_the_tiers_are_told(config: Config) -> None:
     came = asyncio.Event()
     assert is_wanted(config)
     async with asyncio.timeout(30):

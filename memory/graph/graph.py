@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -28,16 +29,14 @@ COMMIT_SECONDS: Final = 10.0
 ATTEMPTS: Final = 3
 """Of a write that collides with another client's."""
 
-_LABELS: Final = "MATCH (n) UNWIND labels(n) AS name RETURN name, count(*) AS count"
-_TYPES: Final = "MATCH ()-[r]->() RETURN type(r) AS name, count(*) AS count"
-_NODE_KEYS: Final = "MATCH (n) UNWIND keys(n) AS name RETURN name, count(*) AS count"
-_RELATIONSHIP_KEYS: Final = "MATCH ()-[r]->() UNWIND keys(r) AS name RETURN name, count(*) AS count"
+# Grouped by all their names at once: two looks at everything instead of four.
+_NODES: Final = "MATCH (n) RETURN labels(n) AS names, keys(n) AS keys, count(*) AS count"
+_RELATIONSHIPS: Final = "MATCH ()-[r]->() RETURN [type(r)] AS names, keys(r) AS keys, count(*) AS count"
 
 COMPARED: Final = 20_000
 """Nodes that are looked at for duplicates, 0.4 s; the heap of the box's store holds no more of them at once."""
 
-_NODES: Final = "MATCH (n) RETURN count(n) AS count"
-_LINKED: Final = "MATCH (n)--() RETURN count(DISTINCT n) AS count"
+_ORPHANS: Final = "MATCH (n) WHERE NOT (n)--() RETURN count(n) AS count"
 # Lists are left out: vectors would not fit, and whose texts are the same is a double with any vector.
 _DOUBLES: Final = (
     f"MATCH (n) WITH n LIMIT {COMPARED} WITH labels(n) AS l, count(*) AS c, "
@@ -131,26 +130,24 @@ class Graph:
         return Written(result.records, result.truncated, stats(counters))
 
     async def schema(self) -> Schema:
-        """Return what is in use, by looking at every node and relationship (0.8 s at 100,000 nodes)."""
-        keys = await self._counts(_NODE_KEYS)
-        for name, count in (await self._counts(_RELATIONSHIP_KEYS)).items():
-            keys[name] = keys.get(name, 0) + count
+        """Return what is in use, by looking at every node and relationship (0.7 s of a core at 100,000 nodes)."""
+        nodes, relationships = await self._all(_NODES), await self._all(_RELATIONSHIPS)
         vectors: list[dict[str, Json]] = [
             {"name": index["name"], "labels": index["labelsOrTypes"], "properties": index["properties"]}
             for index in await self._all("SHOW INDEXES")
             if index["type"] == "VECTOR"
         ]
-        labels, types = await self._counts(_LABELS), await self._counts(_TYPES)
-        nodes, linked, doubles = await self._figure(_NODES), await self._figure(_LINKED), await self._doubles()
+        count = sum(int(str(row["count"])) for row in nodes)
+        doubles = await self._doubles()
         return Schema(
-            _sorted(labels),
-            _sorted(types),
-            _sorted(keys),
+            _counted(nodes, "names"),
+            _counted(relationships, "names"),
+            _counted([*nodes, *relationships], "keys"),
             vectors,
-            nodes=nodes,
-            orphans=nodes - linked,
+            nodes=count,
+            orphans=await self._figure(_ORPHANS),
             duplicates=doubles or 0,
-            compared=0 if doubles is None else min(COMPARED, nodes),
+            compared=0 if doubles is None else min(COMPARED, count),
         )
 
     async def vector_options(self) -> dict[str, VectorOptions]:
@@ -189,9 +186,6 @@ class Graph:
     async def _figure(self, cypher: str) -> int:
         [row] = await self._all(cypher)
         return int(str(row["count"]))
-
-    async def _counts(self, cypher: str) -> dict[str, int]:
-        return {str(row["name"]): int(str(row["count"])) for row in await self._all(cypher)}
 
     async def _all(self, cypher: str) -> list[dict[str, Json]]:
         limits = replace(self.limits, rows=100_000, characters=100_000_000)
@@ -274,5 +268,11 @@ def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:
             return refusals.uncertain()
 
 
-def _sorted(counts: dict[str, int]) -> dict[str, int]:
+def _counted(rows: list[dict[str, Json]], column: str) -> dict[str, int]:
+    """Return how often each name in a column's lists occurs, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        names = row[column]
+        for name in names if isinstance(names, list) else []:
+            counts[str(name)] += int(str(row["count"]))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,6 +1,7 @@
 """Statements that would write, escape, break or hang, and seeded mutations of honest ones: for both doors."""
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from tests.memory.contract_writes import WRITES
 from tests.memory.test_graph_reader import ATTACKS, CURIOUS, HOSTILE, OPENERS, SCHEMA_WRITES
 from tests.memory.test_graph_reader import WRITES as FORBIDDEN
 
+_WORD: Final = re.compile(r"\w+")
 _PIECES: Final = (
     *(
         "'",
@@ -66,18 +68,29 @@ def mutated(seed: int, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _mutation(text: str, other: str, chance: random.Random) -> str:
-    """Return a text with a piece taken out, doubled, put in, swapped with another's, or all of it repeated."""
+    """Return a text with a piece changed, or, to stay Cypher for longer, with another name or number in it."""
+    return _torn(text, other, chance) if chance.random() < 0.6 else _renamed(text, other, chance)
+
+
+def _torn(text: str, other: str, chance: random.Random) -> str:
     start = chance.randrange(len(text) + 1)
     end = min(len(text), start + chance.randint(1, 12))
-    match chance.randrange(6):
-        case 0:
-            return text[:start] + text[end:]
-        case 1:
-            return text[:end] + text[start:end] * chance.randint(1, 20) + text[end:]
-        case 2:
-            return f"{text[:start]} {chance.choice(_PIECES)} {text[start:]}"
-        case 3:
-            return text[:start] + other[chance.randrange(len(other)) :]
-        case 4:
-            return text[:start] + text[start:end][::-1] + text[end:]
-    return f"{text} {other}"
+    return chance.choice(
+        [
+            text[:start] + text[end:],
+            text[:end] + text[start:end] * chance.randint(1, 20) + text[end:],
+            f"{text[:start]} {chance.choice(_PIECES)} {text[start:]}",
+            text[:start] + other[chance.randrange(len(other)) :],
+            text[:start] + text[start:end][::-1] + text[end:],
+            f"{text} {other}",
+        ]
+    )
+
+
+def _renamed(text: str, other: str, chance: random.Random) -> str:
+    words = [*_WORD.finditer(text)]
+    if not words:
+        return other
+    word = chance.choice(words)
+    instead: str = chance.choice([*_WORD.findall(other), "0", "-1", "99999999", "null", "茶"])
+    return text[: word.start()] + instead + text[word.end() :]

@@ -1,10 +1,11 @@
 """The shape of the memory, on the real stores: only what is in use, with counts."""
 
+from pathlib import Path
+
 import pytest
 
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.graph.results import Limits
 from tests.memory.graph_looks import SESSION, Process
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -50,18 +51,16 @@ async def test_vector_indexes_are_listed(neo4j: Graph) -> None:
     assert (await neo4j.schema()).vector_indexes == [{"name": "some_vectors", "labels": ["A"], "properties": ["v"]}]
 
 
-async def test_a_hundred_thousand_nodes_take_about_a_second(embedded_store: EmbeddedStore, embedded: Graph) -> None:
-    """0.5 s on an idle machine; the store's processor time is what is measured, so that a busy one may run it."""
-    assert embedded_store.pid is not None
-    child = Process(embedded_store.pid)
-    graph = Graph(embedded_store, Limits(seconds=10.0))
-    for _ in range(10):
-        await graph.write("UNWIND range(1, 10000) AS i CREATE (:A:B {i: i, s: 'abc' + i, t: 'x'})")
-    await graph.schema()
-    before = child.cpu_seconds()
-    schema = await graph.schema()
-    assert child.cpu_seconds() - before < 2
-    assert schema.labels == {"A": 100_000, "B": 100_000}
-    await graph.close()
-    await embedded.write("MATCH (n) WHERE n.i < 5000 DETACH DELETE n")
-    await embedded.write("MATCH (n) DETACH DELETE n")
+async def test_a_hundred_thousand_nodes_take_less_than_a_second(tmp_path: Path) -> None:
+    """The store's processor time is what is measured, so that a busy machine may run it; a store of its own."""
+    async with EmbeddedStore(tmp_path) as store:
+        assert store.pid is not None
+        child, graph = Process(store.pid), Graph(store)
+        for _ in range(40):
+            await graph.write("UNWIND range(1, 2500) AS i CREATE (:A:B {i: i, s: 'abc' + i, t: 'x'})")
+        await graph.schema()
+        before = child.cpu_seconds()
+        schema = await graph.schema()
+        assert child.cpu_seconds() - before < 1.5  # 0.7 s where nothing else runs
+        assert schema.labels == {"A": 100_000, "B": 100_000}
+        await graph.close()

@@ -36,7 +36,7 @@ def write_growth(points: Sequence[Row]) -> None:
         "| store | nodes | write | write, audited | look-up | scan | memory_schema | MB | start |",
         "|---" * 9 + "|",
     ]
-    lines += ["| " + " | ".join(f"{row[name]}" for name in names) + " |" for row in points]
+    lines += ["| " + " | ".join(_told(row[name]) for name in names) + " |" for row in points]
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition("<!-- growth -->\n")
     tail = rest.partition("<!-- /growth -->")[2]
@@ -79,6 +79,13 @@ def _scale(least: float, most: float, first: float, last: float) -> Callable[[fl
     """Return a logarithmic axis: from a value to a place."""
     low, span = math.log10(least), math.log10(most * 1.0001) - math.log10(least)
     return lambda value: first + (math.log10(value) - low) / span * (last - first)
+
+
+def _told(value: object) -> str:
+    """Return a figure for the table; what was not measured, because a server may be elsewhere, is a dash."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value else "-"
 
 
 def _number(value: object) -> float:

@@ -60,8 +60,8 @@ class EmbeddedStore:
     """ArcadeDB native in a child process, serving Bolt to this process alone.
 
     Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
-    outlives this process; nobody without this process' passwords is served. One process at a time has the folder.
-    Run it supervised by `run`, or bare by `async with`.
+    outlives this process; nobody without its passwords is served; one process at a time has the folder. Run it by `run`,
+    supervised, or bare by `async with`.
     """
 
     dialect: Dialect = EMBEDDED
@@ -212,10 +212,7 @@ class EmbeddedStore:
         return await self._explainer.explained(refused)
 
     def shim(self, cypher: str) -> Callable[[], Awaitable[int]] | None:
-        """Return what makes a vector or full-text index, which the store's Cypher does not take; else None.
-
-        Raises `GraphRefused` for one that cannot be made.
-        """
+        """Return what makes a vector or full-text index, else None. Raises `GraphRefused` for one it cannot make."""
         wanted = definition(cypher)
         return None if wanted is None else partial(self._make, wanted)
 
@@ -224,8 +221,8 @@ class EmbeddedStore:
         return await asyncio.to_thread(vector_options, self.folder / "databases" / server.DATABASE / "schema.json")
 
     async def _make(self, wanted: IndexDefinition) -> int:
-        login = (await self.endpoint()).writer
-        return await make(wanted, self._http_port, login)
+        endpoint = await self.endpoint()
+        return await make(wanted, self._http_port, endpoint.writer)
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""

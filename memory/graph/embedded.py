@@ -60,8 +60,8 @@ class EmbeddedStore:
     """ArcadeDB native in a child process, serving Bolt to this process alone.
 
     Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
-    outlives this process; nobody without its passwords is served; one process at a time has the folder. Run it by `run`,
-    supervised, or bare by `async with`.
+    outlives this process; nobody without its passwords is served; one process at a time has the folder. Run it
+    supervised by `run`, or bare by `async with`.
     """
 
     dialect: Dialect = EMBEDDED

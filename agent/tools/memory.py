@@ -79,15 +79,7 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
     """
     graph = writer.graph
 
-    def answer(result: "Result") -> dict[str, Json]:
-        records: dict[str, Json] = {"records": [*result.records]}
-        if result.truncated:
-            least = "at least " if result.truncated >= graph.limits.counted else ""
-            records["truncated"] = (
-                f"{least}{result.truncated} more rows: ask for less, or page with ORDER BY SKIP LIMIT"
-            )
-        return records
-
+    counted = graph.limits.counted
     asked = Asked()
 
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
@@ -95,7 +87,7 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
             refuse_glued(cypher, event.content)
             found = await graph.read(cypher, handles.bind(params, _parameters(cypher)))
             asked.saw(cypher, found.records)
-            return answer(found)
+            return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
@@ -103,7 +95,7 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
             named = _parameters(cypher)
             bound = handles.bind(provenance(event, named) | params, named)
             written = await writer.write(cypher, bound, Origin(event.id, event.owner_key))
-            return {"stats": {**written.stats}, **answer(written)}
+            return {"stats": {**written.stats}, **_answer(written, counted)}
 
     async def memory_schema() -> Json:
         with _in_words():
@@ -137,6 +129,15 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
         )
         for function, _ in described
     ]
+
+
+def _answer(result: "Result", counted: int) -> dict[str, Json]:
+    """Return the records, and how many were left out; past `counted` of these nobody counted."""
+    records: dict[str, Json] = {"records": [*result.records]}
+    if result.truncated:
+        least = "at least " if result.truncated >= counted else ""
+        records["truncated"] = f"{least}{result.truncated} more rows: ask for less, or page with ORDER BY SKIP LIMIT"
+    return records
 
 
 def provenance(event: Event, named: Collection[str]) -> dict[str, object]:

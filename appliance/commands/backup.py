@@ -16,7 +16,8 @@ from appliance.options import Invocation
 def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     """Write everything she is into a new FILE.
 
-    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; she goes on meanwhile. Models are left out: they can be fetched again. Whoever has the file can read it all.
+    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; she goes on meanwhile. Models are
+    left out: they can be fetched again. Whoever has the file can read it all.
     """
     import asyncio
 
@@ -43,8 +44,8 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     """Make this box what the backup FILE holds.
 
-    On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is changed. What was here is kept aside, in a folder that
-    is named at the end.
+    On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is
+    changed. What was here is kept aside, in a folder that is named at the end.
     """
     import asyncio
 

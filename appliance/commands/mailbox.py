@@ -26,7 +26,10 @@ STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
 def mailbox(
     invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
 ) -> Exit:
-    """List what is in her mailbox: by default what she gave up, and why."""
+    """List what she gave up, and why; or what waits.
+
+    `--state` shows her other events: those that wait, were put back, are in hand, or are done.
+    """
     if retry is not None and withdraw is not None:
         raise click.UsageError("either --retry or --withdraw")
     request: dict[str, Json] = {"do": "mailbox", "state": state, "limit": lines}

@@ -12,7 +12,8 @@ from appliance.options import Invocation
 def mcp(invocation: Invocation) -> Exit:
     """Let another program use her memory.
 
-    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as hers is; reading changes nothing.
+    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as hers is; reading
+    changes nothing.
     """
     import asyncio
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from neo4j import AsyncTransaction, Record
 
@@ -21,6 +21,15 @@ from memory.graph import definitions
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable, portable
 from memory.graph.store import Json, VectorOptions
+
+Row: TypeAlias = list[Any]
+"""What stands behind "n" or "r" in a line: JSON."""
+
+Properties: TypeAlias = Mapping[str, Any]
+"""As JSON (`memory.graph.portable`)."""
+
+Key: TypeAlias = Any
+"""Whatever sorts."""
 
 FORMAT: Final = 1
 PAGE: Final = 20_000
@@ -218,7 +227,7 @@ async def _create_vector_indexes(path: Path, graph: Graph) -> None:
             await graph.write(statement)
 
 
-async def _create_nodes(graph: Graph, rows: list[list[Any]], ids: dict[str, str]) -> None:
+async def _create_nodes(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
     for (labels, zoned), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), _zoned(row[2]))):
         names = "".join(f":{_quoted(label)}" for label in labels)
         statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{_setting('n', zoned)} "
@@ -228,7 +237,7 @@ async def _create_nodes(graph: Graph, rows: list[list[Any]], ids: dict[str, str]
             ids.update([(record["k"], record["i"]) async for record in answer])
 
 
-async def _create_relationships(graph: Graph, rows: list[list[Any]], ids: dict[str, str]) -> None:
+async def _create_relationships(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
     for (kind, zoned), alike in _grouped(rows, lambda row: (row[0], _zoned(row[3]))):
         statement = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.s MATCH (b) WHERE elementId(b) = row.e "
@@ -241,7 +250,7 @@ async def _create_relationships(graph: Graph, rows: list[list[Any]], ids: dict[s
             raise GraphRefused("not every relationship of the snapshot could be created: empty the graph and try again")
 
 
-def _zoned(properties: Mapping[str, Any]) -> tuple[tuple[str, str, bool], ...]:
+def _zoned(properties: Properties) -> tuple[tuple[str, str, bool], ...]:
     """Return which properties hold times with a zone: key, the function that reads them, whether in a list.
 
     The embedded store drops the zone of a time that stands inside of a list of maps, so that these go in as texts.
@@ -255,7 +264,7 @@ def _zoned(properties: Mapping[str, Any]) -> tuple[tuple[str, str, bool], ...]:
     return tuple(found)
 
 
-def _given(properties: Mapping[str, Any], zoned: tuple[tuple[str, str, bool], ...]) -> dict[str, object]:
+def _given(properties: Properties, zoned: tuple[tuple[str, str, bool], ...]) -> dict[str, object]:
     """Return a row's properties: those that can be sent as they are, and the times as texts."""
     texts = {
         key: [_text(item, kind) for item in properties[key]] if many else _text(properties[key], kind)
@@ -264,7 +273,7 @@ def _given(properties: Mapping[str, Any], zoned: tuple[tuple[str, str, bool], ..
     return {"p": from_portable({key: value for key, value in properties.items() if key not in texts}), "z": texts}
 
 
-def _text(value: Mapping[str, Any], kind: str) -> str:
+def _text(value: Properties, kind: str) -> str:
     zone = value.get("zone", "")
     return f"{value[f'${kind}']}[{zone}]" if zone else str(value[f"${kind}"])
 
@@ -277,7 +286,7 @@ def _setting(name: str, zoned: tuple[tuple[str, str, bool], ...]) -> str:
     )
 
 
-def _grouped(rows: list[list[Any]], key: Callable[[list[Any]], Any]) -> Iterable[tuple[Any, list[list[Any]]]]:
+def _grouped(rows: list[Row], key: Callable[[Row], Key]) -> Iterable[tuple[Key, list[Row]]]:
     return ((name, list(alike)) for name, alike in groupby(sorted(rows, key=key), key))
 
 

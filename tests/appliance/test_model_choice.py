@@ -135,7 +135,7 @@ async def test_today_is_counted_over_restarts_and_ends_at_midnight(journal: Jour
         "completion_tokens": 20,
         "cost_usd": 0.75,
     }
-    assert described["since_start"] == {**described["today"], "calls": 1, "prompt_tokens": 100} | {  # type: ignore[dict-item]
+    assert described["since_start"] == {**described["today"], "calls": 1, "prompt_tokens": 100} | {
         "completion_tokens": 10,
         "cost_usd": 0.25,
     }

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.processes import line_of, module, speaking
-from tests.agent.openai_server import OpenAiServer, Recorded, Scripted, reply, text
+from tests.agent.openai_server import OpenAiServer, Recorded, Scripted, call, calls, reply, text
 
 ANSWER = "Yes, of course."
+
+QUESTION = "Is it dry outside?"
+LOOK = "look_outside"
+SEEN = "Light rain, 9 degrees."
+"""What the tool of that name finds: where it is offered, the server looks before it answers."""
 
 
 @contextmanager
@@ -19,12 +24,17 @@ def model_server() -> Iterator[str]:
 
 
 async def serve() -> None:
-    """Answer every request at once: by the reply tool where that is offered, else in bare text."""
+    """Answer every request at once, by the reply tool where that is offered, else bare; look first, where it can."""
     async with OpenAiServer() as server:
 
         def answer(request: Recorded) -> Scripted:
             server.requests.clear()
             tools = [tool["function"]["name"] for tool in request.json.get("tools", [])]
+            newest = str(request.messages[-1]["content"])
+            if LOOK in tools and newest.rfind(SEEN) <= newest.rfind(QUESTION):
+                return calls(call(LOOK, {"where": "garden"}))
+            if "final_answer" in tools:  # by which smolagents ends
+                return calls(call("final_answer", {"answer": ANSWER}))
             return reply(ANSWER) if "reply" in tools else text(ANSWER)
 
         server.default = answer

@@ -23,8 +23,9 @@ KEPT = 4
 class Day:
     """Answers as a model does through a day: mostly a reply, sometimes a look at things first, sometimes a summary."""
 
-    def __init__(self, server: OpenAiServer, seed: int) -> None:
+    def __init__(self, server: OpenAiServer, seed: int, kept: int = KEPT) -> None:
         self._server = server
+        self._kept = kept
         self._chance = random.Random(seed)
         self._left = 0
         self.bodies: list[Recorded] = []
@@ -32,7 +33,7 @@ class Day:
 
     def answer(self, request: Recorded) -> Scripted:
         self.bodies.append(request)
-        del self._server.requests[:-KEPT]
+        del self._server.requests[: -self._kept]
         if request.json["messages"][-1]["role"] == "user":
             self._left = self._chance.choice([0, 0, 1, 2, 3])
         if self._left:

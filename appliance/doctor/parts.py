@@ -119,10 +119,11 @@ async def _model(config: Config) -> Line:
 
 
 async def _thinker(config: Config, chosen: ChatModel) -> Line:
+    from agent.model.chain import Guarded
     from agent.model.litellm import LiteLlmModel
 
     settings = config.model
-    if isinstance(chosen, LiteLlmModel):
+    if isinstance(chosen.model if isinstance(chosen, Guarded) else chosen, LiteLlmModel):
         wanted = _KEY_OF.get(chosen.name.partition("/")[0])
         if wanted and not settings.api_key_env and wanted not in config.secrets:
             return Line("model", Verdict.FAULT, f"there is no key for {chosen.name}", f"set {wanted}, or [model] name")

@@ -34,14 +34,14 @@ def looking_up(tool: str, argument: str, words: Callable[[str], str]) -> Scripte
     def decide(messages: Sequence[Message]) -> Message:
         last = messages[-1]
         if last.role == "user" and (seen := block.parse(last.content)):
-            return calls((tool, json.dumps({argument: words(seen.words)})), prefix="look")
+            return calls((tool, json.dumps({argument: words(seen.words)})), prefix=f"look_{len(messages)}")
         if last.role != "tool":
             raise ModelError("it sums nothing up")
         try:
             found = [line for line in json.loads(last.content) if not line["words"].endswith("?")]
         except ValueError:
             found = []
-        return calls(("reply", json.dumps({"text": found[0]["words"] if found else UNKNOWN})), prefix="answer")
+        return calls(("reply", json.dumps({"text": found[0]["words"] if found else UNKNOWN})), prefix=f"answer_{len(messages)}")
 
     return decide
 
@@ -96,7 +96,7 @@ async def test_what_was_never_said_she_does_not_know(tmp_path: Path) -> None:
     def name_of(question: str) -> str:
         return next(name for name in ("Anna", "Boris", "Zoe", "Yuri") if name in question)
 
-    model = ScriptedModel(*[calls(("complete_event", "{}"))] * len(FACTS))
+    model = ScriptedModel(*[calls(("complete_event", "{}"), prefix=f"done_{n}") for n in range(len(FACTS))])
     async with a_mind(tmp_path, [model], tools) as mind:
         for fact in FACTS:
             await mind.handle(spoken(fact))

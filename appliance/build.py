@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from typing import Final
 
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
@@ -43,6 +44,9 @@ from appliance.speaking.interruption import Interruption
 from appliance.speaking.quiet import QuietOutlet
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.state import State, open_state
+
+CONTEXT_SHARE: Final = 0.75
+"""Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         parts.push_async_callback(player.aclose)
         senses = open_senses(World(config, options, outside, state), player, models.warm)
         text, tokens = TextOutlet(state.bus), TokenCounter()
-        contexts = _contexts(config, state, tokens)
+        contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
         know_room(models, contexts)
         thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
         mind = _mind(
@@ -154,10 +158,12 @@ def _considerate(config: Config, state: State, voice: Outlet) -> Outlet:
     return voice if quiet is None else QuietOutlet(voice, state.mailbox, quiet, utc_now)
 
 
-def _contexts(config: Config, state: State, tokens: TokenCounter) -> Contexts:
-    settings = config.mind
-    limits = ContextLimits(settings.history_messages, settings.history_tokens, settings.compress_above_tokens)
-    return Contexts(state.journal, state.bus, limits, tokens)
+def context_limits(config: Config) -> ContextLimits:
+    """Return how much an epoch may hold: no more than each model reads that may think, now or when it is its turn."""
+    mind = config.mind
+    reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
+    most = min([mind.compress_above_tokens, *(int(CONTEXT_SHARE * tokens) for tokens in reads)])
+    return ContextLimits(mind.history_messages, mind.history_tokens, most)
 
 
 async def _warm(models: Chain, tokens: TokenCounter) -> None:

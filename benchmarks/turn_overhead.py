@@ -26,6 +26,8 @@ FOLDER: Final = Path(sys.prefix) / "frameworks"
 
 INSTALLED_BY: Final = f"pip install --target {FOLDER} 'pydantic-ai-slim[openai]' openai-agents 'smolagents[openai]'"
 
+MEMORY: Final = Path("/dev/shm")
+
 Turn = Callable[[], Awaitable[float]]
 """Returns the seconds of one more turn of the same conversation."""
 
@@ -54,6 +56,9 @@ async def _measure(frameworks: tuple[str, ...], count: int) -> Figure:
         url = parts.enter_context(model_server())
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="nakari-bench-")))
         turns = {"ours": await parts.enter_async_context(_ours(url, folder))}
+        if MEMORY.is_dir() and frameworks:
+            inside = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="nakari-bench-", dir=MEMORY)))
+            turns["ours, its state in RAM"] = await parts.enter_async_context(_ours(url, inside))
         turns["plain"] = await parts.enter_async_context(_plain(url))
         peers = {name: parts.enter_context(_framework(name, url)) for name in frameworks}
         turns |= {name: turn for name, turn in peers.items() if turn is not None}

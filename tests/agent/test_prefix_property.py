@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from agent.context.epochs import ContextLimits
@@ -79,7 +79,7 @@ async def lived(events: Sequence[tuple[str, str]], answers: Sequence[Answer]) ->
 
 
 @pytest.mark.shows("D6", "D11")
-@settings(max_examples=25, database=None)
+@settings(max_examples=25, database=None, phases=[Phase.generate])  # to shrink an example takes longer than a test may
 @given(EVENTS, ANSWERS)
 def test_within_an_epoch_a_request_begins_with_the_one_before(
     events: list[tuple[str, str]], answers: list[Answer]

@@ -72,8 +72,9 @@ async def _measure(frameworks: tuple[str, ...], count: int) -> Figure:
     plain = milliseconds("a loop of plain httpx that keeps nothing", seconds.pop("plain"))
     told = [f"{name}: {milliseconds('', taken)}" for name, taken in seconds.items()]
     told += [f"{name} is not here: {INSTALLED_BY}" for name, turn in peers.items() if turn is None]
+    more = f"ours adds {short(ours.median - plain.median)} ms"
     added = (
-        f"two calls of a model that thinks for no time, and a tool; ours adds {short(ours.median - plain.median)} ms"
+        f"two calls of a model that thinks for no time; {more}; conversations of up to {4 * (count + FIRST)} messages"
     )
     return Figure("One turn with a tool call", ours, plain, (added, *told))
 

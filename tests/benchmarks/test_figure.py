@@ -120,7 +120,7 @@ def test_the_conditions_name_machine_day_and_load() -> None:
 
 def test_one_figure_is_measured_by_name(capfd: pytest.CaptureFixture[str]) -> None:
     main(["--quick", "mailbox"])
-    assert "Durable put and take: " in capfd.readouterr().out
+    assert "Durable put, take and acknowledge: " in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["speed"], ["--readme", "mailbox"], ["--readme", "--quick"]])

@@ -62,7 +62,8 @@ class Thresholds:
     fair_snr_db: float = 10.0
     """... and speech so far above it is not."""
     short_seconds: float = 0.7
-    """What has less speech has to be of one piece: a cough is not (measured: 0.37 to 0.90 of it, words 0.98)."""
+    """What has less speech has to be of one piece: a cough is not (measured: 0.37 to 0.90 of it, words 0.98). Up
+    to 1.2 s that counts ever less."""
     piece: float = 0.75
     """Share of the speech in its span from which down a short utterance is in pieces."""
     guess_seconds: float = 0.75
@@ -149,8 +150,9 @@ def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
         )
     if seconds is not None:
         doubts.append(Doubt("short", 0.25 * _between(seconds, 1.2, 0.2)))
-    if seconds and span and seconds < thresholds.short_seconds:
-        doubts.append(Doubt("in pieces", _between(seconds / span, 1.0, thresholds.piece)))
+    if seconds and span:
+        share = _between(seconds / span, 1.0, thresholds.piece)
+        doubts.append(Doubt("in pieces", share * _between(seconds, 1.2, thresholds.short_seconds)))
     if evidence.echo_suspicion is not None:
         doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, 0.3, thresholds.echo_suspicion)))
     return doubts

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,13 +76,14 @@ class TalkativeModel(ScriptedModel):
     def __init__(self, answers: Sequence[str], aside: str) -> None:
         super().__init__(name="talkative", piece=40)
         self._answers = cycle(answers)
+        self._numbers = count()
         self._aside = aside
         """What else is said to her is answered by this; "" takes the next answer for that too."""
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         is_asked = not self._aside or PROMPT in messages[-1].content
         text = next(self._answers) if is_asked else self._aside
-        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{len(self.requests)}"))
+        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{next(self._numbers)}"))
         async for item in super().stream(messages, tools):
             yield item
 

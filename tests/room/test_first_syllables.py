@@ -136,6 +136,7 @@ def test_first_words_go_out_whole(tmp_path: Path) -> None:
             house.card.output_recording = []
             await house.ask()
             await house.silence()
+            await passed(1.0)  # so that the next one is a stretch of its own
             sounds.append(played(house))
         return sounds
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 from time import monotonic
 from typing import Final
 
@@ -26,6 +27,7 @@ from agent.tools.journal_read import journal_read_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.sharing import shared
+from agent.tools.test_tool import test_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.about import about
@@ -139,6 +141,7 @@ def _mind(
             reply_tool(desk, outlet),
             *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
             clock_tool(utc_now, zone),
+            *([test_tool(Random())] if config.mind.test_tool else []),
             journal_tool(state.journal),
             journal_read_tool(state.journal),
             *tools,

@@ -209,6 +209,9 @@ class MindSettings:
             'somebody set ring all the same. "" is never.'
         ),
     ] = ""
+    test_tool: Annotated[
+        bool, Meaning("Whether she has a tool that fails half of the time on purpose, to see how she takes it.")
+    ] = False
     max_tool_calls: Annotated[
         int, Ge(1), Le(1000), Meaning("Tool calls an event may use before she has to answer.")
     ] = 10

@@ -1,0 +1,22 @@
+"""A tool that fails every other time on purpose, off unless it is asked for: to see how she takes it."""
+
+import random
+from typing import Annotated
+
+from pydantic import Field
+
+from agent.errors import ToolFailed
+from agent.model.messages import Json
+from agent.tools.tool import Tool, tool
+
+
+def test_tool(chance: random.Random) -> Tool:
+    """Return the tool of that name (seeds/000); whoever wants the same failures again gives a seeded `chance`."""
+
+    async def test_tool(text: Annotated[str, Field(description="Comes back when it goes well.")] = "") -> Json:
+        """Try whether tools work: it fails half of the time, on purpose. Use it only when somebody asks for a test."""
+        if chance.random() < 0.5:
+            raise ToolFailed("the test failed on purpose: try again, or tell that it failed")
+        return {"echo": text}
+
+    return tool(test_tool, effect="pure")

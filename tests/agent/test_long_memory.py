@@ -41,7 +41,9 @@ def looking_up(tool: str, argument: str, words: Callable[[str], str]) -> Scripte
             found = [line for line in json.loads(last.content) if not line["words"].endswith("?")]
         except ValueError:
             found = []
-        return calls(("reply", json.dumps({"text": found[0]["words"] if found else UNKNOWN})), prefix=f"answer_{len(messages)}")
+        return calls(
+            ("reply", json.dumps({"text": found[0]["words"] if found else UNKNOWN})), prefix=f"answer_{len(messages)}"
+        )
 
     return decide
 

@@ -56,13 +56,14 @@ class Senses:
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""
-        ears = self.ears
+        ears, echo = self.ears, self.echo
+        parts: dict[str, Part] = {"reflexes": self.reflexes.describe}
+        if ears is None:
+            return {"ears": lambda: {"source": "none"}, "loudspeaker": lambda: {"device": "none"}, **parts}
         return {
-            "ears": (lambda: {**ears.describe(), "duplex": self.echo.describe()})
-            if ears
-            else lambda: {"source": "none"},
-            "loudspeaker": ears.devices.describe_loudspeaker if ears else lambda: {"device": "none"},
-            "reflexes": self.reflexes.describe,
+            "ears": lambda: {**ears.describe(), "duplex": echo.describe()},
+            "loudspeaker": ears.devices.describe_loudspeaker,
+            **parts,
         }
 
 

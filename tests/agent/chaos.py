@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -38,6 +38,7 @@ from memory import journal as journal_module
 from memory.database import Database
 from memory.errors import StateUnusable
 from memory.journal import Journal
+from tests.agent.clock import JumpingClock
 from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
@@ -64,31 +65,6 @@ class FaultyDatabase(Database):
         if self._refuses():
             raise StateUnusable("the disk is full")
         return await super().write(change)
-
-
-@dataclass
-class WildClock:
-    """A clock that somebody sets; when nothing is due, it is at the next moment at once."""
-
-    moment: datetime = NOON
-    at_rest: bool = False
-    """Whether nothing is due, and nothing ever will be by itself."""
-
-    def now(self) -> datetime:
-        """Return the time, aware."""
-        return self.moment
-
-    async def wait(self, changed: asyncio.Event, until: datetime | None) -> None:
-        """Wait for mail, or go to the moment; a `Wait`."""
-        if until is not None:
-            self.moment = max(self.moment, until)
-            await asyncio.sleep(0)
-            return
-        self.at_rest = True
-        try:
-            await changed.wait()
-        finally:
-            self.at_rest = False
 
 
 class ChaosModel:
@@ -192,7 +168,7 @@ class Chaos:
     mouth: Mouth
     outlet: VoiceOutlet
     model: ChaosModel
-    clock: WildClock
+    clock: JumpingClock
     faulty: bool = True
     """Whether the disk may refuse at random."""
     refuses_in: int = 0
@@ -294,7 +270,7 @@ def _wrong(filed: Filed) -> list[str]:
 @asynccontextmanager
 async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     """Open a mind in a folder, in the chaos of a seed."""
-    chance, clock = random.Random(seed), WildClock()
+    chance, clock = random.Random(seed), JumpingClock(NOON)
     database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)

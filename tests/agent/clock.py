@@ -1,6 +1,7 @@
 """A clock that only moves when a test says so."""
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 MORNING = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -44,3 +45,28 @@ class Clock:
     async def someone_sleeps(self) -> None:
         """Wait until someone waits on this clock, since it was last moved."""
         await self._asleep.wait()
+
+
+@dataclass
+class JumpingClock:
+    """A clock that somebody sets; when nothing is due, it is at the next moment at once."""
+
+    moment: datetime
+    at_rest: bool = False
+    """Whether nothing is due, and nothing ever will be by itself."""
+
+    def now(self) -> datetime:
+        """Return the time, aware."""
+        return self.moment
+
+    async def wait(self, changed: asyncio.Event, until: datetime | None) -> None:
+        """Wait for mail, or go to the moment; a `Wait`."""
+        if until is not None:
+            self.moment = max(self.moment, until)
+            await asyncio.sleep(0)
+            return
+        self.at_rest = True
+        try:
+            await changed.wait()
+        finally:
+            self.at_rest = False

@@ -26,6 +26,7 @@ from appliance.speaking.voice import VoiceOutlet
 from audio.mouth import Mouth
 from memory import journal as journal_module
 from memory.journal import Journal
+from tests.agent.clock import JumpingClock
 from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, noted
@@ -49,31 +50,6 @@ BEGIN INSERT INTO closings VALUES (NEW.id, OLD.state, NEW.state); END;
 
 
 @dataclass
-class Clock:
-    """The mailbox's clock: when nothing is due, it jumps to the next moment; each life begins a day later."""
-
-    moment: datetime
-    at_rest: bool = False
-    """Whether nothing is due, and nothing ever will be by itself."""
-
-    def now(self) -> datetime:
-        """Return the time, aware."""
-        return self.moment
-
-    async def wait(self, changed: asyncio.Event, until: datetime | None) -> None:
-        """Wait for mail, or be at the moment at once; a `Wait`."""
-        if until is not None:
-            self.moment = max(self.moment, until)
-            await asyncio.sleep(0)
-            return
-        self.at_rest = True
-        try:
-            await changed.wait()
-        finally:
-            self.at_rest = False
-
-
-@dataclass
 class Life:
     """The parts of one life."""
 
@@ -84,7 +60,7 @@ class Life:
     mind: Loop
     mouth: Mouth
     outlet: VoiceOutlet
-    clock: Clock
+    clock: JumpingClock
     ledger: Ledger
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -123,7 +99,7 @@ class Life:
 async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] = ()) -> AsyncIterator[Life]:
     """Open the state in `folder`, as after a start of the machine."""
     steps, ledger = Steps(dies_at), Ledger(folder / "ledger")
-    clock = Clock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
+    clock = JumpingClock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
     ledger.note("born", str(dies_at))
     database = DyingDatabase(folder / "nakari.db", steps)
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, CLOSINGS)

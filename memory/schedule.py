@@ -46,20 +46,24 @@ async def keep_snapshots(
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Look every ten minutes, take and thin snapshots as they fall due, for ever; a failure is told and tried again."""
+    since = 0
     while True:
         await pause(LOOK_SECONDS)
         try:
-            if await asyncio.to_thread(lambda: is_due(_recent(writer.audit), now())):
+            recent = await asyncio.to_thread(_recent, writer.audit, since)
+            if recent and recent[0].kind == "snapshot":
+                since = recent[0].seq - 1  # what lies before it is not read again, however long the log grows
+            if is_due(recent, now()):
                 await writer.take_snapshot("on schedule")
                 await writer.snapshots.thin()
         except MemoryFailure as error:
             log.warning("snapshot_failed", reason=str(error))
 
 
-def _recent(audit: AuditLog) -> list[Record]:
-    """Return the records from the last snapshot on."""
+def _recent(audit: AuditLog, since: int) -> list[Record]:
+    """Return the records from the last snapshot on, looking at those after a number only."""
     found: list[Record] = []
-    for record in audit.records():
+    for record in audit.records(after=since):
         if record.kind == "snapshot":
             found.clear()
         found.append(record)

@@ -119,11 +119,10 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             "state": memory.retention.describe,
         }
         most = config.mind.max_tool_calls
-        reflexes = senses.reflexes
-        household = Household(state.mailbox, state.bus, text, mind, reflexes, described, most, monotonic())
+        household = Household(state.mailbox, state.bus, text, mind, senses, described, most, monotonic())
         keeper = keeper_of(config, graph)
         if keeper is not None:
-            reflexes.forgetting.erase_event = keeper.erase_event
+            senses.reflexes.forgetting.erase_event = keeper.erase_event
         door = Door(config.socket, household, keeper, choice)
         door.open()
         parts.callback(door.close)

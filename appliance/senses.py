@@ -11,7 +11,7 @@ from appliance.config import Config
 from appliance.door.household import Part
 from appliance.hearing.devices import supervised
 from appliance.hearing.ears import Ears, Followers, open_ears
-from appliance.hearing.echo import echo_in
+from appliance.hearing.echo import calibrated, echo_in
 from appliance.hearing.intake import Intake
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.suppressed import SuppressedTurns
@@ -53,6 +53,10 @@ class Senses:
         here = place_in_time(config.zone, utc_now)
         always = (here, client_zone, mood, waited(utc_now), self.reflexes.reflexes.situation)
         return (*always, rang) if self.ringer else always
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
+        return await calibrated(self.echo, is_muted=self.reflexes.body.mute.is_on)
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""

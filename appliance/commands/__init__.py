@@ -2,6 +2,7 @@
 
 from appliance.commands import (
     backup,
+    calibrate,
     configuration,
     devices,
     heard,
@@ -21,6 +22,7 @@ from appliance.commands.root import EPILOG, nakari
 __all__ = [
     "EPILOG",
     "backup",
+    "calibrate",
     "configuration",
     "devices",
     "heard",

@@ -11,7 +11,19 @@ from appliance.door.asked import Asked
 from appliance.door.mailbox_requests import ListMailbox, MailboxRequest, Retry, Withdraw
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.door.model_requests import ModelHandler, UseModel
-from appliance.door.requests import AnyRequest, Ask, BadRequest, Enqueue, Forget, Hush, Ping, Status, parse
+from appliance.door.requests import (
+    Acting,
+    AnyRequest,
+    Ask,
+    BadRequest,
+    Calibrate,
+    Enqueue,
+    Forget,
+    Hush,
+    Ping,
+    Status,
+    parse,
+)
 from appliance.door.visitor import Gone, Visitor
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
@@ -37,6 +49,9 @@ class DoorHandler(Protocol):
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found."""
 
     async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
         """Tell what is in the mailbox, or try or drop one of its events."""
@@ -92,16 +107,18 @@ class Answers:
                 return {"id": await self._handler.enqueue(request)}
             case ListMailbox() | Retry() | Withdraw():
                 return await self._handler.mail(request)
-            case Hush() | Forget() | UseModel():
+            case Hush() | Forget() | Calibrate() | UseModel():
                 return {"done": await self._done(request)}
         return await self._remembered(request, told)
 
-    async def _done(self, request: Hush | Forget | UseModel) -> str:
+    async def _done(self, request: Acting) -> str:
         match request:
             case Hush():
                 return await self._handler.hush(request)
             case Forget():
                 return await self._handler.forget(request)
+            case Calibrate():
+                return await self._handler.calibrate()
         if self._models is None:
             raise Problem("there is no mind here to choose a model for", Exit.UNAVAILABLE)
         return await self._models.use(request.use)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
+from typing import Protocol
 
 from agent.bus import Bus
 from agent.event import USER_TEXT, Event
@@ -20,6 +21,17 @@ Part = Callable[[], Mapping[str, Json]]
 """Returns what one part says of itself in the status."""
 
 
+class ActedOn(Protocol):
+    """The senses, as far as somebody at a door acts on them."""
+
+    @property
+    def reflexes(self) -> ReflexSide:
+        """What acts at once, and forgets."""
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Household:
     """Handles the requests of the doors (`appliance.door.server.DoorHandler`)."""
@@ -28,7 +40,7 @@ class Household:
     bus: Bus
     text: TextOutlet
     loop: Loop
-    reflexes: ReflexSide
+    senses: ActedOn
     parts: Mapping[str, Part]
     max_tool_calls: int
     started_at: float
@@ -39,7 +51,7 @@ class Household:
 
         A reflex word is answered at once, and goes no further.
         """
-        if done := await self.reflexes.reflexes.typed(text):
+        if done := await self.senses.reflexes.reflexes.typed(text):
             yield done
             return
         event = Event(
@@ -81,11 +93,15 @@ class Household:
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.reflexes.reflexes.told(request.what)
+        return await self.senses.reflexes.reflexes.told(request.what)
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.reflexes.forget(request.last, request.minutes)
+        return await self.senses.reflexes.forget(request.last, request.minutes)
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found."""
+        return await self.senses.calibrate()
 
     async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
         """Tell what is in the mailbox, or try or drop one of its events."""

@@ -75,9 +75,16 @@ class Forget(Asked):
     """All of so many minutes, instead."""
 
 
-AnyRequest: TypeAlias = (
-    Ping | Status | Ask | Enqueue | Hush | Forget | UseModel | Tools | UseTool | MemoryRequest | MailboxRequest
-)
+class Calibrate(Asked):
+    """Somebody wants her echo measured: a loudspeaker was moved."""
+
+    do: Literal["calibrate"]
+
+
+Acting: TypeAlias = Hush | Forget | Calibrate | UseModel
+"""What is answered by one sentence."""
+
+AnyRequest: TypeAlias = Ping | Status | Ask | Enqueue | Acting | Tools | UseTool | MemoryRequest | MailboxRequest
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 
@@ -100,7 +107,7 @@ def parse(line: bytes) -> AnyRequest:
     if not place:
         raise BadRequest(
             'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
-            '"model", "tools", "tool", "backup", "mailbox…" or "memory.…"'
+            '"calibrate", "model", "tools", "tool", "backup", "mailbox…" or "memory.…"'
         )
     what = first["msg"].removeprefix("Value error, ")
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

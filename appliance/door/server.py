@@ -16,6 +16,8 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"done": "…"}                                            one sentence, "" when there was nothing to act upon
     {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
         {"done": "…"}
+    {"do": "calibrate"}                                          her echo is measured; she plays a chime for it
+        {"done": "…"}
     {"do": "ask", "text": "…", "session": "…", "stream": true}
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
         {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed

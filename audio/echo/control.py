@@ -41,6 +41,10 @@ class EchoControl:
     """Blocking; raises ImportError."""
     calibrates_at_start: bool = True
     _asked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _answered: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    """Of those who asked before the next calibration begins: one each."""
+    _found: Calibration | None = field(default=None, init=False)
+    """By the newest calibration."""
 
     @property
     def duplex(self) -> Duplex:
@@ -51,9 +55,21 @@ class EchoControl:
         """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
         return self.duplex.describe()
 
-    def calibrate(self) -> None:
-        """Ask for a calibration; it is made as soon as the mouth is free."""
-        self._asked.set()
+    @property
+    def cancels(self) -> bool:
+        """Whether there is a canceller, or one is being loaded: else there is nothing to calibrate."""
+        return isinstance(self.guard, CancellingGuard) and not self.guard.is_given_up
+
+    async def calibrate(self) -> Calibration | None:
+        """Have a calibration made, by `run`, as soon as the mouth is free and the microphone delivers.
+
+        Returns what it showed; None where a device stood still, or nothing is cancelled here.
+        """
+        answered = self._answered
+        if self.cancels:
+            self._asked.set()
+            await answered.wait()
+        return self._found if self.cancels else None
 
     async def run(self) -> None:
         """Load the canceller, then calibrate whenever that is wanted, for ever."""
@@ -65,6 +81,7 @@ class EchoControl:
             guard.use(await asyncio.to_thread(self.load))
         except ImportError as error:
             guard.stay_half_duplex(f"echo cancellation cannot be loaded: {error}")
+            self._answered.set()
             log.warning("echo_cancellation_unavailable", reason=str(error))
             return
         if self.calibrates_at_start:
@@ -72,7 +89,9 @@ class EchoControl:
         while True:
             await self._asked.wait()
             self._asked.clear()
-            await calibrate(guard, self.play)
+            answered, self._answered = self._answered, asyncio.Event()
+            self._found = await calibrate(guard, self.play)
+            answered.set()
 
 
 async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:

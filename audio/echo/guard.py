@@ -79,6 +79,8 @@ class CancellingGuard:
         self.duplex = Duplex(Mode.HALF, reason="not measured yet")
         self.on_duplex: Callable[[Duplex], None] = _unwatched
         """Told on the event loop when the mode changes; has to return at once."""
+        self.is_given_up = False
+        """Whether there will be no canceller."""
         self._stream = CleanedStream(reference, canceller)
         self._meter = EchoMeter()
         self._half_duplex = half_duplex
@@ -116,6 +118,7 @@ class CancellingGuard:
 
     def stay_half_duplex(self, reason: str) -> None:
         """Give cancellation up."""
+        self.is_given_up = True
         self._change(Duplex(Mode.HALF, reason=reason))
 
     def record(self) -> Tape:

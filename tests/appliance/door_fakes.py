@@ -69,6 +69,11 @@ class ScriptedHandler:
         self.told.append(f"forget {request.last} {request.minutes}")
         return "Forgotten."
 
+    async def calibrate(self) -> str:
+        self._fail()
+        self.told.append("calibrate")
+        return "Full duplex."
+
     async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
         self._fail()
         self.told.append(request.do)

@@ -16,7 +16,7 @@ from appliance.version import version
 from tests.appliance.command import environment, nakari
 
 COMMANDS = (
-    *("run", "demo", "hear", "say", "ask", "mute", "unmute", "hush", "forget", "heard", "devices"),
+    *("run", "demo", "hear", "say", "ask", "mute", "unmute", "hush", "forget", "calibrate", "heard", "devices"),
     *("doctor", "status", "logs", "models", "config", "version"),
 )
 TOO_HEAVY = (

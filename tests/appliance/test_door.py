@@ -240,4 +240,5 @@ async def test_reflexes_are_acted_on_at_the_door(path: Path) -> None:
     async with serving(path, handler), visiting(path) as program:
         assert await program.ask({"do": "hush", "what": "mute"}) == {"done": "Done: mute."}
         assert await program.ask({"do": "forget", "minutes": 5}) == {"done": "Forgotten."}
-    assert handler.told == ["mute", "forget 1 5.0"]
+        assert await program.ask({"do": "calibrate"}) == {"done": "Full duplex."}
+    assert handler.told == ["mute", "forget 1 5.0", "calibrate"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.door.requests import Ask, BadRequest, Enqueue, Forget, Hush, Ping, Status, parse
+from appliance.door.requests import Ask, BadRequest, Calibrate, Enqueue, Forget, Hush, Ping, Status, parse
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -74,6 +74,7 @@ def test_a_request_cannot_be_changed_on_its_way() -> None:
     ("sent", "understood"),
     [
         (line(do="hush", what="mute"), Hush(do="hush", what="mute")),
+        (line(do="calibrate"), Calibrate(do="calibrate")),
         (line(do="forget"), Forget(do="forget", last=1)),
         (line(do="forget", minutes=2.5), Forget(do="forget", minutes=2.5)),
     ],

@@ -214,6 +214,16 @@ async def test_without_livekit_she_is_half_duplex_and_says_so() -> None:
     assert "extra `echo`" in EchoControl(HalfDuplex(lambda: 0.0), unplayed).describe()
 
 
+class Nothing:
+    """A `Canceller` that cancels nothing."""
+
+    def cancel(self, near: Samples, far: Samples) -> Samples:
+        return near
+
+    def begin_anew(self, delay: float) -> None:
+        """It learns nothing."""
+
+
 async def until(control: EchoControl, begin: Callable[[], None], play: asyncio.Event) -> None:
     """Run the control until it has played."""
     async with asyncio.TaskGroup() as group:
@@ -221,6 +231,17 @@ async def until(control: EchoControl, begin: Callable[[], None], play: asyncio.E
         begin()
         await play.wait()
         running.cancel()
+
+
+async def asked(control: EchoControl, feed: Callable[[], None], times: int = 1) -> list[Calibration | None]:
+    """Run the control until it has answered so many who ask at the same time."""
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(control.run())
+        askers = [group.create_task(control.calibrate()) for _ in range(times)]
+        feed()
+        found = [await each for each in askers]
+        running.cancel()
+    return found
 
 
 @pytest.mark.shows("V4")
@@ -233,27 +254,32 @@ async def test_it_is_calibrated_at_start_or_when_somebody_asks(at_start: bool) -
         await home.play(sound)
         played.set()
 
-    class Nothing:
-        def cancel(self, near: Samples, far: Samples) -> Samples:
-            return near
-
-        def begin_anew(self, delay: float) -> None:
-            """It learns nothing."""
-
     control = EchoControl(home.guard, play, load=Nothing, calibrates_at_start=at_start)
-
-    def begin() -> None:
-        if not at_start:
-            control.calibrate()
-        feed()
 
     def feed() -> None:
         home.live(silence(0.1))
         if not played.is_set():
             asyncio.get_running_loop().call_later(0.01, feed)
 
-    await until(control, begin, played)
+    if at_start:
+        await until(control, feed, played)
+    else:
+        found = await asked(control, feed, times=2)
+        assert found[0] is not None
+        assert found[0].is_heard
+        assert found[1] is found[0], "who asks before it begins gets the same one"
     assert rms_dbfs(chime().samples) > -20
+
+
+async def test_where_nothing_is_cancelled_there_is_nothing_to_ask_for() -> None:
+    def missing() -> Canceller:
+        raise ImportError("liblivekit_ffi.so is missing")
+
+    given_up = EchoControl(RoomOnTheLoop(EchoPath()).guard, unplayed, load=missing)
+    assert given_up.cancels, "it may yet be loaded"
+    assert await asked(given_up, lambda: None) == [None]
+    assert not given_up.cancels
+    assert await asked(EchoControl(HalfDuplex(lambda: 0.0), unplayed), lambda: None) == [None]
 
 
 @needs_livekit

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agent.context.epochs import Contexts
 from agent.event import utc_now
@@ -13,6 +14,7 @@ from appliance.hearing.devices import supervised
 from appliance.hearing.ears import Ears, Followers, open_ears
 from appliance.hearing.echo import calibrated, echo_in
 from appliance.hearing.intake import Intake
+from appliance.hearing.lost import LostTurns
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.suppressed import SuppressedTurns
 from appliance.options import RunOptions
@@ -99,7 +101,8 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
     echo = echo_in(config, source, player, mouth)
     ears = None
     if not options.deaf:
-        followers = Followers(Prewarm(connect, clock), SuppressedTurns(state.bus))
+        lost = LostTurns(partial(reflexes.voice.give, "error"), reflexes.attention.is_open, clock)
+        followers = Followers(Prewarm(connect, clock), SuppressedTurns(state.bus), lost)
         devices = supervised(config, source, player, mouth)
         surroundings = Surroundings(echo.guard, clock)
         ears = open_ears(config, reflexes.muted(source), surroundings, intake, followers, devices)

@@ -75,6 +75,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
                 start(ears.recognize(), name="ears: utterances to events")
                 start(ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
                 start(ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
+                start(ears.followers.lost.run(), name="ears: a sign for words that were lost")
                 start(ears.improve(), name="ears: a better model, once it has come")
                 start(ears.devices.run(), name="devices: watched, opened again, told of")
             start(box.mind.run(), name="mind: one event after the other")

@@ -18,9 +18,11 @@ from audio.speech import Heard, SpeechStarted, Utterance
 from audio.turn import PRE_ROLL_SECONDS, Span, Turn
 
 __all__ = [
+    "FAILED",
     "PRE_ROLL_SECONDS",
     "REFLEX",
     "TOO_SHORT",
+    "TOO_SLOW",
     "WAITING_UTTERANCES",
     "Counters",
     "Listener",
@@ -35,6 +37,10 @@ REFLEX = "reflex"
 
 TOO_SHORT = "too short"
 """Why nobody gets a cough: it was no speech at all."""
+
+FAILED = "failed"
+TOO_SLOW = "recognizer too slow"
+"""Why nobody gets words that were lost: the recognizer broke off, or never came to them."""
 
 
 @dataclass(slots=True)
@@ -239,7 +245,7 @@ class Listener:
         )
         if self._recognition.add(utterance) is not None:
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
-            self._end(None, "recognizer too slow")
+            self._end(None, TOO_SLOW)
 
     def _tell_words_so_far(self, heard: Heard) -> None:
         if self._endpointer.turn_so_far(self._now).ended_at == heard.utterance.ended_at:
@@ -252,7 +258,7 @@ class Listener:
     async def _close(self, utterance: Utterance, heard: Heard | None) -> None:
         """Take a whole turn from the recognizer: the end of its way, or on to the sink."""
         if heard is None:
-            self._end(None, "failed")
+            self._end(None, FAILED)
             return
         transcript = heard.transcript
         log.info(

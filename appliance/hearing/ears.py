@@ -14,6 +14,7 @@ from agent.model.messages import Json
 from appliance.config import Config
 from appliance.hearing.devices import Devices
 from appliance.hearing.intake import Intake
+from appliance.hearing.lost import LostTurns
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.recognizers import Hearing, choose_recognizer
 from appliance.hearing.suppressed import SuppressedTurns
@@ -46,6 +47,7 @@ class Followers:
 
     prewarm: Prewarm
     suppressed: SuppressedTurns
+    lost: LostTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def open_ears(
     around = surroundings if source.is_live else Surroundings()
     listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, around)
     listener.admit = intake.admit
-    listener.observers += [followers.prewarm, followers.suppressed]
+    listener.observers += [followers.prewarm, followers.suppressed, followers.lost]
     beat = HeartBeat("ears", FRAMES_SECONDS)
 
     def heard_chunk() -> None:

@@ -171,6 +171,13 @@ class MemorySettings:
     ] = ""
     user: Annotated[str, Meaning("User at that server.")] = "neo4j"
     bolt_port: Annotated[Port, Meaning("Port of the box's own store on this machine; 0 takes a free one.")] = 0
+    visitors: Annotated[
+        Count,
+        Meaning(
+            "How many who show a key, but are no members, may have a graph of their own beside the household's: each "
+            "takes room on the disk, and a process while it is used; 0 gives nobody one."
+        ),
+    ] = 16
     embeddings: Annotated[
         Literal["auto", "off", "local", "api"],
         Meaning(

@@ -23,6 +23,8 @@ CLIPPED_SHARE: Final = 0.001
 """Of the samples at full scale, from which on words suffer."""
 
 
+_MONITOR: Final = "plug the microphone in, or set [ears] device; `pactl set-default-source` chooses the server's own"
+
 _SOUND_FILES: Final = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
 
 _CULPRITS: Final = {
@@ -74,12 +76,17 @@ def level(config: Config) -> Line:
     from appliance.doctor.sound_level import SoundLevel
 
     try:
-        found = SoundLevel(
-            **json.loads(_printed("level", "appliance.doctor.sound_level", config.ears.backend, config.ears.device))
-        )
+        devices = (config.ears.backend, config.ears.device, config.voice.device)
+        found = SoundLevel(**json.loads(_printed("level", "appliance.doctor.sound_level", *devices)))
     except Broken as broken:
         return broken.line
-    if found.missing and told_by_service(config, "ears").get("source", "none") != "none":
+    ears = told_by_service(config, "ears")
+    match ears.get("microphone"):
+        case {"state": "stalled" | "lagging" | "zeros" | "monitor", "reason": str(reason)}:
+            return Line("level", Verdict.FAULT, f"the running service says: {reason}")
+    if found.is_monitor:
+        return Line("level", Verdict.FAULT, "the microphone is the loudspeaker's monitor: she hears herself", _MONITOR)
+    if found.missing and ears.get("source", "none") != "none":
         return Line("level", Verdict.OK, "not measured: the running service has the microphone")
     if found.missing:
         return Line("level", Verdict.WARNING, f"not measured: {found.missing}")

@@ -1,10 +1,11 @@
-"""Listens to the microphone for a second and prints how loud it was as JSON, in a process of its own; keeps nothing."""
+"""Listens to the microphone for a second and prints how loud it was, and whose sound, as JSON; a process of its own."""
 
 import asyncio
 import json
 import sys
-from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,9 @@ import numpy as np
 from audio.capture import LiveMicrophone
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SECONDS, QUIETEST_DBFS, SAMPLE_RATE, Samples, rms_dbfs
+from audio.player.live import LivePlayer
+from audio.player.speaker import SpeakerPlayer
+from audio.pulse import records_itself
 
 SECONDS: Final = 1.0
 """Of sound that are measured."""
@@ -37,6 +41,8 @@ class SoundLevel:
     """The largest sample, 0 to 32768; 0 is digital silence."""
     clipped: float = 0.0
     """Share of the samples that are at full scale."""
+    is_monitor: bool = False
+    """Whether it is the loudspeaker's own sound that was measured."""
 
 
 def level_of(samples: Samples, name: str = "") -> SoundLevel:
@@ -47,8 +53,15 @@ def level_of(samples: Samples, name: str = "") -> SoundLevel:
     )
 
 
-async def listen(microphone: LiveMicrophone, seconds: float = SECONDS) -> SoundLevel:
-    """Return how loud the microphone is during so many seconds, why not where it cannot be heard."""
+async def listen(
+    microphone: LiveMicrophone,
+    seconds: float = SECONDS,
+    is_monitor: Callable[[], Awaitable[bool | None]] = records_itself,
+) -> SoundLevel:
+    """Return how loud the microphone is during so many seconds, why not where it cannot be heard; nothing is kept.
+
+    `is_monitor` is asked while it is open.
+    """
     heard: list[Samples] = []
     try:
         async with aclosing(microphone.chunks()) as chunks:
@@ -56,9 +69,21 @@ async def listen(microphone: LiveMicrophone, seconds: float = SECONDS) -> SoundL
                 heard.append(chunk.samples)
                 if (len(heard) - SETTLING) * CHUNK_SECONDS >= seconds:
                     break
+            hears_itself = bool(await is_monitor())
     except DeviceUnavailable as error:
         return SoundLevel(missing=str(error))
-    return level_of(np.concatenate(heard[SETTLING:])[: round(seconds * SAMPLE_RATE)], microphone.name)
+    level = level_of(np.concatenate(heard[SETTLING:])[: round(seconds * SAMPLE_RATE)], microphone.name)
+    return replace(level, is_monitor=hears_itself)
+
+
+async def listen_beside(loudspeaker: LivePlayer, microphone: LiveMicrophone) -> SoundLevel:
+    """Return what `listen` does, beside a loudspeaker that plays nothing: else nobody knows whose monitor is heard."""
+    try:
+        with suppress(DeviceUnavailable):
+            await loudspeaker.start()
+        return await listen(microphone)
+    finally:
+        await loudspeaker.aclose()
 
 
 def microphone_of(backend: str, device: str) -> LiveMicrophone:
@@ -73,4 +98,5 @@ def microphone_of(backend: str, device: str) -> LiveMicrophone:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asdict(asyncio.run(listen(microphone_of(*sys.argv[1:3]))))))
+    found = asyncio.run(listen_beside(SpeakerPlayer(sys.argv[3]), microphone_of(*sys.argv[1:3])))
+    sys.stdout.write(json.dumps(asdict(found)))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -185,9 +185,13 @@ class Card:
         self.closed = True
 
 
+async def nobody_knows() -> None:
+    """There is no sound server to ask."""
+
+
 async def test_how_a_card_begins_does_not_count() -> None:
     card = Card(SETTLING, 5)
-    found = await listen(LiveMicrophone(card, "any"), 5 * CHUNK_SECONDS)
+    found = await listen(LiveMicrophone(card, "any"), 5 * CHUNK_SECONDS, nobody_knows)
     assert (found.missing, found.name, found.peak, found.dbfs) == ("", "a card", 1000, -30.3)
     assert card.closed
 
@@ -209,9 +213,10 @@ class Listening(ScriptedHandler):
     """A running service with this microphone."""
 
     source: str = ""
+    microphone: Mapping[str, Json] = field(default_factory=lambda: {"state": "open", "times_lost": 0})
 
     async def status(self) -> Mapping[str, Json]:
-        return {"ears": {"source": self.source}}
+        return {"ears": {"source": self.source, "microphone": {**self.microphone}}}
 
 
 @pytest.mark.parametrize(("source", "verdict"), [("USB mic", Verdict.OK), ("none", Verdict.WARNING)])
@@ -222,6 +227,31 @@ async def test_a_microphone_that_the_service_holds_is_left_to_it(config: Config,
     assert line.verdict is verdict
     assert line.what.startswith("not measured: ")
     assert line.what.endswith("the running service has the microphone") is (verdict is Verdict.OK)
+
+
+@pytest.mark.shows("V3", "H5")
+@pytest.mark.parametrize(("state", "is_told"), [("monitor", True), ("zeros", True), ("open", False), ("gone", False)])
+async def test_what_the_service_knows_of_its_microphone_is_told(config: Config, state: str, is_told: bool) -> None:
+    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
+    why = "the microphone default is the loudspeaker's monitor and no microphone; plug the microphone in again"
+    service = Listening(source="default", microphone={"state": state, "times_lost": 1, "reason": why})
+    async with serving(config.socket, service):
+        line = await asyncio.to_thread(checks_sound.level, deaf)
+    assert (line.verdict is Verdict.FAULT) is is_told
+    assert (why in line.what) is is_told
+
+
+@pytest.mark.parametrize(("told", "is_monitor"), [(True, True), (False, False), (None, False)])
+async def test_whose_sound_it_is_is_asked_while_it_is_open(told: bool | None, is_monitor: bool) -> None:
+    card = Card(SETTLING, 5)
+    open_then: list[bool] = []
+
+    async def server() -> bool | None:
+        open_then.append(not card.closed)
+        return told
+
+    found = await listen(LiveMicrophone(card, "any"), 5 * CHUNK_SECONDS, server)
+    assert (found.is_monitor, open_then) == (is_monitor, [True])
 
 
 @pytest.fixture(scope="module")
@@ -271,6 +301,17 @@ def test_the_level_of_a_microphone(card: VirtualSound, tmp_path: Path, gain: str
         line = line_of("level", tmp_path, **card.environment)
     assert line.verdict is verdict, line
     assert said in line.what
+
+
+@pytest.mark.sound
+@pytest.mark.shows("H5", "V3")
+def test_a_microphone_that_is_the_loudspeaker_s_monitor_is_a_fault(tmp_path: Path) -> None:
+    with virtual_sound() as card:
+        card.run("pactl", "set-default-source", "speaker.monitor")
+        line = line_of("level", tmp_path, **card.environment)
+    assert line.verdict is Verdict.FAULT
+    assert line.what == "the microphone is the loudspeaker's monitor: she hears herself"
+    assert "[ears] device" in line.mend
 
 
 @pytest.mark.sound

@@ -8,6 +8,7 @@ AgentError
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 ├── TooManyEvents           she made more events for one event, or altogether, than she may
+├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
 └── ToolFailed              a tool's own words for the model; never ends the loop
 """
 
@@ -55,6 +56,10 @@ class IllegalMessages(AgentError):
 
 class TooManyEvents(AgentError):
     """One event of her own making too many; the text says which limit. Mend: finish some first."""
+
+
+class ServerLost(AgentError):
+    """An MCP server is gone; the text says why, to follow on its name. Its owner task tries again by itself."""
 
 
 class ToolFailed(AgentError):

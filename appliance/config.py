@@ -28,6 +28,10 @@ _PRIVATE = {
 """Read once, at import, by onnxruntime, litellm and huggingface_hub; a model is fetched on purpose or not at all."""
 
 
+PROGRAMS_SEE = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME")
+"""What programs of others are given of the environment: no key of ours is among it."""
+
+
 class Secret:
     """A password or key; prints as stars, so that no log, error or dump shows it by accident."""
 
@@ -71,6 +75,8 @@ class Config(Settings):
     supervisor: Supervisor = Supervisor()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     """What was found, by the variable's name."""
+    shell: Mapping[str, str] = field(default_factory=dict)
+    """Of the environment, what programs of others are given (`PROGRAMS_SEE`)."""
     debug: bool = False
     """Whether NAKARI_DEBUG=1 asks for tracebacks on stderr."""
 
@@ -117,6 +123,7 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
         zone=_zone(settings, environ),
         supervisor=_supervisor(environ),
         secrets=_secrets(settings, environ),
+        shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
     )
 
@@ -206,7 +213,8 @@ def _supervisor(environ: Mapping[str, str]) -> Supervisor:
 def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
-    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models)
+    of_servers = (name for server in settings.mcp.values() for name in (server.api_key_env, *server.secrets))
+    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
     names = (*PROVIDER_KEYS, GRAPH_PASSWORD, *filter(None, named))
     folder = environ.get("CREDENTIALS_DIRECTORY", "")
     found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 
 from appliance.meaning import Meaning as Meaning
+from appliance.settings_mcp import McpServer as McpServer
 from appliance.settings_models import ModelSettings as ModelSettings
 from appliance.settings_models import NamedModel as NamedModel
 
@@ -270,3 +271,5 @@ class Settings:
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)
     """[models.NAME]: the catalog, by name."""
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    """[mcp.NAME]: servers of tools, by name."""

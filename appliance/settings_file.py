@@ -5,39 +5,32 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import UTC
+from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
-from agent.time.quiet import quiet_hours
 from appliance.errors import ConfigError
 from appliance.settings import Meaning, NamedModel, Settings
-from audio.reflexes.words import REFLEXES
+from appliance.settings_mcp import MOST_CHARACTERS, McpServer, wrong_server
+from appliance.settings_values import listed as listed
+from appliance.settings_values import shown, toml_value, wrong_meaning
 
-CATALOG = "models"
-"""The section whose tables people name themselves: [models.NAME]."""
+CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer}
+"""The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""
 
-SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name != CATALOG}
-"""Section name to its dataclass, in the file's order; the catalog is none of them."""
+SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
+"""Section name to its dataclass, in the file's order; the catalogs are none of them."""
 
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
-_MODEL_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_RULES = {"models": "model", "mcp": "mcp"}
+"""By whose rules the texts of a catalog's tables are judged."""
+
 RESERVED = ("configured", "offline")
 """What the model of [model] and the one that is always there are called."""
 
 Checked = TypeVar("Checked")
-
-_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_SCHEMES = {
-    ("model", "base_url"): ("http://", "https://"),
-    ("voice", "edge_url"): ("ws://", "wss://"),
-    ("memory", "embedding_url"): ("http://", "https://"),
-    ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +47,14 @@ class SettingsText:
             document = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
-        catalog = document.pop(CATALOG, {})
+        catalogs = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
-        settings = replace(self._checked(document, Settings), models=self._catalog(catalog))
+        settings = replace(
+            self._checked(document, Settings),
+            models=self._catalog("models", NamedModel, catalogs["models"]),
+            mcp=self._catalog("mcp", McpServer, catalogs["mcp"]),
+        )
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
         self._check_aliases(settings)
@@ -65,23 +62,27 @@ class SettingsText:
 
     def _check_meanings(self, section: str, rules: str, keys: Iterable[str], values: object) -> None:
         for key in keys:
-            if wrong := _wrong_meaning(rules, key, getattr(values, key)):
+            if wrong := wrong_meaning(rules, key, getattr(values, key)):
                 raise self._error(section, key, f"[{section}] {key} {wrong}")
 
-    def _catalog(self, tables: object) -> dict[str, NamedModel]:
+    def _catalog(self, catalog: str, kind: type[Checked], tables: object) -> dict[str, Checked]:
         if not isinstance(tables, dict):
             raise self._error(
-                CATALOG, "", f"{CATALOG} is a catalog: write [{CATALOG}.NAME] on a line, its keys below it"
+                catalog, "", f"{catalog} is a catalog: write [{catalog}.NAME] on a line, its keys below it"
             )
+        found: dict[str, Checked] = {}
         for name, table in tables.items():
-            section = f"{CATALOG}.{name}"
-            self._check_names(section, table, NamedModel)
-            if not _MODEL_NAME.match(name) or name in RESERVED:
+            section = f"{catalog}.{name}"
+            self._check_names(section, table, kind)
+            if not _NAME.match(name) or (name in RESERVED if kind is NamedModel else len(name) > MOST_CHARACTERS):
                 raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
-        named = {name: self._checked(table, NamedModel, f"{CATALOG}.{name}") for name, table in tables.items()}
-        for name, table in tables.items():
-            self._check_meanings(f"{CATALOG}.{name}", "model", table, named[name])
-        return named
+            found[name] = self._checked(table, kind, section)
+            self._check_meanings(section, _RULES[catalog], table, found[name])
+            if isinstance(server := found[name], McpServer):
+                key, wrong = wrong_server(server)
+                if wrong:
+                    raise self._error(section, key, f"[{section}] {key} {wrong}".replace("  ", " "))
+        return found
 
     def _check_aliases(self, settings: Settings) -> None:
         """Every name of a model that is used is one of the catalog's."""
@@ -112,7 +113,7 @@ class SettingsText:
             first = error.errors()[0]
             section, key = [within, str(first["loc"][0])] if within else [str(part) for part in first["loc"][:2]]
             wanted = first["msg"].replace("Input should be", "should be")
-            given = _shown(document[key] if within else document[section][key])
+            given = shown(document[key] if within else document[section][key])
             raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
 
     def _error(self, section: str, key: str, sentence: str) -> ConfigError:
@@ -151,7 +152,8 @@ def settings_of(section: type) -> Iterator[tuple[str, object, Meaning]]:
     hints = get_type_hints(section, include_extras=True)
     for field in fields(section):
         meaning = next(part for part in hints[field.name].__metadata__ if isinstance(part, Meaning))
-        yield field.name, field.default, meaning
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        yield field.name, default, meaning
 
 
 def default_toml() -> str:
@@ -163,11 +165,9 @@ def default_toml() -> str:
         parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
         for key, default, meaning in settings_of(kind):
             parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
-    parts += [
-        "",
-        f"#[{CATALOG}.NAME]",
-        _comment(f"{NamedModel.__doc__} Its keys are those of [model], `use` and `fallbacks` apart."),
-    ]
+    models = f"{NamedModel.__doc__} Its keys are those of [model], `use` and `fallbacks` apart."
+    parts += ["", "#[models.NAME]", _comment(models), "", "#[mcp.NAME]", _comment(McpServer.__doc__ or "")]
+    parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(McpServer)]
     return "\n".join(parts) + "\n"
 
 
@@ -180,22 +180,12 @@ def show(settings: Settings) -> str:
             value = getattr(getattr(settings, name), key)
             note = "" if value == default else f"  # default: {toml_value(default)}"
             parts += ["", _comment(_described(meaning)), f"{key} = {toml_value(value)}{note}"]
-    for name, model in settings.models.items():
-        told = [
-            (key, getattr(model, key)) for key, default, _ in settings_of(NamedModel) if getattr(model, key) != default
-        ]
-        parts += ["", f"[{CATALOG}.{name}]", *(f"{key} = {toml_value(value)}" for key, value in told)]
+    for catalog, kind in CATALOGS.items():
+        for name, table in getattr(settings, catalog).items():
+            used = [(key, getattr(table, key), default) for key, default, _ in settings_of(kind)]
+            told = [f"{key} = {toml_value(value)}" for key, value, default in used if value != default]
+            parts += ["", f"[{catalog}.{name}]", *told]
     return "\n".join(parts[1:]) + "\n"
-
-
-def toml_value(value: object) -> str:
-    """Return a setting's value as TOML writes it; for texts that is JSON's way too, DEL apart."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
-
-
-def listed(value: str) -> tuple[str, ...]:
-    """Return the parts of a setting that holds several, separated by commas."""
-    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _described(meaning: Meaning) -> str:
@@ -227,55 +217,3 @@ def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
 def _home_of(key: str) -> str:
     homes = [f"[{name}]" for name, kind in SECTIONS.items() if key in get_type_hints(kind)]
     return f"; it belongs below {' or '.join(homes)}" if homes else ""
-
-
-def _shown(value: object) -> str:
-    text = toml_value(value) if isinstance(value, bool | int | float | str) else f"a {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _wrong_meaning(section: str, key: str, value: object) -> str:
-    """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
-    if not isinstance(value, str) or not value:
-        return ""
-    if (section, key) in _SCHEMES:
-        return _wrong_address(value, _SCHEMES[section, key])
-    if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
-        return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
-    if (section, key) == ("reflexes", "words") and (
-        strange := next((w for w in listed(value) if w not in REFLEXES), "")
-    ):
-        return f"should name some of {', '.join(REFLEXES)}; {_shown(strange)} is none"
-    return _wrong_time(key, value)
-
-
-def _wrong_time(key: str, value: str) -> str:
-    if key == "timezone" and not _is_zone(value):
-        return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {_shown(value)}"
-    if key == "quiet_hours":
-        try:
-            quiet_hours(value, UTC)
-        except ValueError:
-            return f'should be two times of day, such as "22:00-07:00"; it is {_shown(value)}'
-    return ""
-
-
-def _wrong_address(value: str, schemes: tuple[str, ...]) -> str:
-    if not value.startswith(schemes):
-        return f"should begin with {' or '.join(schemes)}; it is {_shown(value)}"
-    try:
-        address = urlsplit(value)
-        host, _ = address.hostname, address.port
-    except ValueError as error:
-        return f"is no address ({error}); it is {_shown(value)}"
-    if address.username is not None:
-        return "should hold no user and no password; they have places of their own, and this file is no secret"
-    return "" if host else f"names no host; it is {_shown(value)}"
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # not found is a KeyError, a path out of tzdata a ValueError
-        return False
-    return True

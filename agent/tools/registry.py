@@ -1,6 +1,6 @@
 """Every tool by name, sorted, so that the same tools always read the same to a model."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent.model.messages import ToolSpec
 from agent.tools.tool import Tool
@@ -17,11 +17,19 @@ class ToolRegistry:
 
         Raises ValueError when two have one name; nothing has changed then.
         """
+        self._have({"": tuple(tools)})
+
+    def join(self, source: str, tools: Iterable[Tool]) -> None:
+        """Have these tools of a source beside all others from now on, instead of those it had; as `replace` does."""
+        self._have({**self._sources, source: tuple(tools)})
+
+    def _have(self, sources: Mapping[str, Sequence[Tool]]) -> None:
         by_name: dict[str, Tool] = {}
-        for tool in tools:
+        for tool in (tool for tools in sources.values() for tool in tools):
             if tool.name in by_name:
                 raise ValueError(f"two tools are named {tool.name}: rename one")
             by_name[tool.name] = tool
+        self._sources = sources
         self._tools = dict(sorted(by_name.items()))
 
     def __iter__(self) -> Iterator[Tool]:

@@ -1,0 +1,1 @@
+"""Tools of other programs: servers of the Model Context Protocol, each in one long-lived owner task."""

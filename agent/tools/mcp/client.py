@@ -1,0 +1,200 @@
+"""The one adapter to the official MCP client: a connection to a server, its tools and its calls."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final, cast
+
+import anyio
+import httpx2
+from mcp.client import Client, IncomingMessage, Transport
+from mcp.client.session import MessageHandlerFnT
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+    PaginatedRequestParams,
+    ToolListChangedNotification,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from agent.errors import ServerLost, ToolFailed
+from agent.model.messages import Json
+from agent.tools.mcp.answer import words_of
+from agent.tools.mcp.http import client_for
+from agent.tools.mcp.schema import plain
+from agent.tools.mcp.server import Offered, Server
+from agent.tools.mcp.stdio import running
+
+ANSWER_SECONDS: Final = 60.0
+"""For each step of the handshake: a program may have to be fetched first."""
+
+LIST_SECONDS: Final = 10.0
+"""For a page of its tools."""
+
+MOST_PAGES: Final = 20
+"""Of a list of tools; a list may go on for ever."""
+
+MOST_OFFERED: Final = 1_000
+"""Tools of a list that are looked at."""
+
+AGAIN_SECONDS: Final = 60.0
+"""Until changes are subscribed to again, where the subscription ended."""
+
+US: Final = Implementation(name="nakari", version="1")
+
+_REASON: Final = 300
+"""Characters of what a server says about an error."""
+
+
+class Connection:
+    """An open connection; to be used while `connected` has not ended. Calls may come from any task."""
+
+    def __init__(self, server: Server, client: Client, news: asyncio.Event) -> None:
+        self._server = server
+        self._client = client
+        self._news = news
+
+    def look(self) -> None:
+        """Ask for a look at the server: it may be gone, or have other tools."""
+        self._news.set()
+
+    async def news(self, seconds: float) -> None:
+        """Wait until there is a reason to look at the server, so many seconds at most."""
+        with anyio.move_on_after(seconds):
+            await self._news.wait()
+        self._news.clear()
+
+    async def tools(self) -> list[Offered]:
+        """Return the tools it has now, in its order. Raises `ServerLost` when it does not tell them."""
+        found: list[Offered] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            with anyio.move_on_after(LIST_SECONDS) as waited:
+                page = await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+            if waited.cancelled_caught:
+                raise ServerLost(f"it did not tell its tools within {LIST_SECONDS:g} s")
+            found += [
+                Offered(
+                    tool.name,
+                    tool.description or "",
+                    tool.input_schema,
+                    bool(tool.annotations and tool.annotations.read_only_hint),
+                )
+                for tool in page.tools[: MOST_OFFERED - len(found)]
+            ]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found
+
+    async def call(self, tool: str, arguments: dict[str, Json]) -> str:
+        """Call a tool, by the server's name of it, and return what it said, in words.
+
+        Its result is not held against the schema that the server gives of it: words for a model need none, and a
+        hostile one could hold us up. Being cancelled tells the server. Raises `ToolFailed`.
+        """
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+        try:
+            result = await self._client.session.send_request(
+                request, CallToolResult, request_read_timeout_seconds=self._server.timeout
+            )
+        except MCPError as error:
+            self.look()
+            raise ToolFailed(self._why(tool, error)) from error
+        except ValidationError as error:
+            raise ToolFailed(f"{self._server.name} gave an answer that breaks its protocol") from error
+        if result.is_error:
+            raise ToolFailed(words_of(result))
+        return words_of(result)
+
+    async def follow(self) -> None:
+        """Hear of changes as long as it tells them, on connections that have to subscribe to them."""
+        while self._client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            try:
+                async with self._client.listen(tools_list_changed=True) as changes:
+                    async for _ in changes:
+                        self.look()
+            except (MCPError, SubscriptionLost, TimeoutError):
+                pass  # a look tells whether the server is gone, or only does not do this
+            self.look()
+            await anyio.sleep(AGAIN_SECONDS)
+
+    def _why(self, tool: str, error: MCPError) -> str:
+        name = self._server.name
+        if error.code == CONNECTION_CLOSED:
+            return f"{name} went away before it answered; look whether {tool} took effect before you repeat it"
+        if error.code == REQUEST_TIMEOUT:
+            return f"{name} did not answer within {self._server.timeout:g} s, and was told to stop"
+        return f"{name} refused: {plain(error.message, _REASON)}"
+
+
+@asynccontextmanager
+async def connected(server: Server, say: Callable[[str], None]) -> AsyncGenerator[Connection]:
+    """Connect to a server; `say` is given what its program says to people.
+
+    To be entered and left in one task, which is cancelled inside when the connection breaks. Raises `ServerLost` with
+    the reason, for a person, when it cannot be reached, breaks the protocol or goes away; nothing else that a server
+    can bring about.
+    """
+    news = asyncio.Event()
+
+    async def heard(message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            news.set()
+
+    try:
+        async with _client(server, say, heard) as client, anyio.create_task_group() as group:
+            connection = Connection(server, client, news)
+            group.start_soon(connection.follow)
+            yield connection
+            group.cancel_scope.cancel()
+    except Exception as error:  # whatever a stranger brought about in four libraries: it costs this connection only
+        raise ServerLost(reason_of(server, error)) from error
+
+
+@asynccontextmanager
+async def _client(server: Server, say: Callable[[str], None], heard: MessageHandlerFnT) -> AsyncGenerator[Client]:
+    async with AsyncExitStack() as parts:
+        transport: Transport
+        if server.command:
+            transport = running(server, say)
+        else:
+            http = await parts.enter_async_context(client_for(server))
+            transport = streamable_http_client(server.url, http_client=http)
+        yield await parts.enter_async_context(
+            Client(transport, read_timeout_seconds=ANSWER_SECONDS, message_handler=heard, client_info=US, cache=None)
+        )
+
+
+def reason_of(server: Server, error: BaseException) -> str:
+    """Return why a connection ended, as the rest of a sentence that begins with the server's name."""
+    leaves = list(_leaves(error))
+    cause = next((leaf for leaf in leaves if isinstance(leaf, ServerLost)), leaves[0])
+    match cause:
+        case ServerLost():
+            return str(cause)
+        case MCPError():
+            return f"it answered: {plain(cause.message, _REASON)}"
+        case httpx2.TransportError():
+            return f"nothing answers at {server.url} ({type(cause).__name__})"
+        case ValidationError():
+            return f"it breaks the protocol: {plain(str(cause), _REASON)}"
+        case OSError():
+            return f"it cannot be started: {cause.strerror or cause}"
+        case _:
+            return plain(f"{type(cause).__name__}: {cause}", _REASON)
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [leaf for member in group.exceptions for leaf in _leaves(member)]
+    return [error]

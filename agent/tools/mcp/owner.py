@@ -1,0 +1,123 @@
+"""The owner task of one MCP server: connects, keeps its list of tools, and connects again with growing delays."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+import structlog
+
+from agent.errors import ServerLost, ToolFailed
+from agent.model.messages import Json
+from agent.tools.mcp.server import Offered, Server
+
+if TYPE_CHECKING:
+    from agent.tools.mcp.client import Connection
+
+State = Literal["connecting", "connected", "lost"]
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long an owner waits; seconds."""
+
+    first: float = 1.0
+    """Before it connects again."""
+    longest: float = 60.0
+    """The delay doubles up to it."""
+    steady: float = 60.0
+    """After a connection that lived so long the next delay is the first again."""
+    look: float = 60.0
+    """Between two looks at a server that says nothing: whether it lives, and which tools it has."""
+
+    def after(self, delay: float, lived: float) -> float:
+        """Return the delay that follows on one, after a connection that lived so many seconds."""
+        return self.first if lived >= self.steady or not delay else min(2 * delay, self.longest)
+
+
+PACE: Final = Pace()
+
+
+class Owner:
+    """Keeps one server connected. `run` is its one task: the connection is opened and closed there."""
+
+    def __init__(
+        self,
+        server: Server,
+        offer: Callable[[Sequence[Offered]], None],
+        pace: Pace = PACE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.server = server
+        self._offer = offer
+        """Given its list whenever that is another one than before; what it offered stays while it is away."""
+        self._pace = pace
+        self._clock = clock
+        self.state: State = "connecting"
+        self.reason = "it is being connected"
+        """Why it is not connected, to follow on its name."""
+        self.losses = 0
+        """How often a connection ended, or could not be made."""
+        self._offered: list[Offered] | None = None
+        self._connection: Connection | None = None
+
+    async def run(self) -> None:
+        """Connect, and connect again, until cancelled. Raises nothing else."""
+        connected = await asyncio.to_thread(_adapter)
+        delay = 0.0
+        while True:
+            began = self._clock()
+            try:
+                await self._live(connected)
+            except ServerLost as lost:
+                delay = self._pace.after(delay, self._clock() - began)
+                self._is_lost(str(lost), delay)
+            await asyncio.sleep(delay)
+
+    async def call(self, tool: str, arguments: dict[str, Json]) -> str:
+        """Call a tool by the server's name of it. Raises `ToolFailed` in a sentence; takes no time while it is away."""
+        connection = self._connection
+        if connection is None:
+            raise ToolFailed(f"unavailable: {self.server.name}: {self.reason}; do without it, or try again later")
+        try:
+            return await connection.call(tool, arguments)
+        except asyncio.CancelledError:
+            connection.look()
+            raise
+
+    async def _live(self, connected: "Callable[..., AbstractAsyncContextManager[Connection]]") -> None:
+        try:
+            async with connected(self.server, self._say) as connection:
+                while True:
+                    self._has(await connection.tools(), connection)
+                    await connection.news(self._pace.look)
+        finally:
+            self._connection = None
+
+    def _has(self, offered: list[Offered], connection: "Connection") -> None:
+        if offered != self._offered:
+            self._offered = offered
+            self._offer(offered)
+        self._connection = connection
+        if self.state != "connected":
+            self.state, self.reason = "connected", ""
+            log.info("mcp_server_connected", server=self.server.name, tools=len(offered))
+
+    def _is_lost(self, reason: str, delay: float) -> None:
+        self.state, self.reason = "lost", reason
+        self.losses += 1
+        log.warning("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
+
+    def _say(self, line: str) -> None:
+        log.debug("mcp_server_said", server=self.server.name, words=line)
+
+
+def _adapter() -> "Callable[..., AbstractAsyncContextManager[Connection]]":
+    """Import the client, which takes a second: in a thread, so that listening does not wait for it."""
+    from agent.tools.mcp.client import connected
+
+    return connected

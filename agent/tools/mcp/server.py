@@ -1,0 +1,52 @@
+"""What is known of an MCP server: how to reach it, what it may offer; and a tool as it tells of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agent.tools.tool import DEFAULT_TIMEOUT, Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of tools, from the configuration."""
+
+    name: str
+    """Small letters, digits and -; the first part of its tools' names."""
+    command: tuple[str, ...] = ()
+    """A program on this machine and its arguments; empty for one that has an address."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """All that the program sees of an environment; may hold secrets."""
+    url: str = ""
+    """Where it answers, over streamable HTTP."""
+    key: str = field(default="", repr=False)
+    """What it wants to be shown as a bearer token."""
+    allowed: frozenset[str] = frozenset()
+    """Its own names of the tools that may join; empty for all."""
+    timeout: float = DEFAULT_TIMEOUT
+    """Seconds a call may take."""
+    believes_hints: bool = True
+    """Whether a tool that it says only reads counts as pure."""
+    pure: frozenset[str] = frozenset()
+    reversible: frozenset[str] = frozenset()
+    """Tools of which the owner of the box says so."""
+
+    def effect_of(self, tool: "Offered") -> Effect:
+        """Return what breaking off a call of the tool leaves behind; the worst where nobody says.
+
+        That a tool is "not destructive" means nothing here: a letter that was sent destroys nothing.
+        """
+        if tool.name in self.pure or (self.believes_hints and tool.only_reads):
+            return "pure"
+        return "reversible" if tool.name in self.reversible else "irreversible"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as its server tells of it: nothing in it was checked."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]
+    """JSON Schema of the arguments."""
+    only_reads: bool = False
+    """Whether the server says that it changes nothing."""

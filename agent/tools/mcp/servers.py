@@ -1,0 +1,96 @@
+"""The MCP servers of the box: their owner tasks, and their tools in the registry."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import structlog
+from pydantic import RootModel
+
+from agent.errors import ToolFailed
+from agent.model.messages import Json, ToolSpec
+from agent.tools.mcp.choosing import Chosen, chosen, share_of
+from agent.tools.mcp.owner import PACE, Owner, Pace
+from agent.tools.mcp.server import Offered, Server
+from agent.tools.registry import ToolRegistry
+from agent.tools.tool import Call, Tool
+
+NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
+
+GRACE_SECONDS: Final = 2.0
+"""For a server that was told to stop a call, until nobody waits for it any more."""
+
+log = structlog.get_logger()
+
+
+class Arguments(RootModel[dict[str, object]]):
+    """Any JSON object: what is in it, the server judges."""
+
+
+class McpServers:
+    """Keeps all servers connected, and what they offer in the registry.
+
+    A server that is away keeps its tools there, and each answers that it is unavailable: the list of tools does not
+    change with it. A tool that its server took off its list is unavailable at once; a new or a changed one joins where
+    the next epoch opens (`agent.context.epochs`).
+    """
+
+    def __init__(
+        self, servers: Sequence[Server], registry: ToolRegistry, shares: Callable[[str], bool], pace: Pace = PACE
+    ) -> None:
+        self._registry = registry
+        self._ours = frozenset(registry.names)
+        self._shares = shares
+        """Whether an owner may use the household's tools, by its key; asked at each call."""
+        self._owners = {server.name: Owner(server, partial(self._joins, server.name), pace) for server in servers}
+        self._chosen: dict[str, Chosen] = {}
+
+    async def run(self) -> None:
+        """Run the owner task of each server until cancelled; return at once when there is none."""
+        async with asyncio.TaskGroup() as group:
+            for name, owner in self._owners.items():
+                group.create_task(owner.run(), name=f"mcp: {name}")
+
+    def describe(self) -> Mapping[str, Json]:
+        """Return of each server whether it is connected, how many tools it has here, and what is wrong."""
+        return {name: _told(owner, self._chosen.get(name, Chosen())) for name, owner in self._owners.items()}
+
+    def _joins(self, name: str, offered: Sequence[Offered]) -> None:
+        """Have these tools of a server from now on."""
+        owner = self._owners[name]
+        found = chosen(owner.server, offered, self._ours, share_of(len(self._owners)))
+        self._registry.join(name, [self._tool(owner, spec, tool) for spec, tool in found.tools])
+        self._chosen[name] = found
+        if wrong := _left_out(found):
+            log.warning("mcp_tools_left_out", server=name, **wrong)
+
+    def _tool(self, owner: Owner, spec: ToolSpec, offered: Offered) -> Tool:
+        server = owner.server
+
+        async def answered(root: dict[str, Json], asked: Call) -> Json:
+            if not self._shares(asked.event.owner_key):
+                raise ToolFailed(NOT_SHARED.format(server=server.name))
+            return await owner.call(offered.name, root)
+
+        timeout = server.timeout + GRACE_SECONDS
+        return Tool(spec, Arguments, answered, (("asked", Call),), timeout, effect=server.effect_of(offered))
+
+
+def _told(owner: Owner, found: Chosen) -> dict[str, Json]:
+    told: dict[str, Json] = {"state": owner.state, "tools": len(found.tools), "losses": owner.losses}
+    if owner.reason:
+        told["reason"] = owner.reason
+    return told | _left_out(found)
+
+
+def _left_out(found: Chosen) -> dict[str, Json]:
+    """Return what did not join, and why; nothing where all did."""
+    left_out: dict[str, Json] = {}
+    if found.refused:
+        left_out["refused"] = dict(found.refused)
+    if found.too_many:
+        left_out["too_many"] = found.too_many
+    if found.missing:
+        left_out["missing"] = list(found.missing)
+    return left_out

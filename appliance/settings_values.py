@@ -1,0 +1,87 @@
+"""Values of settings: as TOML writes them, and what a text has to mean where its type does not tell."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from agent.time.quiet import quiet_hours
+from audio.reflexes.words import REFLEXES
+
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_SCHEMES = {
+    ("model", "base_url"): ("http://", "https://"),
+    ("mcp", "url"): ("http://", "https://"),
+    ("voice", "edge_url"): ("ws://", "wss://"),
+    ("memory", "embedding_url"): ("http://", "https://"),
+    ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
+}
+
+
+def toml_value(value: object) -> str:
+    """Return a setting's value as TOML writes it; for texts that is JSON's way too, DEL apart."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{name} = {toml_value(inner)}' for name, inner in value.items())} }}" if value else "{}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)
+
+
+def listed(value: str) -> tuple[str, ...]:
+    """Return the parts of a setting that holds several, separated by commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def shown(value: object) -> str:
+    """Return a value of any type in few characters, for a sentence."""
+    text = toml_value(value) if isinstance(value, bool | int | float | str) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def wrong_meaning(section: str, key: str, value: object) -> str:
+    """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
+    if not isinstance(value, str) or not value:
+        return ""
+    if (section, key) in _SCHEMES:
+        return _wrong_address(value, _SCHEMES[section, key])
+    if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
+        return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
+    if (section, key) == ("reflexes", "words") and (
+        strange := next((w for w in listed(value) if w not in REFLEXES), "")
+    ):
+        return f"should name some of {', '.join(REFLEXES)}; {shown(strange)} is none"
+    return _wrong_time(key, value)
+
+
+def _wrong_time(key: str, value: str) -> str:
+    if key == "timezone" and not _is_zone(value):
+        return f"should be a zone of this system's tzdata, such as Europe/Berlin; it is {shown(value)}"
+    if key == "quiet_hours":
+        try:
+            quiet_hours(value, UTC)
+        except ValueError:
+            return f'should be two times of day, such as "22:00-07:00"; it is {shown(value)}'
+    return ""
+
+
+def _wrong_address(value: str, schemes: tuple[str, ...]) -> str:
+    if not value.startswith(schemes):
+        return f"should begin with {' or '.join(schemes)}; it is {shown(value)}"
+    try:
+        address = urlsplit(value)
+        host, _ = address.hostname, address.port
+    except ValueError as error:
+        return f"is no address ({error}); it is {shown(value)}"
+    if address.username is not None:
+        return "should hold no user and no password; they have places of their own, and this file is no secret"
+    return "" if host else f"names no host; it is {shown(value)}"
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # not found is a KeyError, a path out of tzdata a ValueError
+        return False
+    return True

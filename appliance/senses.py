@@ -95,6 +95,7 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
     reflexes = reflex_side(config, state, mouth, player, ringer, clock)
     own_words = SelfEcho()
     own_words.follow(mouth, clock)
+    reflexes.forgetting.drop_words.append(own_words.forget)
     intake = Intake(state.mailbox, config.mind.max_tool_calls, (evidence_guard, own_words), clock=clock)
     reflexes.guard(intake)
     source = world.outside.source(config, options)

@@ -173,6 +173,12 @@ class Listener:
             span = self._endpointer.turn_so_far(self._now)
             self._recognition.look_ahead(self._so_far(span), at_any_cost=True)
 
+    def forget(self) -> None:
+        """Keep no sound and no words of turns that are over; what nobody recognized yet is still to come."""
+        self._recognition.forget_known()
+        if not self._endpointer.is_in_turn:
+            self._turn.before.clear()
+
     def _take(self, chunk: AudioChunk) -> None:
         covered = self.echo.covers(chunk)
         if covered and not self._was_covered:

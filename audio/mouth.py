@@ -37,19 +37,7 @@ async def _started(sentence: SpokenSentence) -> None:
     """Nobody wants to know."""
 
 
-def _first_sound(sentence: SpokenSentence, at: float) -> None:
-    """Nobody wants to know."""
-
-
 async def _ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-    """Nobody wants to know."""
-
-
-def _failed(sentence: SpokenSentence, reason: str) -> None:
-    """Nobody wants to know."""
-
-
-def _speaking(speaking: bool) -> None:
     """Nobody wants to know."""
 
 
@@ -76,13 +64,13 @@ class Mouth:
         self._player = player
         self.on_started: Callable[[SpokenSentence], Awaitable[None]] = _started
         """Awaited before the sentence's first sample goes to the player."""
-        self.on_first_sound: Callable[[SpokenSentence, float], None] = _first_sound
+        self.on_first_sound: Callable[[SpokenSentence, float], None] = lambda sentence, at: None
         """Told the moment, in seconds on `time.monotonic`, at which the first sample leaves the loudspeaker."""
         self.on_ended: Callable[[SpokenSentence, str, bool], Awaitable[None]] = _ended
         """Awaited after the last sample left the loudspeaker, with what was heard and whether that was all."""
-        self.on_failed: Callable[[SpokenSentence, str], None] = _failed
+        self.on_failed: Callable[[SpokenSentence, str], None] = lambda sentence, reason: None
         """Told, before `on_ended`, why a sentence could not be said whole."""
-        self.on_speaking: Callable[[bool], None] = _speaking
+        self.on_speaking: Callable[[bool], None] = lambda speaking: None
         """Told that there is something to say, before its first sound, and that all of it has ended."""
         self._waiting: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
         self._ready: asyncio.Queue[Line] = asyncio.Queue(LOOK_AHEAD)
@@ -187,6 +175,10 @@ class Mouth:
         for line in self._open:
             line.give_up(dropped)
             dropped = 0.0
+
+    def forget(self) -> None:
+        """Keep nothing of the last reply: nobody can hear it again."""
+        self._last_reply.clear()
 
     async def quiet(self) -> None:
         """Return when everything that was said has ended."""

@@ -62,6 +62,10 @@ class Recognition:
         """Speech went on, or the turn is over: nobody wants its words so far any more."""
         self._ahead = self._wanted = None
 
+    def forget_known(self) -> None:
+        """Keep nothing of what was recognized ahead last."""
+        self._known = None
+
     def add(self, utterance: Utterance) -> Utterance | None:
         """Queue a whole turn; return the one that was dropped for it."""
         self.forget()
@@ -83,8 +87,7 @@ class Recognition:
         """Recognize what comes, until `finish`. Raises what `take` raises."""
         while True:
             if self._whole:
-                utterance = self._whole.popleft()
-                await take(utterance, await self._recognize_whole(utterance))
+                await self._hand_over(self._whole.popleft(), take)
             elif self._ahead is not None:
                 await self._recognize_ahead(self._ahead)
             elif self._is_over:
@@ -93,6 +96,10 @@ class Recognition:
                 self._settled.set()
                 self._has_work.clear()
                 await self._has_work.wait()
+
+    async def _hand_over(self, utterance: Utterance, take: Take) -> None:
+        """Recognize a whole turn; nothing of it is kept afterwards, as it would be in the frame of the loop."""
+        await take(utterance, await self._recognize_whole(utterance))
 
     async def _recognize_whole(self, utterance: Utterance) -> Heard | None:
         if self._known is not None and _is_same(self._known.utterance, utterance):

@@ -13,7 +13,7 @@ from agent.model.messages import Json
 from appliance.hearing.event import event_of
 from audio.foreground import RISE_DB
 from audio.listener import REFLEX
-from audio.speech import Heard, Utterance
+from audio.speech import Heard
 from memory.errors import StateUnusable
 
 log = structlog.get_logger()
@@ -47,8 +47,8 @@ class Intake:
     """The one the turns' times are on."""
     addressing: Callable[[Heard], Mapping[str, Json]] = lambda heard: {}
     """Says what speaks for it that the words are for her; goes into the event's evidence."""
-    _before: tuple[str, Utterance] | None = field(default=None, init=False)
-    """Id of the last event, and its turn."""
+    _before: tuple[str, float, float] | None = field(default=None, init=False)
+    """Of the last event: its id, when its turn was committed, and that turn's level in dBFS; nothing of its sound."""
 
     async def admit(self, heard: Heard) -> str:
         """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
@@ -63,7 +63,7 @@ class Intake:
     async def accept(self, heard: Heard) -> None:
         """Put one turn into the mailbox; tries again for as long as the disk refuses."""
         event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock, self.addressing(heard))
-        self._before = (event.id, heard.utterance)
+        self._before = (event.id, heard.utterance.committed_at, heard.utterance.level_dbfs)
         while True:
             try:
                 await self.mailbox.enqueue(event)
@@ -81,6 +81,6 @@ class Intake:
         """
         if self._before is None:
             return ""
-        event_id, before = self._before
-        is_soon = heard.utterance.started_at - before.committed_at <= CONTINUES_WITHIN
-        return event_id if is_soon and before.level_dbfs - heard.utterance.level_dbfs < RISE_DB else ""
+        event_id, committed_at, level_dbfs = self._before
+        is_soon = heard.utterance.started_at - committed_at <= CONTINUES_WITHIN
+        return event_id if is_soon and level_dbfs - heard.utterance.level_dbfs < RISE_DB else ""

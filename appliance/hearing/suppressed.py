@@ -54,6 +54,10 @@ class SuppressedTurns:
         self._waiting.append(Event(type=EARS_SUPPRESSED, source="mic", metadata=body, created_at=self._now()))
         self._has_some.set()
 
+    def forget(self) -> None:
+        """Keep nothing of the turns that nobody has published yet."""
+        self._waiting.clear()
+
     async def run(self) -> None:
         """Publish what comes, for ever; what a full disk refuses is left out."""
         while True:

@@ -50,7 +50,9 @@ class Forgetting:
     interrupt: Callable[[str], bool] = _no_interruption
     """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
     drop_sound: list[Callable[[], object]] = field(default_factory=list)
-    """Each empties a place where sound or words are kept outside the database; may block."""
+    """Each empties a place on disk where sound is kept outside the database; may block."""
+    drop_words: list[Callable[[], object]] = field(default_factory=list)
+    """Each empties a place in memory where sound or words are kept; on the event loop, and at once."""
     erase_event: Callable[[str], Awaitable[int]] = no_graph
     """Removes from the graph what was written because of an event; returns how many statements."""
     now: Callable[[], datetime] = utc_now
@@ -79,12 +81,14 @@ class Forgetting:
         )
 
     async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
+        self._drop()
         for drop in self.drop_sound:
             await asyncio.to_thread(drop)
         if not events:
             return "nothing to forget"
         try:
             await self._stop(events)
+            self._drop()  # what a reply that was under way has said since
             events = await self._with_predecessors(events)
             entries = await self._entries(events, start or events[0].created_at)
             await self._erase(events, entries)
@@ -94,6 +98,11 @@ class Forgetting:
             log.warning("not_forgotten", reason=str(error))
             return "not forgotten"
         return "forgotten"
+
+    def _drop(self) -> None:
+        for drop in self.drop_words:
+            drop()
+        self.state.bus.recent.clear()
 
     async def _stop(self, events: list[Event]) -> None:
         """End what the mind still does with them, or would."""

@@ -230,7 +230,7 @@ class Reflexes:
         if not did:
             return ""
         acted = Acted(reflex, did, words, how, span, self._clock())
-        self._acted.append(acted)
+        self._acted.append(replace(acted, words=""))  # when it was said is all that is asked of it
         self.counts[reflex] = self.counts.get(reflex, 0) + 1
         log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
         _put(self._unkept, acted)
@@ -257,7 +257,7 @@ class Reflexes:
 
     async def _journal(self, acted: Acted) -> None:
         """Publish the reflex as an envelope that is completed already; and keep it for the next block."""
-        self._untold.append(acted)
+        self._untold.append(replace(acted, words=""))
         envelope = Event(
             type=REFLEX,
             content=acted.words,

@@ -68,6 +68,7 @@ class ReflexSide:
         if ears is None:
             return
         listener = ears.listener
+        self.forgetting.drop_words += [listener.forget, ears.followers.suppressed.forget]
         doubts = Doubts(self.body, attention, lambda began, ended: listener.echo.suspicion(began, ended))
         self.reflexes.doubt = doubts
         listener.observers.insert(0, self.reflexes)
@@ -102,7 +103,7 @@ class ReflexSide:
         if settings.enabled and speaks_english and ears.listener.source.is_live:
             self.spotter = Spotter(KeywordSearch(listed(settings.words)), self.reflexes.spotted)
             self.spotter.is_sounding = lambda: self.body.is_sounding
-            self.forgetting.drop_sound.append(self.spotter.forget)
+            self.forgetting.drop_words.append(self.spotter.forget)
             ears.listener.watchers.append(self.spotter)
 
     def _watch_for_wake_word(self, ears: Ears) -> None:
@@ -132,5 +133,6 @@ def reflex_side(
     attention = Attention(config.ears.wake_word, names, config.ears.follow_up, clock)
     forgetting = Forgetting(state)
     forgetting.drop_sound.append(KeptPhrases(config.state_folder / "phrases").forget)
+    forgetting.drop_words.append(mouth.forget)
     reflexes.forget = forgetting.last
     return ReflexSide(config, body, voice, reflexes, attention, forgetting)

@@ -61,6 +61,11 @@ class SelfEcho:
             self._spoken.pop()
         self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
 
+    def forget(self) -> None:
+        """Keep nothing of what was spoken but for the sentence that she is saying now."""
+        under_way = [sentence for sentence in self._spoken if sentence.ended_at == math.inf]
+        self._spoken = deque(under_way, maxlen=MOST_SENTENCES)
+
     def follow(self, mouth: Mouth, clock: Callable[[], float]) -> None:
         """Learn what is spoken from the mouth's callbacks, behind whoever has them; before its `run`, after theirs.
 

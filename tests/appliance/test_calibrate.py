@@ -15,8 +15,9 @@ from audio.half_duplex import HalfDuplex
 from audio.speech import SpeechAudio
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
+from tests.audio.echo_room import EchoPath
 from tests.audio.spoken import silence
-from tests.audio.test_echo_calibration import EchoPath, Nothing, RoomOnTheLoop, needs_livekit
+from tests.audio.test_echo_calibration import Nothing, RoomOnTheLoop, needs_livekit
 from tests.room.virtual_time import passed, run_virtually
 
 

@@ -114,6 +114,26 @@ async def test_what_a_full_disk_refuses_is_left_out_and_waiting_turns_are_bounde
     assert published[-1].metadata["reason"] == f"reason {WAITING + 9}"
 
 
+@pytest.mark.shows("V29")
+async def test_a_turn_that_was_forgotten_before_the_disk_had_it_never_gets_there() -> None:
+    published: list[Event] = []
+    told = asyncio.Event()
+
+    async def journal(events: tuple[Event, ...]) -> None:
+        published.extend(events)
+        told.set()
+
+    turns = SuppressedTurns(Bus(journal), lambda: NOW)
+    turns.turn_ended(heard("the apple tree"), "not addressed to her")
+    turns.forget()
+    turns.turn_ended(None, "failed")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(turns.run())
+        await told.wait()
+        running.cancel()
+    assert [event.metadata for event in published] == [{"reason": "failed"}]
+
+
 @pytest.mark.shows("V7")
 async def test_the_connection_is_warmed_while_somebody_speaks_but_not_again_and_again() -> None:
     now, warmed = [100.0], asyncio.Queue[float]()

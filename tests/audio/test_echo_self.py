@@ -123,6 +123,15 @@ def test_words_scattered_over_a_long_reply_are_nobodys_echo() -> None:
     assert not repeats(("the",), [])
 
 
+@pytest.mark.shows("V29")
+def test_what_was_spoken_is_forgotten_but_for_what_is_being_said() -> None:
+    spoken = guard(SAID)
+    spoken.spoken(SAID, 200.0)
+    spoken.forget()
+    assert spoken(heard("the weather tomorrow will be sunny", 101.0, 103.0)) == ""
+    assert spoken(heard("the weather tomorrow will be sunny", 201.0, 203.0)) == REASON
+
+
 class _OneSound:
     """A `Synthesizer` of a tenth of a second."""
 

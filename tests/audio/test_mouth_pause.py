@@ -183,6 +183,8 @@ async def test_the_last_reply_is_kept_for_whoever_asks_to_hear_it_again() -> Non
             await mouth.say(sentence)
         await mouth.quiet()
         assert [sentence.text for sentence in mouth.last_reply] == ["One.", "Two."]
+        mouth.forget()
+        assert mouth.last_reply == ()
     assert [heard for _, heard, whole in told.heard if whole] == ["One.", "Two."]
 
 

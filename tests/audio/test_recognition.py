@@ -1,6 +1,8 @@
 """One recognition at a time: what goes first, what is dropped, what is not done twice."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -68,6 +70,36 @@ async def test_what_was_recognized_ahead_is_not_recognized_again() -> None:
         running.cancel()
     assert desk.taken == [(1.0, "the words")]
     assert len(desk.recognizer.heard) == 1
+
+
+@pytest.mark.shows("V29")
+async def test_what_was_recognized_ahead_is_forgotten_when_somebody_asks_for_it() -> None:
+    desk = Desk(("the words", "the words again"))
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(desk.recognition.run(desk.take))
+        desk.recognition.look_ahead(turn(1))
+        await desk.recognition.settled()
+        desk.recognition.forget_known()
+        desk.recognition.add(turn(1))
+        await desk.recognition.settled()
+        running.cancel()
+    assert desk.taken == [(1.0, "the words again")]
+
+
+@pytest.mark.shows("V29")
+async def test_no_sound_of_a_turn_is_kept_once_it_was_handed_on() -> None:
+    desk = Desk()
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(desk.recognition.run(desk.take))
+        utterance = turn(1)
+        kept = weakref.ref(utterance.samples)
+        desk.recognition.add(utterance)
+        await desk.recognition.settled()
+        desk.recognizer.heard.clear()
+        del utterance
+        gc.collect()
+        assert kept() is None
+        running.cancel()
 
 
 async def test_more_speech_and_another_turn_are_recognized_anew() -> None:

@@ -137,6 +137,21 @@ async def test_sound_is_dropped_and_the_graph_is_asked_even_where_there_were_no_
         assert await forget.last() == "nothing to forget", "an event without words is none"
 
 
+@pytest.mark.shows("V29")
+async def test_what_is_in_memory_goes_first_and_again_once_a_reply_under_way_has_ended(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(2)]) as mind:
+        forget, dropped = forgetting(mind), []
+        forget.drop_words = [lambda: dropped.append("words")]
+        forget.drop_sound = [lambda: dropped.append("disk")]
+        assert await forget.last() == "nothing to forget"
+        assert dropped == ["words", "disk"]
+        await mind.handle(said("the apple tree"))
+        assert any("apple tree" in event.content for event in mind.mind.bus.recent)
+        assert await forget.last() == "forgotten"
+        assert dropped[2:] == ["words", "disk", "words"]
+        assert [event.type for event in mind.mind.bus.recent if event.content] == []
+
+
 async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [replies(1)]) as mind:
         await mind.handle(said("the apple tree"))

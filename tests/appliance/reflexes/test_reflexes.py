@@ -96,6 +96,9 @@ async def test_repeat_says_the_last_reply_again(tmp_path: Path) -> None:
         room.spot("repeat")
         await room.settle()
         assert [text for text, _ in room.voice.asked[before:]] == ["First. Second."]
+        room.mouth.forget()
+        room.now += 5
+        assert not await room.reflexes.take(heard("repeat", room.now)), "what was forgotten cannot be repeated"
 
 
 @pytest.mark.shows("V16", "V29")

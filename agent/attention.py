@@ -77,7 +77,7 @@ class Attention:
         run = self.run
         if run is None:
             return
-        if predecessor(event) == run.event.id:
+        if predecessor(event) == run.event.id and event.owner_key == run.event.owner_key:
             is_mute = await self._is_mute(run)
             if is_mute and run is self.run and not run.has_effect:
                 run.superseded_by = event.id

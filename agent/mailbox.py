@@ -151,9 +151,9 @@ class Mailbox:
         """Return what is known of an event, open or closed."""
         return await self._database.read(lambda c: table.find(c, event_id))
 
-    async def listed(self, state: State, limit: int = 20) -> list[Filed]:
-        """Return the newest events of a state (`dead` is the dead letter), the newest first."""
-        return await self._database.read(lambda c: table.listed(c, state, limit))
+    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[Filed]:
+        """Return the newest events of a state (`dead` is the dead letter), the newest first; one owner's, or all."""
+        return await self._database.read(lambda c: table.listed(c, state, limit, owner_key))
 
     async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
         """Return the events of a type and owner that wait for their time or turn, in the order of `not_before`."""
@@ -163,9 +163,9 @@ class Mailbox:
         """Return the earliest moment (aware UTC) that a waiting event is bound to; None when there is none."""
         return await self._database.read(table.next_due)
 
-    async def counts(self) -> dict[str, int]:
-        """Return how many events are in each `State`; every state is there."""
-        return await self._database.read(table.counts)
+    async def counts(self, owner_key: str | None = None) -> dict[str, int]:
+        """Return how many events, of one owner or of all, are in each `State`; every state is there."""
+        return await self._database.read(lambda c: table.counts(c, owner_key))
 
     async def children(self, event_id: str) -> list[Child]:
         """Return what became of the events she made for an event, in the order of their arrival."""

@@ -1,6 +1,7 @@
 """The mailbox without a disk, in plain Python: the twin that tests compare the one in the database with."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -184,10 +185,9 @@ class MemoryMailbox:
         letter = self._letters.get(event_id)
         return letter.filed if letter else None
 
-    async def listed(self, state: State, limit: int = 20) -> list[Filed]:
+    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[Filed]:
         """See `Mailbox.listed`."""
-        found = [letter.filed for letter in self._letters.values() if letter.filed.state == state]
-        return found[::-1][:limit]
+        return [filed for filed in self._of(owner_key) if filed.state == state][::-1][:limit]
 
     async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
         """See `Mailbox.waiting`."""
@@ -201,17 +201,17 @@ class MemoryMailbox:
         moments = (letter.filed.due_at for letter in self._letters.values() if letter.is_waiting)
         return min((moment for moment in moments if moment), default=None)
 
-    async def counts(self) -> dict[str, int]:
+    async def counts(self, owner_key: str | None = None) -> dict[str, int]:
         """See `Mailbox.counts`."""
-        found = dict.fromkeys(get_args(State), 0)
-        for letter in self._letters.values():
-            found[letter.filed.state] += 1
-        return found
+        return dict.fromkeys(get_args(State), 0) | Counter(filed.state for filed in self._of(owner_key))
 
     async def children(self, event_id: str) -> list[Child]:
         """See `Mailbox.children`."""
         filed = [letter.filed for letter in self._children(event_id)]
         return [Child(each.event.content, each.state, each.summary or each.reason) for each in filed]
+
+    def _of(self, owner_key: str | None) -> list[Filed]:
+        return [each.filed for each in self._letters.values() if owner_key in {None, each.filed.event.owner_key}]
 
     def _put(self, event: Event) -> bool:
         if event.id in self._letters:
@@ -219,7 +219,8 @@ class MemoryMailbox:
         filed = Filed(event, "pending", InHand(event), due_at=event.not_before)
         self._letters[event.id] = _Letter(filed, len(self._letters) + 1, idle=event.priority < 0)
         before = self._letters.get(str(event.metadata.get("continues")))
-        if before and before.filed.state == "pending" and not before.filed.progress.redelivered:
+        is_theirs = before and before.filed.event.owner_key == event.owner_key
+        if before and is_theirs and before.filed.state == "pending" and not before.filed.progress.redelivered:
             before.change(state="withdrawn", reason=superseded(event.id), closed_at=self._utc())
         return True
 

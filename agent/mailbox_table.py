@@ -67,8 +67,8 @@ def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
     if added.rowcount and isinstance(before := event.metadata.get("continues"), str):
         connection.execute(
             "UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? "
-            "WHERE id = ? AND state = 'pending' AND NOT redelivered",
-            (superseded(event.id), utc_text(now), _utf8(before)),
+            "WHERE id = ? AND owner_key = ? AND state = 'pending' AND NOT redelivered",
+            (superseded(event.id), utc_text(now), _utf8(before), _utf8(event.owner_key)),
         )
     return added.rowcount > 0
 
@@ -221,9 +221,13 @@ def find(connection: sqlite3.Connection, event_id: str) -> Filed | None:
     return None if row is None else _filed(row)
 
 
-def listed(connection: sqlite3.Connection, state: State, limit: int) -> list[Filed]:
-    """Return the newest events of a state, the newest first."""
-    rows = connection.execute("SELECT * FROM mailbox WHERE state = ? ORDER BY arrival DESC LIMIT ?", (state, limit))
+def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: str | None) -> list[Filed]:
+    """Return the newest events of a state, of one owner or of all, the newest first."""
+    rows = connection.execute(
+        "SELECT * FROM mailbox WHERE state = :state AND (:owner IS NULL OR owner_key = :owner) "
+        "ORDER BY arrival DESC LIMIT :limit",
+        {"state": state, "owner": owner_key, "limit": limit},
+    )
     return [_filed(row) for row in rows]
 
 
@@ -236,9 +240,12 @@ def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str) -> 
     return [from_json(row["envelope"]) for row in rows]
 
 
-def counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return how many events each state has."""
-    found = connection.execute("SELECT state, count(*) FROM mailbox GROUP BY state")
+def counts(connection: sqlite3.Connection, owner_key: str | None) -> dict[str, int]:
+    """Return how many events, of one owner or of all, each state has."""
+    of_owner = "" if owner_key is None else "WHERE owner_key = ?"
+    found = connection.execute(
+        f"SELECT state, count(*) FROM mailbox {of_owner} GROUP BY state", () if owner_key is None else (owner_key,)
+    )
     return dict.fromkeys(get_args(State), 0) | dict(found.fetchall())
 
 

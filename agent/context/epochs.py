@@ -68,8 +68,8 @@ class Contexts:
         """Return the epoch in which to handle an event: the open one if its prefix still holds and it is not full.
 
         Another model begins a new one. Another prompt, a new or changed tool do so only when the conversation was
-        over; a tool that vanished never does by itself. An event that is already in the open epoch (handed over before
-        a crash or a suspension) stays in it. No model is asked here, somebody may be waiting.
+        over, or after `renew`; a tool that vanished never does by itself. An event that is already in the open epoch
+        (handed over before a crash or a suspension) stays in it. No model is asked here, somebody may be waiting.
         """
         epoch = await self.opened(event)
         if epoch is None:
@@ -94,6 +94,11 @@ class Contexts:
     def loaded(self, owner_key: str, session_id: str) -> Epoch:
         """Return the open epoch of a session that is in memory. Raises KeyError."""
         return self._open[owner_key, session_id]
+
+    def renew(self, owner_key: str) -> None:
+        """Let another prompt join at the next event of each of an owner's sessions: they have asked for it."""
+        for (owner, _), epoch in self._open.items():
+            epoch.is_outdated |= owner == owner_key
 
     async def sum_up(self, epoch: Epoch, event: Event, told: str, *, in_hand: bool) -> Epoch:
         """Open a new epoch with the model's account of the one before, by rule where it is "".
@@ -161,7 +166,7 @@ class Contexts:
             return True
         frozen = {spec.name: spec for spec in epoch.tools}
         has_new_tools = any(frozen.get(spec.name) != spec for spec in wanted.tools)
-        is_over = self._clock() - epoch.grown_at > IDLE_SECONDS
+        is_over = epoch.is_outdated or self._clock() - epoch.grown_at > IDLE_SECONDS
         return is_over and (has_new_tools or epoch.system != wanted.system)
 
     async def _load(self, event: Event) -> Epoch | None:
@@ -185,6 +190,7 @@ class Contexts:
         """Open the session's next epoch with the same prefix."""
         prefix = Prefix(epoch.system, epoch.tools, epoch.model)
         anew = await self._begin(event, "", prefix, messages)
+        anew.is_outdated = epoch.is_outdated
         self._keep_open(event, anew)
         return anew
 

@@ -236,3 +236,19 @@ async def test_waiting_events_are_listed_by_their_time_for_one_owner(rig: Rig) -
     await filed(rig, work("no timer"))
     assert [event.content for event in await rig.mailbox.waiting(TIMER, "h")] == ["a", "b", "c"]
     assert await rig.mailbox.due_next() == rig.clock.after(10)
+
+
+@pytest.mark.shows("F12")
+async def test_the_events_of_one_owner_are_listed_and_counted_alone(rig: Rig) -> None:
+    await filed(rig, *(work(owner, id=owner, owner_key=owner) for owner in ("ada", "bob")), work("more", owner_key="ada"))
+    assert [letter.event.content for letter in await rig.mailbox.listed("pending", owner_key="ada")] == ["more", "ada"]
+    assert [letter.event.content for letter in await rig.mailbox.listed("pending", 1)] == ["more"]
+    assert (await rig.mailbox.counts("bob"))["pending"] == 1
+    assert sum((await rig.mailbox.counts("eve")).values()) == 0
+
+
+@pytest.mark.shows("F12")
+async def test_nobody_goes_on_with_another_s_words(rig: Rig) -> None:
+    await filed(rig, work("ada", id="first", owner_key="ada"))
+    await filed(rig, work("bob", owner_key="bob", metadata={"continues": "first"}))
+    assert await handled(rig) == ["ada", "bob"]

@@ -112,7 +112,8 @@ class DueTimers:
     async def _learn(self) -> None:
         found = await self._state.mailbox.waiting(TIMER, HOUSEHOLD)
         # A very short timer, or one at a crash, may be in hand before it is seen here.
-        if (hand := await self._state.mailbox.in_hand()) is not None and hand.event.type == TIMER:
+        hand = await self._state.mailbox.in_hand()
+        if hand is not None and (hand.event.type, hand.event.owner_key) == (TIMER, HOUSEHOLD):
             found.append(hand.event)
         self._known |= {event.id: event for event in found if event.id not in self._given}
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agent.bus import Bus
-from agent.event import Event
+from agent.event import HOUSEHOLD, Event
 from agent.record import step
 from agent.replies import Delivered, Delivery, Outlet, Reply
 
@@ -88,7 +88,10 @@ class TextDelivery:
 
 
 class ReplyRouter:
-    """Sends each reply back to where its event came from: written to text clients, spoken for everything else."""
+    """Sends each reply back to where its event came from: written to text clients, spoken for everything else.
+
+    What is another owner's is written always: the room is the household's.
+    """
 
     def __init__(self, voice: Outlet, text: Outlet) -> None:
         self._voice = voice
@@ -101,7 +104,7 @@ class ReplyRouter:
 
 def is_text(event: Event) -> bool:
     """Whether the event's reply is written rather than spoken."""
-    return event.source in TEXT_SOURCES and not event.metadata.get("speak")
+    return event.owner_key != HOUSEHOLD or (event.source in TEXT_SOURCES and not event.metadata.get("speak"))
 
 
 def _offer(client: asyncio.Queue[str | None], piece: str | None) -> None:

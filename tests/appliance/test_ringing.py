@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.event import HOUSEHOLD, TIMER, Event
+from agent.model.messages import Json
 from appliance.ringing.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
 from audio.mouth import SpokenSentence
@@ -288,3 +290,19 @@ async def test_a_pause_is_over_when_something_changes_or_its_time_is_up() -> Non
         await wait_for(changed, 0.01)
         changed.set()
         await wait_for(changed, 3600.0)
+
+
+@pytest.mark.shows("F12")
+async def test_another_owner_s_timer_does_not_ring_in_the_household_s_room(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        for owner in ("a" * 64, HOUSEHOLD):
+            metadata: dict[str, Json] = {"label": f"of {owner}"}
+            theirs = Event(TIMER, owner_key=owner, not_before=room.clock.after(5), metadata=metadata)
+            await room.state.mailbox.enqueue(theirs)
+        room.clock.advance(5)
+        hand = await room.state.mailbox.take()
+        assert hand.event.owner_key == "a" * 64, "in hand when the ringer looks"
+        await room.state.mailbox.enqueue(Event("something"))
+        await room.rings(1)
+        await room.settle()
+        assert room.said == ["Timer: of household."]

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
@@ -74,3 +76,10 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     assert [reply.event for reply in voice.replies] == [*spoken, asked_aloud]
     assert [reply.event for reply in text.replies] == written
     assert not is_text(asked_aloud)
+
+
+@pytest.mark.shows("F12")
+def test_what_is_another_owner_s_is_never_said_aloud_in_the_household_s_room() -> None:
+    theirs = [Event(type="x", owner_key="a" * 64, source=source) for source in ("mic", "timer", "self", "cli")]
+    loud = Event(type="x", owner_key="a" * 64, source="cli", metadata={"speak": True})
+    assert all(map(is_text, (*theirs, loud)))

@@ -101,6 +101,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         text, tokens = TextOutlet(state.bus), TokenCounter()
         contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
         know_room(models, contexts)
+        owners.on_change = contexts.renew
         thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
         mind = _mind(
             config,
@@ -123,7 +124,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         keeper = keeper_of(config, graph)
         if keeper is not None:
             senses.reflexes.forgetting.erase_event = keeper.erase_event
-        door = Door(config.socket, household, keeper, choice)
+        door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
         yield Box(senses, interruption, mind, graph, memory, owners, household, door, partial(_warm, models, tokens))

@@ -72,7 +72,7 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     from agent.errors import ModelError
     from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.database import StateInUse
-    from memory.errors import MemoryFailure, StateUnusable
+    from memory.errors import MemoryFailure, NotProven, RegistrationNeeded, SettingRefused, StateUnusable
 
     return (
         (BadRecording, Exit.NO_INPUT),
@@ -80,6 +80,9 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
         (AudioError, Exit.UNAVAILABLE),
         (StateInUse, Exit.ALREADY_RUNNING),
         (StateUnusable, Exit.CANNOT_CREATE),
+        (NotProven, Exit.NOT_ALLOWED),
+        (RegistrationNeeded, Exit.NOT_ALLOWED),
+        (SettingRefused, Exit.USAGE),
         (MemoryFailure, Exit.UNAVAILABLE),
         (ModelError, Exit.UNAVAILABLE),
     )

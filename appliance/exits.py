@@ -21,5 +21,7 @@ class Exit(IntEnum):
     """The state folder or the output file cannot be written."""
     ALREADY_RUNNING = 75
     """Another nakari uses this state folder."""
+    NOT_ALLOWED = 77
+    """It is not theirs to ask: a key is not proven, a visitor wants what members have, an owner what is the house's."""
     CONFIG = 78
     """The configuration is wrong; systemd does not restart on it."""

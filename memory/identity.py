@@ -5,7 +5,6 @@ import os
 import re
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,18 +14,17 @@ from typing import Final
 from memory.errors import NotProven, RegistrationNeeded
 
 CHALLENGE_SECONDS: Final = 60.0
-"""How long a challenge may be answered, once."""
-
-MOST_CHALLENGES: Final = 256
-"""Open at a time; the oldest is dropped for a new one."""
+"""How long a challenge may be answered."""
 
 PURPOSE: Final = b"nakari identity v1\n"
 """What is signed before the challenge, so that the signature is good for nothing else."""
 
 HOW_TO_REGISTER: Final = (
     "you are a visitor here: you can talk, and nothing of yours is kept as a setting; "
-    "`nakari identity create NAME` on the box makes you a member"
+    "`nakari identity add NAME KEY` on the box makes you a member"
 )
+
+NO_SUCH_CHALLENGE: Final = "this challenge is unknown, used or too old; ask for a new one"
 
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -48,17 +46,25 @@ class Identity:
         return self.created_at is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Something to be signed. Whoever gave it to somebody keeps it, and takes no more than one answer to it."""
+
+    text: str
+    """64 hexadecimal digits that nobody has seen before."""
+    ends_at: float
+    """Seconds on the clock of the `Identities` it is of."""
+
+
 class Identities:
     """The members of a box, one small file each, so that the command needs no running service and waits for none.
 
-    A proof is: ask for a challenge, sign it (`sign`), give key and signature back. It is good once, for a minute.
+    A proof is: ask for a challenge, sign it (`sign`), give key and signature back within a minute.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._folder = folder
         self._clock = clock
-        self._challenges: OrderedDict[str, float] = OrderedDict()
-        """Open ones, with the moment they end at."""
 
     def register(self, name: str, owner_key: str) -> Identity:
         """Make a member of whoever has this key, durable on return; a known key keeps its first name.
@@ -84,7 +90,7 @@ class Identities:
 
     def find(self, owner_key: str) -> Identity:
         """Return who has this key: a member, or a visitor where it is not known here."""
-        if not _KEY.fullmatch(owner_key) or not self._file(owner_key).is_file():
+        if not is_public_key(owner_key) or not self._file(owner_key).is_file():
             return Identity(owner_key)
         told = json.loads(self._file(owner_key).read_text(encoding="utf-8"))
         return Identity(owner_key, told["name"], datetime.fromisoformat(told["created_at"]))
@@ -94,29 +100,35 @@ class Identities:
         found = [self.find(file.stem) for file in self._folder.glob("*.json")] if self._folder.is_dir() else []
         return sorted(found, key=lambda identity: (identity.name, identity.owner_key))
 
-    def challenge(self) -> str:
-        """Return something new to be signed."""
-        made = secrets.token_hex(32)
-        self._challenges[made] = self._clock() + CHALLENGE_SECONDS
-        while len(self._challenges) > MOST_CHALLENGES:
-            self._challenges.popitem(last=False)
-        return made
+    def remove(self, owner_key: str) -> bool:
+        """Make a visitor of a member again, durable on return; False when they are none. What they set comes to rest.
 
-    def prove(self, owner_key: str, challenge: str, signature: str) -> Identity:
+        Raises `OSError` when it cannot be written.
+        """
+        if not self.find(owner_key).is_member:
+            return False
+        self._file(owner_key).unlink(missing_ok=True)
+        _sync(self._folder)
+        return True
+
+    def challenge(self) -> Challenge:
+        """Return something new to be signed."""
+        return Challenge(secrets.token_hex(32), self._clock() + CHALLENGE_SECONDS)
+
+    def prove(self, owner_key: str, challenge: Challenge, signature: str) -> Identity:
         """Return who signed the challenge, a member or a visitor. Raises `NotProven` for anything that proves nothing.
 
-        `signature` is hexadecimal. The challenge is used up, whatever it proved.
+        `signature` is hexadecimal.
         """
-        ends = self._challenges.pop(challenge, None)
-        if ends is None or self._clock() > ends:
-            raise NotProven("this challenge is unknown, used or too old; ask for a new one")
+        if self._clock() > challenge.ends_at:
+            raise NotProven(NO_SUCH_CHALLENGE)
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         try:
             _check(owner_key)
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(owner_key))
-            key.verify(bytes.fromhex(signature), PURPOSE + challenge.encode())
+            key.verify(bytes.fromhex(signature), PURPOSE + challenge.text.encode())
         except (ValueError, InvalidSignature) as error:
             raise NotProven("the signature is not this key's; sign the challenge with the key you show") from error
         return self.find(owner_key)
@@ -132,6 +144,11 @@ class Identities:
         return self._folder / f"{owner_key}.json"
 
 
+def is_public_key(owner_key: str) -> bool:
+    """Say whether an owner key can be somebody's; the household's is none."""
+    return _KEY.fullmatch(owner_key) is not None
+
+
 def new_key() -> tuple[bytes, str]:
     """Return a new private key as PEM (PKCS 8, without a password), and its public key as 64 hexadecimal digits."""
     from cryptography.hazmat.primitives import serialization
@@ -142,19 +159,28 @@ def new_key() -> tuple[bytes, str]:
     return pem, key.public_key().public_bytes_raw().hex()
 
 
-def sign(private_pem: bytes, challenge: str) -> str:
-    """Return the signature of a challenge, hexadecimal; what a member's program does. Raises ValueError for no key."""
+def sign(private_pem: bytes, challenge: str) -> tuple[str, str]:
+    """Return the public key of a private one, and its signature of a challenge, hexadecimal both.
+
+    What a member's program does. Raises ValueError for what is no Ed25519 key, or one behind a password.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    key = load_pem_private_key(private_pem, None)
+    try:
+        key = load_pem_private_key(private_pem, None)
+    except TypeError as error:
+        raise ValueError("this key is behind a password, which nakari does not ask for") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ValueError("this is no private key (PEM)") from error
     if not isinstance(key, Ed25519PrivateKey):
         raise ValueError("this is no Ed25519 key")  # noqa: TRY004  the value is a key, of another kind
-    return key.sign(PURPOSE + challenge.encode()).hex()
+    return key.public_key().public_bytes_raw().hex(), key.sign(PURPOSE + challenge.encode()).hex()
 
 
 def _check(owner_key: str) -> None:
-    if not _KEY.fullmatch(owner_key):
+    if not is_public_key(owner_key):
         raise ValueError("a public key is 64 hexadecimal digits, in small letters")
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from memory.database import Database
-from memory.errors import SettingRefused
+from memory.errors import RegistrationNeeded, SettingRefused
 
 Value: TypeAlias = bool | int | float | str
 Level: TypeAlias = Literal["system", "owner", "default"]
@@ -19,6 +19,13 @@ PROMPT: Final = "prompt."
 
 LONGEST: Final = 20_000
 """Characters of a text; a prompt module has fewer."""
+
+_WANTED: Final = {
+    bool: "is true or false",
+    int: "is a whole number",
+    float: "is a number",
+    str: f"is a text of at most {LONGEST} characters",
+}
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS owner_setting (
@@ -51,8 +58,9 @@ def effective(system: Value | None, default: Value | None, owner: Value | None) 
 class OwnerSettings:
     """What each owner has set for themselves; nobody's reaches another. Read from memory, written through.
 
-    `defaults` names all that may be set, with the type each has; `system` what may not. `may_keep` raises for an owner
-    who may keep nothing (a visitor), and says how to become one who may.
+    `defaults` names all that may be set, with the type each has; `system` what may not. `may_keep` raises
+    `RegistrationNeeded` for an owner who may keep nothing (a visitor), and says how to become one who may; it is asked
+    at each look, so that what a member had set holds no longer once they are none.
     """
 
     def __init__(
@@ -74,44 +82,66 @@ class OwnerSettings:
 
     def of(self, owner_key: str, name: str) -> Effective:
         """Return what holds for an owner. Raises `SettingRefused` for a name that there is not."""
-        kept = self._kept.get(owner_key, {}).get(name)
-        found = effective(self._system.get(name), self._defaults.get(name), kept)
+        found = self.all(owner_key).get(name)
         if found is None:
             raise SettingRefused(self._unknown(name))
         return found
 
+    def all(self, owner_key: str) -> dict[str, Effective]:
+        """Return everything that holds for an owner, by name."""
+        kept = self._held(owner_key)
+        found = {
+            name: effective(self._system.get(name), self._defaults.get(name), kept.get(name))
+            for name in sorted({*self._system, *self._defaults})
+        }
+        return {name: one for name, one in found.items() if one is not None}
+
     def prompts(self, owner_key: str) -> dict[str, str]:
         """Return the prompt modules that an owner has in words of their own, by module."""
-        kept = self._kept.get(owner_key, {})
-        names = [name for name in kept if name.startswith(PROMPT) and self.of(owner_key, name).level == "owner"]
-        return {name.removeprefix(PROMPT): str(kept[name]) for name in names}
+        own = {name: one for name, one in self.all(owner_key).items() if one.level == "owner"}
+        return {name.removeprefix(PROMPT): str(one.value) for name, one in own.items() if name.startswith(PROMPT)}
 
     async def set(self, owner_key: str, name: str, value: Value) -> None:
         """Keep a value for an owner, durable on return.
 
-        Raises `SettingRefused` for a system key, an unknown name or a value of another type; what `may_keep` raises for
-        a visitor.
+        Raises what `may_keep` raises for a visitor; `SettingRefused` for a system key, an unknown name or a value of
+        another type.
         """
+        self._may_keep(owner_key)
         if name in self._system:
             raise SettingRefused(f"{name} belongs to the box and holds for everybody; its configuration file sets it")
         if name not in self._defaults:
             raise SettingRefused(self._unknown(name))
         wanted = type(self._defaults[name])
         if type(value) is not wanted or (isinstance(value, str) and len(value) > LONGEST):
-            raise SettingRefused(f"{name} is a {wanted.__name__}, at most {LONGEST} characters of it")
-        self._may_keep(owner_key)
+            raise SettingRefused(f"{name} {_WANTED[wanted]}")
         await self._database.write(partial(_keep, owner_key=owner_key, name=name, value=json.dumps(value)))
         self._kept.setdefault(owner_key, {})[name] = value
 
     async def reset(self, owner_key: str, *names: str) -> None:
-        """Take an owner's own values back, all of them where none is named."""
+        """Take an owner's own values back, all of them where none is named.
+
+        Raises what `may_keep` raises for a visitor, `SettingRefused` for a name that there is not.
+        """
+        self._may_keep(owner_key)
+        for name in names:
+            self.of(owner_key, name)
         gone = names or tuple(self._kept.get(owner_key, {}))
         await self._database.write(partial(_drop, owner_key=owner_key, names=gone))
         for name in gone:
             self._kept.get(owner_key, {}).pop(name, None)
 
+    def _held(self, owner_key: str) -> Mapping[str, Value]:
+        kept = self._kept.get(owner_key, {})
+        try:
+            if kept:
+                self._may_keep(owner_key)
+        except RegistrationNeeded:
+            return {}
+        return kept
+
     def _unknown(self, name: str) -> str:
-        return f"there is no setting {name!r}; there are {', '.join(sorted(self._defaults))}"
+        return f"there is no setting {name!r}; there are {', '.join(sorted({*self._system, *self._defaults}))}"
 
 
 def _load(connection: sqlite3.Connection) -> dict[str, dict[str, Value]]:

@@ -15,6 +15,7 @@ from appliance.commands import (
     model,
     models,
     programs,
+    settings,
     talk,
 )
 from appliance.commands.root import EPILOG, nakari
@@ -36,5 +37,6 @@ __all__ = [
     "models",
     "nakari",
     "programs",
+    "settings",
     "talk",
 ]

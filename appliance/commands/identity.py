@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,38 +10,70 @@ from appliance.commands.root import PATH, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
+if TYPE_CHECKING:
+    from appliance.config import Config
+    from memory.identity import Identities
+
 
 @nakari.group(no_args_is_help=False)
 def identity() -> None:
-    """Make members of the box, and list them."""
+    """Make members of the box, list them, remove them.
+
+    The running service knows of it at once. A member proves their key, as with `nakari ask --as NAME.key`.
+    """
 
 
 @identity.command()
 @click.argument("name")
 @click.option("--key", "file", type=PATH, metavar="FILE", help="Where the private key is put; NAME.key without it.")
-@click.option("--public", metavar="KEY", help="Register this public key (64 hexadecimal digits) instead of a new one.")
 @click.pass_obj
-def create(invocation: Invocation, name: str, file: Path | None, public: str | None) -> Exit:
-    """Make NAME a member and print the public key, which is their owner key.
+def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
+    """Make NAME a member with a new key.
 
-    A new private key goes into a file that only you can read; who has it, is NAME. The box keeps the public one.
+    Prints the public key, which is their owner key. The private one goes into a file that only you can read; who has
+    it, is NAME. The box keeps the public one.
     """
     config = configured(invocation)
-    from memory.identity import Identities, new_key
+    from memory.identity import new_key
 
-    identities = Identities(config.state_folder / "identities")
-    if public and file:
-        raise click.UsageError("a public key has its private one elsewhere: leave --key out")
     private, made = new_key()
-    if not public:
-        place = file or Path(f"{name.replace('/', '_')}.key")
-        _keep(private, place)  # first: a member whose key nobody has could not be got rid of
-        click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)
-    try:
-        known = identities.register(name, public or made)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    click.echo(known.owner_key)
+    place = file or Path(f"{name.replace('/', '_')}.key")
+    _keep(private, place)  # first: a member whose key nobody has is nobody
+    click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)
+    return _register(config, name, made)
+
+
+@identity.command()
+@click.argument("name")
+@click.argument("key")
+@click.pass_obj
+def add(invocation: Invocation, name: str, key: str) -> Exit:
+    """Make NAME a member with a KEY made elsewhere.
+
+    KEY is an Ed25519 public key, 64 hexadecimal digits; whoever has its private one, is NAME.
+    """
+    return _register(configured(invocation), name, key)
+
+
+@identity.command()
+@click.argument("member")
+@click.pass_obj
+def remove(invocation: Invocation, member: str) -> Exit:
+    """Make a visitor of a MEMBER, by name or key.
+
+    What they have said stays theirs; what they have set rests until they are a member again.
+    """
+    config = configured(invocation)
+    from appliance.errors import Problem
+
+    identities = _identities(config)
+    found = [each for each in identities.members() if member in {each.name, each.owner_key}]
+    if not found:
+        raise Problem(f"there is no member {member}; `nakari identity list` shows them", Exit.FAULT)
+    if len(found) > 1:
+        raise click.UsageError(f"{len(found)} members are called {member}: name one by the key")
+    identities.remove(found[0].owner_key)
+    click.echo(f"{found[0].name} is a visitor now.")
     return Exit.OK
 
 
@@ -48,11 +81,25 @@ def create(invocation: Invocation, name: str, file: Path | None, public: str | N
 @click.pass_obj
 def list_members(invocation: Invocation) -> Exit:
     """Print the members: owner key, since when, name."""
-    config = configured(invocation)
-    from memory.identity import Identities
-
-    for member in Identities(config.state_folder / "identities").members():
+    for member in _identities(configured(invocation)).members():
         click.echo(f"{member.owner_key}  {member.created_at:%Y-%m-%d}  {member.name}")
+    return Exit.OK
+
+
+def _identities(config: "Config") -> "Identities":
+    from appliance.owners import identities_of
+
+    return identities_of(config)
+
+
+def _register(config: "Config", name: str, key: str) -> Exit:
+    try:
+        known = _identities(config).register(name, key)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if known.name != name.strip():
+        click.echo(f"this key is {known.name}'s already", err=True)
+    click.echo(known.owner_key)
     return Exit.OK
 
 

@@ -16,17 +16,21 @@ Exit codes:
     0  it went well
     1  it ran, but the answer is no: doctor found a fault, the demo was misheard
     2  the command line is wrong
-   66  an input file is missing, or is no sound
+   66  an input file is missing, or is no sound or key
    69  a part that this command cannot do without is not there
    70  a bug of ours; the message says where it is logged
    73  the state folder or an output file cannot be written
    75  another nakari is running here
+   77  it is not yours to ask: a key is not proven, or not a member's
    78  the configuration is wrong; the message names file, line and key
   130  stopped by Ctrl-C
   141  whoever read the output is gone
 """
 
 PATH = click.Path(path_type=Path)
+AS_KEY = click.option(
+    "--as", "key_file", type=PATH, metavar="KEYFILE", help="As whoever has this private key, not as the household."
+)
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

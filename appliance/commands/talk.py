@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import PATH, configured, nakari
+from appliance.commands.root import AS_KEY, PATH, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation, RunOptions
 
@@ -68,26 +68,30 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 
 @nakari.command()
 @click.argument("text")
+@AS_KEY
 @click.pass_obj
-def ask(invocation: Invocation, text: str) -> Exit:
+def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:
     """Ask in writing; the answer is printed as it comes.
 
-    The running service answers; where there is none, this command thinks by itself, once.
+    The running service answers; where there is none, this command thinks by itself, once, for the household.
     """
     import asyncio
 
     config = configured(invocation)
-    asyncio.run(_print(_answer(config, text)))
+    asyncio.run(_print(_answer(config, text, key_file)))
     return Exit.OK
 
 
-def _answer(config: "Config", text: str) -> AsyncGenerator[str, None]:
-    from appliance.door.client import ask_running, find_service
+def _answer(config: "Config", text: str, key_file: Path | None) -> AsyncGenerator[str, None]:
+    from appliance.door.client import ask_running, find_service, read_key
     from appliance.errors import ServiceNotRunning
 
+    key = b"" if key_file is None else read_key(key_file)
     try:
-        return ask_running(find_service(config.sockets), text)
+        return ask_running(find_service(config.sockets), text, key=key)
     except ServiceNotRunning:
+        if key:
+            raise
         from appliance import service
 
         return service.ask_once(config, text)

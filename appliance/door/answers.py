@@ -8,9 +8,11 @@ import structlog
 
 from agent.model.messages import Json
 from appliance.door.asked import Asked
+from appliance.door.caller import Caller
 from appliance.door.mailbox_requests import ListMailbox, MailboxRequest, Retry, Withdraw
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
-from appliance.door.model_requests import ModelHandler, UseModel
+from appliance.door.model_requests import ModelHandler
+from appliance.door.owner_requests import OwnerRequest, answer_of
 from appliance.door.requests import (
     Acting,
     AnyRequest,
@@ -18,6 +20,7 @@ from appliance.door.requests import (
     BadRequest,
     Calibrate,
     Enqueue,
+    EverybodyS,
     Forget,
     Hush,
     Ping,
@@ -28,6 +31,7 @@ from appliance.door.visitor import Gone, Visitor
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
 from appliance.keeping.progress import Progress, in_hundredths
+from appliance.owners import Owners
 
 _log = structlog.get_logger(__name__)
 
@@ -35,14 +39,14 @@ _log = structlog.get_logger(__name__)
 class DoorHandler(Protocol):
     """Who answers behind the door; called on the event loop, by many programs at a time."""
 
-    def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
+    def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
         """Yield the answer to a person's text as it is written; closing it says that nobody listens any more."""
 
-    async def enqueue(self, request: Enqueue) -> str:
+    async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         """Put an event into the mailbox and return its id once it is durable."""
 
-    async def status(self) -> Mapping[str, Json]:
-        """Return how she is."""
+    async def status(self, owner_key: str) -> Mapping[str, Json]:
+        """Return how she is, as far as this owner may know."""
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done."""
@@ -53,8 +57,8 @@ class DoorHandler(Protocol):
     async def calibrate(self) -> str:
         """Measure her echo; return the sentence that says what was found."""
 
-    async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
-        """Tell what is in the mailbox, or try or drop one of its events."""
+    async def mail(self, request: MailboxRequest, owner_key: str) -> Mapping[str, Json]:
+        """Tell what of this owner's is in the mailbox, or try or drop one of its events."""
 
 
 class MemoryHandler(Protocol):
@@ -73,13 +77,20 @@ class MemoryHandler(Protocol):
 class Answers:
     """Finds out who answers a line; every failure is a sentence."""
 
-    def __init__(self, handler: DoorHandler, memory: MemoryHandler | None, models: ModelHandler | None = None) -> None:
+    def __init__(
+        self,
+        handler: DoorHandler,
+        memory: MemoryHandler | None = None,
+        models: ModelHandler | None = None,
+        owners: Owners | None = None,
+    ) -> None:
         self._handler = handler
         self._models = models
         self._memory = memory
+        self._owners = owners
 
-    async def answer(self, line: bytes, visitor: Visitor) -> None:
-        """Answer one line. Raises `Gone`."""
+    async def answer(self, line: bytes, visitor: Visitor, caller: Caller) -> None:
+        """Answer one line of whoever calls. Raises `Gone`."""
         try:
             request = parse(line)
         except BadRequest as error:
@@ -87,28 +98,38 @@ class Answers:
             return
         try:
             if isinstance(request, Ask):
-                await self._ask(request, visitor)
+                await self._ask(request, visitor, caller)
+            elif isinstance(request, EverybodyS):
+                visitor.send(await self._answered(request, caller))
             else:
                 told = in_hundredths(lambda done, of: visitor.send({"progress": [done, of]}))
-                visitor.send(await self._answered(request, told))
+                visitor.send(await self._of_household(request, told, caller))
         except Gone:
             raise
         except Exception as error:  # noqa: BLE001  told to the one who asked; the door stays open for the others
             failed: dict[str, Json] = {"event": "run_finished", "status": "failed"} if isinstance(request, Ask) else {}
             visitor.send(failed | _told(error))
 
-    async def _answered(self, request: AnyRequest, told: Progress) -> Mapping[str, Json]:
+    async def _answered(self, request: EverybodyS, caller: Caller) -> Mapping[str, Json]:
         match request:
             case Ping():
                 return {"pong": True}
             case Status():
-                return await self._handler.status()
+                return await self._handler.status(caller.owner_key)
             case Enqueue():
-                return {"id": await self._handler.enqueue(request)}
+                return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
             case ListMailbox() | Retry() | Withdraw():
-                return await self._handler.mail(request)
-            case Hush() | Forget() | Calibrate() | UseModel():
-                return {"done": await self._done(request)}
+                return await self._handler.mail(request, caller.owner_key)
+        if self._owners is None:
+            raise Problem("nobody has a key or settings here", Exit.UNAVAILABLE)
+        return await answer_of(self._owners, caller, cast("OwnerRequest", request))
+
+    async def _of_household(self, request: AnyRequest, told: Progress, caller: Caller) -> Mapping[str, Json]:
+        """Do what acts on the room, on all of her memory, or on the box."""
+        if not caller.is_household:
+            raise Problem(f"{request.do} is for the household: ask it on the box, without a key", Exit.NOT_ALLOWED)
+        if isinstance(request, Acting):
+            return {"done": await self._done(request)}
         return await self._remembered(request, told)
 
     async def _done(self, request: Acting) -> str:
@@ -134,9 +155,10 @@ class Answers:
                 return {"result": await memory.use(request)}
         return {"result": await memory.act(cast("MemoryRequest", request), told)}
 
-    async def _ask(self, request: Ask, visitor: Visitor) -> None:
+    async def _ask(self, request: Ask, visitor: Visitor, caller: Caller) -> None:
         pieces = []
-        async with aclosing(self._handler.ask(request.text, request.session)) as answer:
+        session = caller.session(request.session)
+        async with aclosing(self._handler.ask(request.text, session, caller.owner_key)) as answer:
             async for piece in answer:
                 if request.stream:
                     visitor.send({"event": "text_chunk", "chunk": piece})

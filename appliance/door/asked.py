@@ -12,7 +12,7 @@ def _not_blank(text: str) -> str:
 
 
 Words = Annotated[str, AfterValidator(_not_blank)]
-Name = Annotated[Words, StringConstraints(max_length=200)]
+Name = Annotated[str, StringConstraints(max_length=200), AfterValidator(_not_blank)]
 
 
 class Asked(BaseModel):

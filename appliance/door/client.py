@@ -10,7 +10,10 @@ from pathlib import Path
 from agent.model.messages import Json
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
+from memory.identity import sign
 
+KEY_BYTES = 10_000
+"""The longest key file; an Ed25519 key has 119."""
 ANSWER_BYTES = 16_000_000
 """The longest line a service may answer; `status` grows with what she has lived."""
 PATIENCE = 5.0
@@ -42,19 +45,32 @@ def find_service(sockets: Iterable[Path]) -> Path:
     )
 
 
-async def ask_running(path: Path, text: str, session: str = "cli") -> AsyncGenerator[str, None]:
-    """Yield the answer of the service at `path` as it is written.
+def read_key(file: Path) -> bytes:
+    """Return a private key out of its file. Raises `Problem` when there is none that can be signed with."""
+    try:
+        with file.open("rb") as opened:
+            key = opened.read(KEY_BYTES)
+        sign(key, "")
+    except OSError as error:
+        raise Problem(f"the key {file} cannot be read: {error.strerror}", Exit.NO_INPUT) from error
+    except ValueError as error:
+        raise Problem(f"{file}: {error}; `nakari identity create NAME` makes one", Exit.NO_INPUT) from error
+    return key
+
+
+async def ask_running(path: Path, text: str, session: str = "cli", key: bytes = b"") -> AsyncGenerator[str, None]:
+    """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
 
     Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
     """
-    async with aclosing(_answers(path, {"do": "ask", "text": text, "session": session})) as answers:
+    async with aclosing(_answers(path, {"do": "ask", "text": text, "session": session}, key)) as answers:
         async for answer in answers:
             if answer.get("event") == "text_chunk":
                 yield str(answer.get("chunk", ""))
             elif answer.get("event") == "run_finished" and answer.get("status") == "completed":
                 return
             else:
-                raise Problem(str(answer.get("error", "the answer failed")), Exit.UNAVAILABLE)
+                raise _refused(answer)
     raise _broken_off(path)
 
 
@@ -66,13 +82,13 @@ async def status_of(path: Path, patience: float = PATIENCE) -> dict[str, Json]:
     return await tell(path, {"do": "status"}, patience)
 
 
-async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE) -> dict[str, Json]:
-    """Send a request that has one answer, and return that.
+async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE, key: bytes = b"") -> dict[str, Json]:
+    """Send a request that has one answer, and return that; as whoever has this private key, where there is one.
 
     Raises `ServiceNotRunning`, or `Problem` when it fails or does not answer within `patience` seconds.
     """
     try:
-        async with asyncio.timeout(patience), aclosing(_answers(path, request)) as answers:
+        async with asyncio.timeout(patience), aclosing(_answers(path, request, key)) as answers:
             async for answer in answers:
                 if "error" in answer:
                     raise _refused(answer)
@@ -102,23 +118,40 @@ async def follow(path: Path, request: dict[str, Json], told: Callable[[int, int]
 
 
 def _refused(answer: dict[str, Json]) -> Problem:
-    return Problem(str(answer["error"]), Exit(int(str(answer.get("code", Exit.UNAVAILABLE)))))
+    return Problem(str(answer.get("error", "the answer failed")), Exit(int(str(answer.get("code", Exit.UNAVAILABLE)))))
 
 
-async def _answers(path: Path, request: dict[str, Json]) -> AsyncGenerator[dict[str, Json], None]:
-    """Send one request and yield the answers until the service hangs up."""
+async def _answers(path: Path, request: dict[str, Json], key: bytes = b"") -> AsyncGenerator[dict[str, Json], None]:
+    """Send one request, with a proof of the key before it, and yield the answers until the service hangs up."""
     try:
         reader, writer = await asyncio.open_unix_connection(path, limit=ANSWER_BYTES)
     except OSError as error:
         raise ServiceNotRunning(f"no nakari is running at {path}; start it with `nakari run`") from error
     try:
-        writer.write(json.dumps(request).encode() + b"\n")
+        if key:
+            await _prove(reader, writer, key)
+        _send(writer, request)
         while line := await reader.readline():
             yield json.loads(line)
     except (OSError, ValueError) as error:
         raise _broken_off(path) from error
     finally:
         writer.close()
+
+
+async def _prove(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: bytes) -> None:
+    """Show whose words come next. Raises `Problem` when the service does not believe it."""
+    _send(writer, {"do": "challenge"})
+    challenge = json.loads(await reader.readline()).get("challenge", "")
+    owner_key, signature = sign(key, challenge)
+    _send(writer, {"do": "prove", "owner_key": owner_key, "challenge": challenge, "signature": signature})
+    answer = json.loads(await reader.readline())
+    if "error" in answer:
+        raise _refused(answer)
+
+
+def _send(writer: asyncio.StreamWriter, request: dict[str, Json]) -> None:
+    writer.write(json.dumps(request).encode() + b"\n")
 
 
 def _broken_off(path: Path) -> Problem:

@@ -6,12 +6,15 @@ from time import monotonic
 from typing import Protocol
 
 from agent.bus import Bus
-from agent.event import USER_TEXT, Event
+from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
+from appliance.door.caller import ROOM
 from appliance.door.mailbox_requests import MailboxRequest, answer_of
 from appliance.door.requests import Enqueue, Forget, Hush
+from appliance.errors import Problem
+from appliance.exits import Exit
 from appliance.hearing.event import PERSON_PRIORITY
 from appliance.reflexes.side import ReflexSide
 from appliance.speaking.text import TextOutlet
@@ -46,17 +49,18 @@ class Household:
     started_at: float
     """Seconds on `time.monotonic`."""
 
-    async def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
+    async def ask(self, text: str, session: str, owner_key: str = HOUSEHOLD) -> AsyncGenerator[str, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
 
-        A reflex word is answered at once, and goes no further.
+        The household's reflex words are answered at once, and go no further; nobody else's act on the room.
         """
-        if done := await self.senses.reflexes.reflexes.typed(text):
+        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.reflexes.typed(text)):
             yield done
             return
         event = Event(
             type=USER_TEXT,
             content=text,
+            owner_key=owner_key,
             source="cli",
             session_id=session,
             priority=PERSON_PRIORITY,
@@ -67,11 +71,15 @@ class Household:
             async for piece in pieces:
                 yield piece
 
-    async def enqueue(self, request: Enqueue) -> str:
+    async def enqueue(self, request: Enqueue, session: str = ROOM, owner_key: str = HOUSEHOLD) -> str:
         """Put any event into the mailbox and return its id; durable on return."""
+        if owner_key != HOUSEHOLD and request.priority > PERSON_PRIORITY:
+            raise Problem(f"priority: at most {PERSON_PRIORITY} for what is not the household's", Exit.NOT_ALLOWED)
         event = Event(
             type=request.type,
             content=request.content,
+            owner_key=owner_key,
+            session_id=session,
             source="system",
             priority=request.priority,
             metadata=request.metadata,
@@ -80,15 +88,17 @@ class Household:
         await self.mailbox.enqueue(event)
         return event.id
 
-    async def status(self) -> dict[str, Json]:
-        """Return what runs, since when, and how it is."""
+    async def status(self, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
+        """Return what runs, since when, and how it is; to another owner than the household only what is theirs."""
+        is_household = owner_key == HOUSEHOLD
         run = self.loop.run_in_hand
+        is_told = is_household or (run is not None and run.event.owner_key == owner_key)
         return {
             "version": version(),
             "uptime_seconds": round(monotonic() - self.started_at, 1),
-            "mailbox": dict(await self.mailbox.counts()),
-            "run": run.describe() if run else None,
-            **{name: dict(part()) for name, part in self.parts.items()},
+            "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
+            "run": run.describe() if run and is_told else None,
+            **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
         }
 
     async def hush(self, request: Hush) -> str:
@@ -103,9 +113,9 @@ class Household:
         """Measure her echo; return the sentence that says what was found."""
         return await self.senses.calibrate()
 
-    async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
+    async def mail(self, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:
         """Tell what is in the mailbox, or try or drop one of its events."""
-        return await answer_of(self.mailbox, request)
+        return await answer_of(self.mailbox, request, owner_key)
 
     async def end_clients(self) -> None:
         """Tell each waiting text client when its run is over, until cancelled."""

@@ -1,9 +1,10 @@
 """What may be asked at the door of her mailbox: what is in it, and to try or drop one of its events."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from agent.event import HOUSEHOLD
 from agent.mail import Filed, State
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
@@ -12,6 +13,9 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 
 BY_COMMAND = "withdrawn by command"
+
+ANOTHER_S: Final = "of another owner"
+"""In place of the type of an event whose words are not for whoever looks."""
 
 
 class ListMailbox(Asked):
@@ -39,24 +43,51 @@ class Withdraw(Asked):
 MailboxRequest: TypeAlias = ListMailbox | Retry | Withdraw
 
 
-async def answer_of(mailbox: Mailbox, request: MailboxRequest) -> dict[str, Json]:
-    """Do what is asked, and return the answer. Raises `Problem` for an event that is not where it should be."""
+async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
+    """Do what is asked, and return the answer. Raises `Problem` for an event that is not where it should be.
+
+    The household keeps the box, and may drop or try whatever is there, but it reads no other owner's words; for anybody
+    else there are no events but their own.
+    """
+    whose = None if owner_key == HOUSEHOLD else owner_key
     match request:
         case ListMailbox():
-            found = await mailbox.listed(request.state, request.limit)
-            return {"counts": dict(await mailbox.counts()), "events": [shown(filed) for filed in found]}
+            found = await mailbox.listed(request.state, request.limit, whose)
+            events: list[Json] = [
+                shown(filed) if filed.event.owner_key == owner_key else that_it_is(filed) for filed in found
+            ]
+            return {"counts": dict(await mailbox.counts(whose)), "events": events}
         case Retry():
-            if not await mailbox.retry(request.id):
+            if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
                 raise Problem(
                     f"there is no event {request.id} in the dead letter; `nakari mailbox` lists it", Exit.FAULT
                 )
             return {"done": "It is tried again."}
         case Withdraw():
-            if not await mailbox.withdraw(request.id, BY_COMMAND):
+            if not (await _is_of(mailbox, request.id, whose) and await mailbox.withdraw(request.id, BY_COMMAND)):
                 raise Problem(
                     f"no event {request.id} is waiting; `nakari mailbox --state pending` lists them", Exit.FAULT
                 )
             return {"done": "It is withdrawn."}
+
+
+async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool:
+    """Whether there is such an event, of this owner or with None of anybody."""
+    filed = await mailbox.find(event_id)
+    return filed is not None and owner_key in {None, filed.event.owner_key}
+
+
+def that_it_is(filed: Filed) -> dict[str, Json]:
+    """Return an event as it is listed to who may not read it."""
+    event = filed.event
+    created_at = event.created_at.isoformat()
+    return {
+        "id": event.id,
+        "type": ANOTHER_S,
+        "owner_key": event.owner_key,
+        "state": filed.state,
+        "created_at": created_at,
+    }
 
 
 def shown(filed: Filed) -> dict[str, Json]:

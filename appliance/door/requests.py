@@ -15,6 +15,7 @@ from appliance.door.asked import Asked, Name, Words
 from appliance.door.mailbox_requests import MailboxRequest
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.door.model_requests import UseModel
+from appliance.door.owner_requests import OwnerRequest
 
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -84,7 +85,10 @@ class Calibrate(Asked):
 Acting: TypeAlias = Hush | Forget | Calibrate | UseModel
 """What is answered by one sentence."""
 
-AnyRequest: TypeAlias = Ping | Status | Ask | Enqueue | Acting | Tools | UseTool | MemoryRequest | MailboxRequest
+EverybodyS: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
+"""What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's."""
+
+AnyRequest: TypeAlias = EverybodyS | Acting | Tools | UseTool | MemoryRequest
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 
@@ -104,10 +108,12 @@ def parse(line: bytes) -> AnyRequest:
     if first["type"] == "json_invalid":
         raise BadRequest(f"this line is no JSON: {first['ctx']['error']}")
     place = ".".join(str(part) for part in first["loc"][1:])
+    what = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error" and not place:
+        place = str(first["loc"][0])
     if not place:
         raise BadRequest(
             'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
-            '"calibrate", "model", "tools", "tool", "backup", "mailbox…" or "memory.…"'
+            '"calibrate", "model", "tools", "tool", "backup", "challenge", "prove", "settings…", "mailbox…", "memory.…"'
         )
-    what = first["msg"].removeprefix("Value error, ")
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

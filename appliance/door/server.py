@@ -29,14 +29,24 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"tools": […]}
     {"do": "tool", "name": "memory_query", "arguments": {…}}     memory_query, memory_write, memory_schema, embedding
         {"result": …}
+    {"do": "challenge"}
+        {"challenge": "…"}                                       something to sign, within a minute
+    {"do": "prove", "owner_key": "…", "challenge": "…", "signature": "…"}
+        {"owner_key": "…", "name": "…", "member": true}          what comes next is theirs; a visitor is "told" more
+    {"do": "settings"}                                           or "settings.set" with "name" and "value",
+        {"settings": {…}}                                        or "settings.reset" with "name" or "all": {"done": "…"}
     {"do": "memory.snapshot"}                                    see appliance/door/memory_requests.py for the others
         {"progress": [3, 10]}                                    as often as it takes; who goes away ends the work
         {"result": …}
     anything else
         {"error": "one sentence"}                                and "code": an exit code of `nakari`, where known
 
-The socket is open to its owner only (mode 0600). A line over 1 MB is refused and its sender sent away; so is a program
-that stops reading while a megabyte waits for it. Who goes away in mid-answer loses the answer, not the event.
+The socket is open to its owner only (mode 0600): whoever comes in is the household, unless they prove a key. A proof is
+the Ed25519 signature of the line "nakari identity v1" and the challenge after it; key and signature are hexadecimal.
+From then on the connection has events, sessions, settings and a mailbox of its own, and nothing of the household's.
+
+A line over 1 MB is refused and its sender sent away; so is a program that stops reading while a megabyte waits for it.
+Who goes away in mid-answer loses the answer, not the event.
 """
 
 import asyncio
@@ -48,11 +58,13 @@ from pathlib import Path
 import structlog
 
 from appliance.door.answers import Answers, DoorHandler, MemoryHandler
+from appliance.door.caller import Caller
 from appliance.door.model_requests import ModelHandler
 from appliance.door.place import listener_at, locked
 from appliance.door.visitor import MAX_LINE, Gone, Visitor, next_line
 from appliance.errors import Problem
 from appliance.exits import Exit
+from appliance.owners import Owners
 
 MAX_CLIENTS = 32
 LONGEST_PATH = 107
@@ -67,10 +79,15 @@ class Door:
     """Lets programs in. One for a socket path, guarded by a lock file beside it that dies with the process."""
 
     def __init__(
-        self, path: Path, handler: DoorHandler, memory: MemoryHandler | None = None, models: ModelHandler | None = None
+        self,
+        path: Path,
+        handler: DoorHandler,
+        memory: MemoryHandler | None = None,
+        models: ModelHandler | None = None,
+        owners: Owners | None = None,
     ) -> None:
         self.path = path
-        self._answers = Answers(handler, memory, models)
+        self._answers = Answers(handler, memory, models, owners)
         self._lock = -1
         self._listener: socket.socket | None = None
         self._clients = 0
@@ -144,10 +161,10 @@ class Door:
         self._clients += 1
         try:
             reader, writer = await asyncio.open_unix_connection(sock=program, limit=MAX_LINE)
-            visitor = Visitor(writer)
+            visitor, caller = Visitor(writer), Caller()
             try:
                 while line := await next_line(reader, visitor):
-                    await self._answers.answer(line, visitor)
+                    await self._answers.answer(line, visitor, caller)
                     await asyncio.sleep(0)  # lines that are here already would keep the loop for themselves
             finally:
                 await visitor.close()

@@ -11,6 +11,7 @@ from agent.model.messages import Json
 from appliance.door.mailbox_requests import MailboxRequest
 from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.door.server import Door
+from appliance.owners import Owners
 
 
 @dataclass
@@ -25,6 +26,9 @@ class ScriptedHandler:
     hold: asyncio.Event | None = None
     """Waited for before the last piece."""
     asked: list[tuple[str, str]] = field(default_factory=list)
+    """Text and session."""
+    owners: list[str] = field(default_factory=list)
+    """Whose each request was."""
     enqueued: list[Enqueue] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     """Each hush and forget."""
@@ -32,8 +36,9 @@ class ScriptedHandler:
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when an answer ended or was closed."""
 
-    async def ask(self, text: str, session: str) -> AsyncGenerator[str, None]:
+    async def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
         self.asked.append((text, session))
+        self.owners.append(owner_key)
         self.begun.set()
         try:
             for piece in self.pieces[:-1]:
@@ -50,13 +55,16 @@ class ScriptedHandler:
         finally:
             self.closed.set()
 
-    async def enqueue(self, request: Enqueue) -> str:
+    async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         self._fail()
         self.enqueued.append(request)
+        self.asked.append((request.type, session))
+        self.owners.append(owner_key)
         return f"event-{len(self.enqueued)}"
 
-    async def status(self) -> Mapping[str, Json]:
+    async def status(self, owner_key: str) -> Mapping[str, Json]:
         self._fail()
+        self.owners.append(owner_key)
         return {"state": "listening", "pending": 2}
 
     async def hush(self, request: Hush) -> str:
@@ -74,8 +82,9 @@ class ScriptedHandler:
         self.told.append("calibrate")
         return "Full duplex."
 
-    async def mail(self, request: MailboxRequest) -> Mapping[str, Json]:
+    async def mail(self, request: MailboxRequest, owner_key: str) -> Mapping[str, Json]:
         self._fail()
+        self.owners.append(owner_key)
         self.told.append(request.do)
         return {"done": "It is tried again."}
 
@@ -85,9 +94,9 @@ class ScriptedHandler:
 
 
 @asynccontextmanager
-async def serving(path: Path, handler: ScriptedHandler) -> AsyncIterator[Door]:
+async def serving(path: Path, handler: ScriptedHandler, owners: Owners | None = None) -> AsyncIterator[Door]:
     """Serve at a path for the length of a block."""
-    door = Door(path, handler)
+    door = Door(path, handler, owners=owners)
     door.open()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(door.run())

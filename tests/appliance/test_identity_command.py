@@ -23,7 +23,9 @@ def test_it_makes_a_member_whose_key_proves_them_after_a_restart(tmp_path: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     identities = Identities(state_folder(tmp_path) / "identities")
     challenge = identities.challenge()
-    assert identities.prove(key, challenge, sign(file.read_bytes(), challenge)).name == "Ada"
+    shown, signature = sign(file.read_bytes(), challenge.text)
+    assert shown == key
+    assert identities.prove(key, challenge, signature).name == "Ada"
     listed = nakari(tmp_path, "identity", "list").stdout.split()
     assert (listed[0], listed[2]) == (key, "Ada")
 
@@ -36,11 +38,39 @@ def test_a_private_key_that_is_there_is_never_overwritten(tmp_path: Path) -> Non
     assert nakari(tmp_path, "identity", "list").stdout == ""
 
 
-def test_a_public_key_from_elsewhere_is_registered(tmp_path: Path) -> None:
+def test_a_public_key_from_elsewhere_is_registered_and_removed(tmp_path: Path) -> None:
     _, key = new_key()
-    done = nakari(tmp_path, "identity", "create", "Bob", "--public", key)
+    done = nakari(tmp_path, "identity", "add", "Bob", key)
     assert (done.returncode, done.stdout, done.stderr) == (Exit.OK, f"{key}\n", "")
-    assert not (tmp_path / "Bob.key").exists()
-    wrong = nakari(tmp_path, "identity", "create", "Eve", "--public", "xyz")
-    assert wrong.returncode == Exit.USAGE
-    assert "64 hexadecimal digits" in wrong.stderr
+    assert list(tmp_path.glob("*.key")) == []
+    again = nakari(tmp_path, "identity", "add", "Eve", key)
+    assert (again.returncode, again.stdout, again.stderr) == (Exit.OK, f"{key}\n", "this key is Bob's already\n")
+    gone = nakari(tmp_path, "identity", "remove", "Bob")
+    assert (gone.returncode, gone.stdout) == (Exit.OK, "Bob is a visitor now.\n")
+    assert nakari(tmp_path, "identity", "list").stdout == ""
+
+
+def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
+    identities = Identities(state_folder(tmp_path) / "identities")
+    keys = [identities.register("Bob", new_key()[1]).owner_key for _ in range(2)]
+    unclear = nakari(tmp_path, "identity", "remove", "Bob")
+    assert unclear.returncode == Exit.USAGE
+    assert "2 members are called Bob: name one by the key" in unclear.stderr
+    assert nakari(tmp_path, "identity", "remove", keys[0]).returncode == Exit.OK
+    assert [each.owner_key for each in identities.members()] == keys[1:]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
+        (("add", " ", "0" * 64), Exit.USAGE, "needs a name"),
+        (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),
+        (("remove", "Eve"), Exit.FAULT, "there is no member Eve; `nakari identity list` shows them"),
+        (("remove", "../.."), Exit.FAULT, "there is no member ../.."),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], code: Exit, words: str) -> None:
+    done = nakari(tmp_path, "identity", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1)
+    assert words in done.stderr

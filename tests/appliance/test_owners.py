@@ -25,7 +25,7 @@ async def test_household_and_members_share_and_keep_visitors_do_neither(tmp_path
         assert [owners.shares_graph(key) for key in ("household", member, visitor)] == [True, True, False]
         for key in ("household", member):
             await owners.settings.set(key, "prompt.persona", f"You belong to {key}.")
-        with pytest.raises(RegistrationNeeded, match="nakari identity create"):
+        with pytest.raises(RegistrationNeeded, match="nakari identity add"):
             await owners.settings.set(visitor, "prompt.persona", "Mine!")
         with pytest.raises(SettingRefused, match="belongs to the box"):
             await owners.settings.set("household", "mind.max_tool_calls", 99)

@@ -1,9 +1,11 @@
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from memory.errors import NotProven, RegistrationNeeded
-from memory.identity import CHALLENGE_SECONDS, MOST_CHALLENGES, Identities, new_key, sign
+from memory.identity import CHALLENGE_SECONDS, Challenge, Identities, new_key, sign
 
 pytestmark = pytest.mark.shows("F13", "F17")
 
@@ -26,12 +28,17 @@ def identities(tmp_path: Path, clock: Clock) -> Identities:
     return Identities(tmp_path / "identities", clock)
 
 
+def proof(private: bytes, challenge: Challenge) -> str:
+    return sign(private, challenge.text)[1]
+
+
 def test_a_member_proves_who_they_are_also_after_a_restart(tmp_path: Path, identities: Identities) -> None:
     private, key = new_key()
     made = identities.register("Ada", key)
     again = Identities(tmp_path / "identities")
     challenge = again.challenge()
-    assert again.prove(key, challenge, sign(private, challenge)) == made
+    assert sign(private, challenge.text)[0] == key
+    assert again.prove(key, challenge, proof(private, challenge)) == made
     assert (made.name, made.owner_key, made.is_member) == ("Ada", key, True)
     assert again.members() == [made]
 
@@ -39,9 +46,9 @@ def test_a_member_proves_who_they_are_also_after_a_restart(tmp_path: Path, ident
 def test_an_unknown_key_that_signs_is_a_visitor_who_is_told_how_to_register(identities: Identities) -> None:
     private, key = new_key()
     challenge = identities.challenge()
-    visitor = identities.prove(key, challenge, sign(private, challenge))
+    visitor = identities.prove(key, challenge, proof(private, challenge))
     assert (visitor.owner_key, visitor.is_member) == (key, False)
-    with pytest.raises(RegistrationNeeded, match="`nakari identity create NAME`"):
+    with pytest.raises(RegistrationNeeded, match="`nakari identity add NAME KEY`"):
         identities.require_member(key)
 
 
@@ -51,36 +58,59 @@ def test_a_signature_of_another_key_or_of_another_challenge_proves_nothing(ident
     identities.register("Ada", key)
     challenge = identities.challenge()
     with pytest.raises(NotProven, match="not this key's"):
-        identities.prove(key, challenge, sign(other, challenge))
+        identities.prove(key, challenge, proof(other, challenge))
     with pytest.raises(NotProven, match="not this key's"):
-        identities.prove(key, identities.challenge(), sign(private, identities.challenge()))
-    for rubbish in ("", "zz", "00" * 64):
+        identities.prove(key, challenge, proof(private, identities.challenge()))
+    for rubbish in ("", "zz", "00" * 64, "é" * 128, proof(private, challenge)[:-2]):
         with pytest.raises(NotProven):
-            identities.prove(key, identities.challenge(), rubbish)
-    with pytest.raises(NotProven):
-        identities.prove("../../etc", identities.challenge(), "00" * 64)
+            identities.prove(key, challenge, rubbish)
+    for nobody in ("../../etc", "", key.upper(), "f" * 64, "household"):
+        with pytest.raises(NotProven):
+            identities.prove(nobody, challenge, proof(private, challenge))
 
 
-def test_a_challenge_is_good_once_and_for_a_minute(identities: Identities, clock: Clock) -> None:
+def test_a_challenge_is_good_for_a_minute_and_never_the_same(identities: Identities, clock: Clock) -> None:
     private, key = new_key()
     challenge = identities.challenge()
-    signature = sign(private, challenge)
-    identities.prove(key, challenge, signature)
+    clock.now += CHALLENGE_SECONDS
+    assert identities.prove(key, challenge, proof(private, challenge)).owner_key == key
+    clock.now += 0.1
     with pytest.raises(NotProven, match="used or too old"):
-        identities.prove(key, challenge, signature)
-    late = identities.challenge()
-    clock.now += CHALLENGE_SECONDS + 1
-    with pytest.raises(NotProven, match="used or too old"):
-        identities.prove(key, late, sign(private, late))
+        identities.prove(key, challenge, proof(private, challenge))
+    assert identities.challenge().text != challenge.text
 
 
-def test_challenges_are_bounded(identities: Identities) -> None:
-    private, key = new_key()
-    first = identities.challenge()
-    for _ in range(MOST_CHALLENGES):
-        identities.challenge()
-    with pytest.raises(NotProven):
-        identities.prove(key, first, sign(private, first))
+def test_who_is_removed_is_a_visitor_and_may_come_back(identities: Identities) -> None:
+    _, key = new_key()
+    identities.register("Ada", key)
+    assert identities.remove(key)
+    assert not identities.remove(key)
+    assert not identities.remove("../identities")
+    assert not identities.find(key).is_member
+    assert identities.members() == []
+    assert identities.register("Eve", key).name == "Eve"
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (b"", "no private key"),
+        (b"-----BEGIN PRIVATE KEY-----\nrubbish\n-----END PRIVATE KEY-----\n", "no private key"),
+        (bytes(10_000), "no private key"),
+    ],
+)
+def test_what_is_no_private_key_signs_nothing(key: bytes, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        sign(key, "x")
+
+
+def test_another_kind_of_key_and_one_behind_a_password_are_named() -> None:
+    other = ec.generate_private_key(ec.SECP256R1())
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
+    with pytest.raises(ValueError, match="no Ed25519 key"):
+        sign(other.private_bytes(*form, serialization.NoEncryption()), "x")
+    with pytest.raises(ValueError, match="behind a password"):
+        sign(other.private_bytes(*form, serialization.BestAvailableEncryption(b"secret")), "x")
 
 
 def test_a_known_key_keeps_its_first_name(identities: Identities) -> None:

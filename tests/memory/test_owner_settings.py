@@ -83,8 +83,9 @@ async def test_they_can_be_taken_back_one_or_all(tmp_path: Path) -> None:
     [
         ("calls", 99, "belongs to the box"),
         ("nonsense", 1, "there are calls, prompt.persona, prompt.tools, volume"),
-        ("volume", "loud", "volume is a int"),
-        ("volume", True, "volume is a int"),
+        ("volume", "loud", "volume is a whole number"),
+        ("volume", True, "volume is a whole number"),
+        ("prompt.persona", 7, "is a text of at most"),
         ("prompt.persona", "x" * (LONGEST + 1), "at most"),
     ],
 )
@@ -100,6 +101,63 @@ async def test_what_is_not_theirs_to_set_is_refused(tmp_path: Path, name: str, v
 @pytest.mark.shows("F13")
 async def test_a_visitor_keeps_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path) as settings:
+        for name in ("volume", "calls", "nonsense"):
+            with pytest.raises(RegistrationNeeded):
+                await settings.set("visitor", name, 80)
         with pytest.raises(RegistrationNeeded):
-            await settings.set("visitor", "volume", 80)
+            await settings.reset("visitor")
         assert settings.of("visitor", "volume") == Effective(50, "default")
+
+
+@pytest.mark.shows("F13")
+async def test_what_a_member_had_set_rests_while_they_are_none(tmp_path: Path) -> None:
+    members = {"ada"}
+
+    def may_keep(owner_key: str) -> None:
+        if owner_key not in members:
+            raise RegistrationNeeded("register first")
+
+    database = Database(tmp_path / "nakari.db")
+    await database.open(SCHEMA)
+    settings = OwnerSettings(database, DEFAULTS, SYSTEM, may_keep)
+    await settings.set("ada", "prompt.persona", "Be short.")
+    members.clear()
+    assert settings.prompts("ada") == {}
+    assert settings.of("ada", "prompt.persona") == Effective("", "default")
+    members.add("ada")
+    assert settings.prompts("ada") == {"persona": "Be short."}
+    await database.close()
+
+
+async def test_all_that_holds_is_listed_with_its_level(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        await settings.set("ada", "volume", 80)
+        assert settings.all("ada") == {
+            "calls": Effective(10, "system"),
+            "prompt.persona": Effective("", "default"),
+            "prompt.tools": Effective("", "default"),
+            "volume": Effective(80, "owner"),
+        }
+
+
+async def test_a_name_that_there_is_not_cannot_be_taken_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        await settings.set("ada", "volume", 80)
+        with pytest.raises(SettingRefused, match="there is no setting 'nonsense'"):
+            await settings.reset("ada", "nonsense")
+        assert settings.of("ada", "volume") == Effective(80, "owner")
+
+
+async def test_a_value_that_became_the_box_s_is_kept_and_does_not_hold(tmp_path: Path) -> None:
+    """The precedence after an upgrade, or a change of the configuration: what an owner set before gives way."""
+    async with opened(tmp_path) as settings:
+        await settings.set("ada", "volume", 80)
+        await settings.set("ada", "prompt.persona", "Be short.")
+    database = Database(tmp_path / "nakari.db")
+    await database.open(SCHEMA)
+    now = OwnerSettings(database, {"prompt.tools": ""}, {"volume": 30}, members_only)
+    await now.load()
+    assert now.of("ada", "volume") == Effective(30, "system")
+    assert now.prompts("ada") == {}, "a setting that there is no longer"
+    assert set(now.all("ada")) == {"prompt.tools", "volume"}
+    await database.close()

@@ -12,6 +12,7 @@ from hypothesis import settings
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
 from tests.needs import reason_to_skip
+from tests.workers import Worker, hand_in, share, take_in
 
 for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
     os.environ.pop(name, None)
@@ -31,11 +32,23 @@ reached = refuse_the_network()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run; `-ra` prints the reasons at the end."""
+    """Skip what this machine cannot run (`-ra` prints the reasons at the end), and share out the rest."""
+    share(items)
     for item in items:
         for marker in item.iter_markers():
             if reason := reason_to_skip(marker.name):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand in what a worker measured."""
+    hand_in(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Worker) -> None:
+    """Take in what a worker measured."""
+    take_in(node)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

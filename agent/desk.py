@@ -48,7 +48,7 @@ Ending: TypeAlias = Completion | Suspension | Superseded | GivenUp
 
 @dataclass(slots=True)
 class Desk:
-    """One event at a time; cleared when the next one is taken."""
+    """One event at a time; cleared when the loop is done with it."""
 
     hand: InHand | None = None
     ending: Completion | Suspension | None = None
@@ -61,8 +61,11 @@ class Desk:
 
     def lay(self, hand: InHand, already: tuple[str, ...]) -> None:
         """Put an event on the cleared desk."""
-        self.hand = hand
-        self.already = already
-        self.ending = None
-        self.compression = None
+        self.clear()
+        self.hand, self.already = hand, already
+
+    def clear(self) -> None:
+        """Keep nothing of the event, nor of its replies."""
+        self.hand, self.already = None, ()
+        self.ending = self.compression = None
         self.deliveries = {}

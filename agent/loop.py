@@ -95,18 +95,27 @@ class Loop:
 
     async def run(self) -> None:
         """Take and handle events until cancelled."""
-        for hand in await self._mind.mailbox.recover():
-            if hand.is_given_up:
-                await self._words.say(Run(hand, Budget(0)), "failed")
+        await self._tell_given_up()
         while True:
             try:
                 self.on_rest()
-                hand = await self._mind.mailbox.take()
-                self.on_step()
-                await self.handle(hand)
+                await self._handle_next()
             except MemoryFailure as error:
                 log.warning("state_unusable", reason=str(error))
                 await asyncio.sleep(self.pause)
+
+    async def _tell_given_up(self) -> None:
+        for hand in await self._mind.mailbox.recover():
+            if hand.is_given_up:
+                await self._words.say(Run(hand, Budget(0)), "failed")
+
+    async def _handle_next(self) -> None:
+        hand = await self._mind.mailbox.take()
+        self.on_step()
+        try:
+            await self.handle(hand)
+        finally:
+            self._mind.desk.clear()  # what waits for the next event must not keep the words of the last one
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""

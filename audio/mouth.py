@@ -193,23 +193,28 @@ class Mouth:
 
     async def _make_all(self) -> None:
         while True:
-            line = await self._waiting.get()
-            await self._ready.put(line)
-            await line.make(self._synthesizer)
+            await self._make(await self._waiting.get())
+
+    async def _make(self, line: Line) -> None:
+        await self._ready.put(line)
+        await line.make(self._synthesizer)
 
     async def _play_all(self) -> None:
+        # A line is no variable here: the frame of a loop that waits would keep its words and its sound.
         while True:
-            line = await self._ready.get()
-            await self._free.wait()  # without the turn: what is announced meanwhile has it
-            async with self._turn:
-                try:
-                    await self._play(line)
-                except AudioError as error:
-                    line.give_up(self._player.stop(), str(error))
-            if line.failure:
-                self.on_failed(line.sentence, line.failure)
-            await self.on_ended(line.sentence, *line.heard())
-            self._close(line)
+            await self._account_for(await self._ready.get())
+
+    async def _account_for(self, line: Line) -> None:
+        await self._free.wait()  # without the turn: what is announced meanwhile has it
+        async with self._turn:
+            try:
+                await self._play(line)
+            except AudioError as error:
+                line.give_up(self._player.stop(), str(error))
+        if line.failure:
+            self.on_failed(line.sentence, line.failure)
+        await self.on_ended(line.sentence, *line.heard())
+        self._close(line)
 
     async def _end_long_pauses(self) -> None:
         while True:

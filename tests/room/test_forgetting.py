@@ -1,0 +1,52 @@
+"""Forgetting in the whole box: no string in memory holds the words any more, nor does anything on disk."""
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audio.speech import Heard, Utterance
+from tests.room.house import House, Surroundings, live
+from tests.room.virtual_time import passed
+from tests.room.voices import says
+
+pytestmark = pytest.mark.room
+
+SAID = "Remember that my keys are in the drawer."
+ANSWER = "They are with the xylophone."
+
+
+def strings() -> Iterator[str]:
+    """Yield every string that something in memory refers to."""
+    for each in gc.get_objects():
+        for told in gc.get_referents(each):
+            if type(told) is str:
+                yield told
+
+
+def secrets() -> dict[int, str]:
+    """Return the strings in memory that hold what was said or answered, by id."""
+    gc.collect()
+    return {id(told): told for told in strings() if "in the drawer" in told or "with the xylophone" in told}
+
+
+@pytest.mark.shows("V29")
+def test_what_was_heard_and_answered_is_nowhere_in_memory_nor_on_disk(tmp_path: Path) -> None:
+    async def story(house: House) -> None:
+        await passed(4.0)
+        the_test_s_own = secrets()
+        house.put(says(SAID), -26)
+        await house.wait(lambda: house.turns.taken_up)
+        await house.silence()
+        await passed(1.0)
+        assert house.turns.taken_up == [SAID]
+        assert len(secrets()) > len(the_test_s_own)
+        assert await house.box.senses.reflexes.forget() == "Forgotten."
+        house.forget()
+        left = [told for place, told in secrets().items() if place not in the_test_s_own]
+        assert left == []
+        assert [each for each in gc.get_objects() if isinstance(each, Utterance | Heard)] == [], "nor its sound"
+
+    live(tmp_path, story, Surroundings(answers=(ANSWER,), settings={"log": {"words": False}}))
+    assert [file for file in tmp_path.rglob("*") if file.is_file() and b"xylophone" in file.read_bytes()] == []

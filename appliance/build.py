@@ -26,7 +26,6 @@ from agent.tools.journal import journal_tool
 from agent.tools.journal_read import journal_read_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
-from agent.tools.sharing import shared
 from agent.tools.test_tool import test_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
@@ -106,7 +105,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         mind = _mind(
             config,
             state,
-            [*memory.tools, *shared(graph.tools, owners.shares_graph)],
+            [*memory.tools, *graph.tools_of(owners.shares_graph)],
             thinking,
             senses.situation(config),
         )

@@ -4,30 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import structlog
-
 from agent.model.messages import Json
-from agent.tools.memory import memory_tools
+from agent.tools.sharing import shared
 from agent.tools.tool import Tool
 from appliance.config import Config
 from appliance.errors import ConfigError
+from appliance.kept_graph import KeptGraph
 from appliance.sentence_model import usual_embedder
-from memory import erasure
-from memory.audit import AuditLog
-from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
+from appliance.visitors import Visitors
+from memory.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
-from memory.errors import MemoryFailure
-from memory.graph.embedded import EmbeddedStore, State
-from memory.graph.graph import Graph
+from memory.graph.dialect import Dialect
+from memory.graph.embedded import EmbeddedStore
 from memory.graph.store import Neo4jServer
-from memory.rebuild import heal, is_missing, rebuild
-from memory.schedule import keep_snapshots
-from memory.snapshot import Snapshots
 from memory.writer import Writer
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +28,9 @@ class GraphSide:
     """What the rest of the box sees of her graph."""
 
     tools: list[Tool]
-    """Empty when she is to have no graph."""
+    """Over the household's; empty when she is to have no graph."""
     run: Callable[[], Coroutine[None, None, None]]
-    """Keeps the box's own store running, and the graph saved, until cancelled; returns at once without a graph."""
+    """Keeps the box's own stores running, and the graphs saved, until cancelled; returns at once without a graph."""
     describe: Callable[[], dict[str, Json]]
     embedder: Embedder
     """Who makes vectors, for the tiers too."""
@@ -45,6 +38,12 @@ class GraphSide:
     """None without a graph."""
     store: EmbeddedStore | None = None
     """The box's own; None at a server."""
+    visitors: Visitors | None = None
+    """None without a graph."""
+
+    def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
+        """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
+        return shared(self.tools, shares, self.visitors.lend) if self.visitors else []
 
 
 @asynccontextmanager
@@ -58,34 +57,26 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
         yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder())
         return
     store = _server(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
-    graph, embedder = Graph(store), choose_embedder(config)
-    audit = AuditLog(config.state_folder / "audit")
-    writer = Writer(graph, audit, Snapshots(config.state_folder / "snapshots", audit))
-    tools = memory_tools(writer, Handles(embedder))
-    made_by: dict[str, Json] = {"embeddings": embedder.name}
+    embedder = choose_embedder(config)
+    hers = KeptGraph(config.state_folder, store, embedder)
+    visitors = _visitors(config, embedder, store.dialect)
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(hers.run(), name="graph: the household's")
+            group.create_task(visitors.run(), name="graph: visitors' own, while they are used")
+
+    def describe() -> dict[str, Json]:
+        own = hers.store
+        state: dict[str, Json] = {"state": "server", "uri": settings.uri}
+        state = state if own is None else {"state": own.state.value, "reason": own.reason}
+        return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
+
     try:
-        if isinstance(store, EmbeddedStore):
-            own = store
-            yield GraphSide(
-                tools,
-                lambda: _run_own(own, writer),
-                lambda: {"state": own.state.value, "reason": own.reason} | made_by,
-                embedder,
-                writer,
-                own,
-            )
-        else:
-            yield GraphSide(
-                tools,
-                lambda: keep_snapshots(writer),
-                lambda: {"state": "server", "uri": settings.uri} | made_by,
-                embedder,
-                writer,
-            )
+        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors)
     finally:
         await embedder.close()
-        await graph.close()
-        audit.close()
+        await hers.close()
 
 
 def choose_embedder(config: Config) -> Embedder:
@@ -119,25 +110,14 @@ def _server(config: Config) -> Neo4jServer:
     return Neo4jServer(config.memory.uri, config.memory.user, password.reveal() if password else "")
 
 
-async def _run_own(store: EmbeddedStore, writer: Writer) -> None:
-    """Keep the store of the box running, whole and saved, until cancelled."""
-    if await is_missing(store, writer.audit):
-        log.error("graph_missing", folder=str(store.folder))
-        await rebuild(store, writer.audit, writer.snapshots)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(store.run(), name="graph: the store's child process")
-        group.create_task(heal(store, writer.audit, writer.snapshots), name="graph: rebuilds a damaged store")
-        group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
-        group.create_task(_finish_forgetting(store, writer), name="graph: a forgetting that broke off")
+def _visitors(config: Config, embedder: Embedder, described: Dialect) -> Visitors:
+    """Return who keeps the graphs of visitors, in stores of the box, whatever the household's own is in."""
 
+    def make(store: EmbeddedStore) -> KeptGraph:
+        return KeptGraph(store.folder.parent, store, embedder, described)
 
-async def _finish_forgetting(store: EmbeddedStore, writer: Writer) -> None:
-    """Go on, once the store is up, with a forgetting that a crash or an outage broke off."""
-    await store.until(State.READY)
-    try:
-        await erasure.finish(writer, store)
-    except MemoryFailure as error:
-        log.warning("forgetting_not_finished", reason=str(error))
+    can_run = find_spec("arcadedb") is not None
+    return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)
 
 
 async def _nothing() -> None:

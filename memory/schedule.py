@@ -40,6 +40,14 @@ def is_due(records: Iterable[Record], now: datetime) -> bool:
     return is_old or writes >= MANY_WRITES or inexact >= INEXACT_WRITES
 
 
+def is_unsaved(records: Iterable[Record]) -> bool:
+    """Say whether the newest snapshot may hold less, or more, than the graph, from the audit log's records in order."""
+    unsaved = False
+    for record in records:
+        unsaved = record.kind != "snapshot" and (unsaved or record.kind in ("attempt", "erased"))
+    return unsaved
+
+
 async def keep_snapshots(
     writer: Writer,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -50,14 +58,21 @@ async def keep_snapshots(
     while True:
         await pause(LOOK_SECONDS)
         try:
-            recent = await asyncio.to_thread(_recent, writer.audit, since)
-            if recent and recent[0].kind == "snapshot":
-                since = recent[0].seq - 1  # what lies before it is not read again, however long the log grows
-            if is_due(recent, now()):
-                await writer.take_snapshot("on schedule")
-                await writer.snapshots.thin()
+            since = await save_if_due(writer, now(), since)
         except MemoryFailure as error:
             log.warning("snapshot_failed", reason=str(error))
+
+
+async def save_if_due(writer: Writer, now: datetime, since: int = 0) -> int:
+    """Take and thin snapshots if one is due, looking at the records after a number; return the next look's number.
+
+    What lies before the last snapshot is not read again, however long the log grows. Raises `MemoryFailure`.
+    """
+    recent = await asyncio.to_thread(_recent, writer.audit, since)
+    if is_due(recent, now):
+        await writer.take_snapshot("on schedule")
+        await writer.snapshots.thin()
+    return recent[0].seq - 1 if recent and recent[0].kind == "snapshot" else since
 
 
 def _recent(audit: AuditLog, since: int) -> list[Record]:

@@ -1,36 +1,70 @@
-"""Tools of a memory that is not everybody's: who does not share it gets a sentence instead."""
+"""Tools of a memory that is not everybody's: who does not share it is lent their own, or gets a sentence instead."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool
+from memory.graph.dialect import Dialect
 
 NOT_SHARED: Final = (
     "this memory is the household's, and whoever speaks is no member of it: answer without it; "
     "journal_search finds what they themselves said"
 )
 
+Lend: TypeAlias = Callable[[str], AbstractAsyncContextManager[Mapping[str, Tool]]]
+"""Lends the tools over an owner's own memory, by name, each taking what the shared one of its name takes. Raises
+`ToolFailed` where they have none: with `NOT_SHARED` as its text for good, with another one for now."""
+
 _ASKER: Final = "event of whoever asks"
 """A name no parameter can have."""
 
 
-def shared(tools: Iterable[Tool], shares: Callable[[str], bool]) -> list[Tool]:
-    """Return the tools, refusing every event whose owner does not share; `shares` is asked at each call.
+def shared(tools: Iterable[Tool], shares: Callable[[str], bool], lend: Lend) -> list[Tool]:
+    """Return the tools; in an event whose owner does not share, each does its work on what is lent to that owner.
 
-    They stay in the list, so that an epoch's tools are the same for everybody.
+    `shares` is asked at each call. The list is the same for everybody, so that an epoch's tools are.
     """
-    return [_guarded(tool, shares) for tool in tools]
+    return [_guarded(tool, shares, lend) for tool in tools]
 
 
-def _guarded(tool: Tool, shares: Callable[[str], bool]) -> Tool:
+def in_another_dialect(tools: Iterable[Tool], dialect: Dialect, described: Dialect) -> list[Tool]:
+    """Return the tools of a store whose answers say so where its Cypher is not the one that everybody's list describes.
+
+    Each answer to a statement, and each refusal, names the dialect; `memory_schema` tells how it differs.
+    """
+    if dialect == described:
+        return [*tools]
+    return [_explained(tool, dialect) for tool in tools]
+
+
+def _guarded(tool: Tool, shares: Callable[[str], bool], lend: Lend) -> Tool:
     async def guarded(**values: object) -> Json:
         asker = values.pop(_ASKER)
-        if not isinstance(asker, Event) or not shares(asker.owner_key):
+        if not isinstance(asker, Event):
             raise ToolFailed(NOT_SHARED)
-        return await tool.function(**values)
+        if shares(asker.owner_key):
+            return await tool.function(**values)
+        async with lend(asker.owner_key) as own:
+            return await own[tool.name].function(**values)
 
     return replace(tool, function=guarded, hidden=(*tool.hidden, (_ASKER, Event)))
+
+
+def _explained(tool: Tool, dialect: Dialect) -> Tool:
+    short = f"{dialect.name}, not what these tools describe: memory_schema tells how it differs"
+    whole: Json = {"name": dialect.name, "reading": [*dialect.reading], "writing": [*dialect.writing]}
+    told: Json = whole if tool.name == "memory_schema" else short
+
+    async def explained(**values: object) -> Json:
+        try:
+            answer = await tool.function(**values)
+        except ToolFailed as error:
+            raise ToolFailed(f"{error} (this memory takes {short})") from error
+        return {"dialect": told, **answer} if isinstance(answer, dict) else answer
+
+    return tool if tool.name == "embedding" else replace(tool, function=explained)

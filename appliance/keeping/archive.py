@@ -8,8 +8,8 @@ import shutil
 import sqlite3
 import tarfile
 import tempfile
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,17 +49,23 @@ class Manifest:
     """SHA-256 of each, by its path."""
 
 
-async def write_archive(config: Config, writer: Writer, path: Path, told: Progress) -> Json:
-    """Write everything into a new file, durable on return; graph and database are of one moment.
+async def write_archive(
+    config: Config,
+    writer: Writer,
+    path: Path,
+    told: Progress,
+    still: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> Json:
+    """Write everything into a new file, durable on return; graphs and database are of one moment.
 
-    The graph is a snapshot of now. Nothing waits for it but who wants to write into the graph. Raises `Problem` when
-    the file is there, `MemoryFailure`, OSError.
+    The household's graph is a snapshot of now; while `still` is entered, the folders of all others hold theirs. Nothing
+    waits for it but who wants to write into a graph. Raises `Problem` when the file is there, `MemoryFailure`, OSError.
     """
     if await asyncio.to_thread(path.exists):
         raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
     with tempfile.TemporaryDirectory(prefix="backup-", dir=config.state_folder) as folder:
         place = Path(folder)
-        async with writer.exclusively() as alone:
+        async with still(), writer.exclusively() as alone:
             snapshot = await alone.snapshot("for a backup")
             await asyncio.to_thread(_gather, config, place)
         print_of = await asyncio.to_thread(fingerprint, snapshot.path)

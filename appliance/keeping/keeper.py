@@ -35,6 +35,7 @@ from appliance.exits import Exit
 from appliance.graph import GraphSide
 from appliance.keeping.archive import write_archive
 from appliance.keeping.progress import Progress
+from appliance.visitors import Visitors
 from memory.audit_record import Record
 from memory.erasure import erase_event
 from memory.graph.dump import Dump, write_dump
@@ -62,6 +63,7 @@ class Keeper:
     store: EmbeddedStore | None
     """None at a server."""
     tools: Mapping[str, Tool]
+    visitors: Visitors
 
     def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
@@ -91,12 +93,15 @@ class Keeper:
             case Past():
                 return await self._past(request, told)
             case Backup():
-                return await write_archive(self.config, self.writer, request.path, told)
+                return await write_archive(self.config, self.writer, request.path, told, self.visitors.still)
         return await self._look(request)
 
     async def erase_event(self, event_id: str) -> int:
-        """Take out of graph, audit log and snapshots what an event wrote; return how many statements it were."""
-        return await erase_event(self.writer, self.store, event_id)
+        """Take out of graph, audit log and snapshots what an event wrote; return how many statements it were.
+
+        Whosever event it was: each has written into one graph, the household's or a visitor's own.
+        """
+        return await erase_event(self.writer, self.store, event_id) + await self.visitors.erase_event(event_id)
 
     async def _look(self, request: ListSnapshots | Diff | ReadAudit | VerifyAudit) -> Json:
         match request:
@@ -181,9 +186,9 @@ class Keeper:
 
 def keeper_of(config: Config, graph: GraphSide) -> Keeper | None:
     """Return who keeps this graph; None when there is none."""
-    if graph.writer is None:
+    if graph.writer is None or graph.visitors is None:
         return None
-    return Keeper(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools})
+    return Keeper(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
 
 
 async def _called(tool: Tool, arguments: Mapping[str, JsonValue], event: Event) -> Json:

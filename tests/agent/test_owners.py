@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
 from agent.mailbox import InHand, Mailbox
 from agent.model.messages import Json
@@ -23,6 +24,8 @@ from memory.journal import Journal
 from memory.recall import Recall
 from memory.tiers import Tiers
 from tests.agent.mind import NOON, TestMind, a_mind
+from tests.appliance.keeping.boxes import KeptBox
+from tests.appliance.visiting import at_home, spying_in
 from tests.fakes import ScriptedModel, calls
 from tests.memory.tier_fixtures import WordEmbedder
 
@@ -35,23 +38,12 @@ EMBEDDER = WordEmbedder(words=tuple(SECRETS.values()))
 ENDS = calls(("complete_event", "{}"), prefix="end")
 
 
-def graph_tool() -> Tool:
-    """Stand for the household's graph: it gives whoever may ask what the household knows."""
-
-    async def memory_query(cypher: str) -> Json:
-        """Look into the graph."""
-        return f"{cypher}: {SECRETS[HOUSEHOLD]}"
-
-    return tool(memory_query)
-
-
 def tools(journal: Journal, mailbox: Mailbox) -> list[Tool]:
     return [
         journal_tool(journal),
         journal_read_tool(journal),
         recall_tool(Recall(journal.database, EMBEDDER)),
         *timer_tools(mailbox, lambda: NOON),
-        *shared([graph_tool()], lambda owner: owner == HOUSEHOLD),
     ]
 
 
@@ -81,7 +73,7 @@ owners = st.sampled_from(OWNERS)
 
 
 @st.composite
-def looks(draw: st.DrawFn, ids: Sequence[str]) -> tuple[str, dict[str, Json]]:
+def looks(draw: st.DrawFn, ids: Sequence[str], spying: Sequence[str]) -> tuple[str, dict[str, Json]]:
     """Return one call of one tool with what she might be talked into asking."""
     said, one = draw(words) or "x", draw(st.sampled_from([*ids, *SECRETS.values()]))
     choices: list[tuple[str, dict[str, Json]]] = [
@@ -91,19 +83,34 @@ def looks(draw: st.DrawFn, ids: Sequence[str]) -> tuple[str, dict[str, Json]]:
         ("list_timers", {}),
         ("cancel_timer", {"which": one}),
         ("check_mailbox", {}),
-        ("memory_query", {"cypher": said}),
+        ("memory_query", {"cypher": draw(st.sampled_from([said, *spying]))}),
+        ("memory_write", {"cypher": draw(st.sampled_from([said, *spying]))}),
+        ("memory_schema", {}),
+        ("embedding", {"text": said}),
     ]
     return draw(st.sampled_from(choices))
 
 
 class Speaking:
-    """One state in which everybody has spoken, and the tools over it, on an event loop that outlives the examples."""
+    """One state in which everybody has spoken and written into their graph, and the tools over it.
+
+    On an event loop that outlives the examples.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.runner = asyncio.Runner()
         self.stack = AsyncExitStack()
         self.model = ScriptedModel()
-        self.mind = self.runner.run(self.stack.enter_async_context(a_mind(folder, [self.model], tools)))
+        box = KeptBox(folder / "graphs")
+        house = self.runner.run(self.stack.enter_async_context(at_home(box.config())))
+        for owner, secret in SECRETS.items():
+            self.runner.run(
+                house.desk.write(owner, f"CREATE (:{secret} {{{secret}: $x}})-[:to_{secret}]->()", x=secret)
+            )
+        self.spying = [each for other in OWNERS for each in spying_in(box.state, other)]
+        graph = house.desk.tools.values()
+        a_whole = a_mind(folder, [self.model], lambda journal, mailbox: [*tools(journal, mailbox), *graph])
+        self.mind = self.runner.run(self.stack.enter_async_context(a_whole))
         self.ids = self.runner.run(everybody_speaks(self.mind, self.model))
         self.tools = {each.name: each for each in self.mind.mind.registry}
 
@@ -128,7 +135,7 @@ def speaking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Speaking]:
 @given(data=st.data())
 def test_no_tool_tells_an_owner_what_is_another_s(speaking: Speaking, data: st.DataObject) -> None:
     owner = data.draw(owners)
-    name, arguments = data.draw(looks(speaking.ids))
+    name, arguments = data.draw(looks(speaking.ids, speaking.spying))
     answer = speaking.look(owner, name, arguments)
     for asked in arguments.values():  # an answer may name what was asked for
         answer = answer.replace(str(asked), "")
@@ -171,12 +178,29 @@ async def test_each_owner_finds_what_is_theirs(tmp_path: Path) -> None:
                 assert [each.words for each in await view(owner)] == [f"Remember the {secret}."]
 
 
-async def test_who_does_not_share_the_graph_is_told_so() -> None:
-    [asked] = shared([graph_tool()], lambda owner: owner == HOUSEHOLD)
-    ours = await run_tool(asked, '{"cypher": "x"}', Call("c", Event("user_text")))
-    theirs = await run_tool(asked, '{"cypher": "x"}', Call("c", Event("user_text", owner_key=OWNERS[1])))
-    assert ours == "x: hedgehog"
-    assert theirs == f"error: {NOT_SHARED}"
+def graph_tool(holds: str) -> Tool:
+    """Stand for a graph that gives whoever may ask all that it holds."""
+
+    async def memory_query(event: Event, cypher: str) -> Json:
+        """Look into the graph."""
+        return f"{event.owner_key[0]} {cypher}: {holds}"
+
+    return tool(memory_query)
+
+
+async def test_who_does_not_share_the_graph_is_lent_their_own_or_told_so() -> None:
+    @asynccontextmanager
+    async def lend(owner: str) -> AsyncIterator[dict[str, Tool]]:
+        if owner != OWNERS[1]:
+            raise ToolFailed(NOT_SHARED)
+        yield {"memory_query": graph_tool(SECRETS[owner])}
+
+    household = graph_tool(SECRETS[HOUSEHOLD])
+    [asked] = shared([household], lambda owner: owner == HOUSEHOLD, lend)
+    assert asked.spec == household.spec
+    events = [Event("user_text", owner_key=owner) for owner in OWNERS]
+    told = [await run_tool(asked, '{"cypher": "x"}', Call("c", event)) for event in events]
+    assert told == ["h x: hedgehog", "a x: albatross", f"error: {NOT_SHARED}"]
 
 
 class Kept:

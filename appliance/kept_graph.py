@@ -1,0 +1,69 @@
+"""A graph with all that keeps it, in any folder: audit log, snapshots, the one writer, healing, and its tools."""
+
+import asyncio
+from pathlib import Path
+
+import structlog
+
+from agent.tools.memory import memory_tools
+from agent.tools.sharing import in_another_dialect
+from memory.audit import AuditLog
+from memory.embedding import Embedder, Handles
+from memory.erasure import finish
+from memory.errors import MemoryFailure
+from memory.graph.dialect import Dialect
+from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.graph import Graph
+from memory.graph.store import Neo4jServer
+from memory.rebuild import heal, is_missing, rebuild
+from memory.schedule import keep_snapshots
+from memory.snapshot import Snapshots
+from memory.writer import Writer
+
+log = structlog.get_logger()
+
+
+class KeptGraph:
+    """The household's graph, or a visitor's: nothing is started or connected before `run`, or a first statement."""
+
+    def __init__(
+        self, folder: Path, store: EmbeddedStore | Neo4jServer, embedder: Embedder, described: Dialect | None = None
+    ) -> None:
+        """Audit log and snapshots are in the folder; handles of vectors are this graph's alone.
+
+        `described` is the dialect that everybody's list of tools describes, where it is not this store's own.
+        """
+        audit = AuditLog(folder / "audit")
+        self.store = store if isinstance(store, EmbeddedStore) else None
+        """None at a server."""
+        self.writer = Writer(Graph(store), audit, Snapshots(folder / "snapshots", audit))
+        tools = memory_tools(self.writer, Handles(embedder))
+        self.tools = in_another_dialect(tools, store.dialect, described or store.dialect)
+        self.settled = asyncio.Event()
+        """It was reached once, and what a crash had broken off was finished."""
+
+    async def run(self) -> None:
+        """Keep it saved, and a store of ours running and whole, until cancelled."""
+        writer, store = self.writer, self.store
+        if store is not None and await is_missing(store, writer.audit):
+            await rebuild(store, writer.audit, writer.snapshots)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
+            group.create_task(self._settle(), name="graph: a restore, or a forgetting, that broke off")
+            if store is not None:
+                group.create_task(store.run(), name="graph: the store's child process")
+                group.create_task(heal(store, writer.audit, writer.snapshots), name="graph: rebuilds a damaged store")
+
+    async def close(self) -> None:
+        """Close connections and audit log; not used after."""
+        await self.writer.graph.close()
+        self.writer.audit.close()
+
+    async def _settle(self) -> None:
+        if self.store is not None:
+            await self.store.until(State.READY)
+            try:
+                await finish(self.writer, self.store)
+            except MemoryFailure as error:
+                log.warning("forgetting_not_finished", reason=str(error))
+        self.settled.set()

@@ -1,0 +1,243 @@
+"""Graphs of visitors: each in a folder and a process of its own, which runs while it is used and a little longer."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from agent.errors import ToolFailed
+from agent.model.messages import Json
+from agent.tools.sharing import NOT_SHARED
+from agent.tools.tool import Tool
+from appliance.kept_graph import KeptGraph
+from memory.audit import AuditLog
+from memory.erasure import erase_event
+from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
+from memory.graph.embedded import EmbeddedStore
+from memory.identity import is_public_key
+from memory.schedule import is_unsaved, save_if_due
+
+RUNNING: Final = 2
+"""Stores at a time, 36 MB of their own each when small. One event is in hand: the other store is of the one before."""
+
+UNUSED_SECONDS: Final = 300.0
+"""After which a store is stopped: a pause in a conversation is shorter."""
+
+LOOK_SECONDS: Final = 30.0
+
+OPEN_SECONDS: Final = 8.0
+"""That a call waits for a start (under one on an idle machine) or a rebuild, which goes on beside; with a statement's
+own 10 s it stays within a tool's time."""
+
+log = structlog.get_logger()
+
+
+class _Life:
+    """A visitor's graph from start to stop."""
+
+    def __init__(self, kept: KeptGraph, store: EmbeddedStore, now: float) -> None:
+        self.kept = kept
+        self.store = store
+        self.users = 0
+        self.used_at = now
+        """Seconds of the clock."""
+        self.unwanted = asyncio.Event()
+        """It is to stop: nobody uses it, and nobody is given it any more."""
+        self.ended = asyncio.Event()
+
+    async def up(self) -> None:
+        """Return when it is up, and settled. Raises `GraphUnavailable` with the reason when it does not come up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self.kept.settled.wait()
+        if not self.kept.settled.is_set():
+            reason = self.store.reason or "it is still being put in order"
+            raise GraphUnavailable(f"the memory is not available now: {reason}; try again in a moment")
+
+    async def run(self) -> None:
+        """Keep it running until it is unwanted, then save it if that is due."""
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(self.kept.run(), name="graph: a visitor's")
+            await self.unwanted.wait()
+            try:
+                await save_if_due(self.kept.writer, datetime.now(UTC))
+            except (MemoryFailure, OSError) as error:
+                log.warning("snapshot_failed", reason=str(error))
+            running.cancel()
+
+
+class Visitors:
+    """Lends each visitor their own graph, at most so many of them, `RUNNING` at a time.
+
+    Guarantees: a graph is reached by its owner's events alone, in a process and a folder that holds nobody else's;
+    none is started before its first use; it is settled before that use; who wrote nothing leaves nothing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        make: Callable[[EmbeddedStore], KeptGraph],
+        most: int,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`folder` has one for each owner key; `make` keeps what is in its store; `most` of them there may be."""
+        self.folder = folder
+        self._make = make
+        self._most = most
+        self._clock = clock
+        self._pause = pause
+        self._group: asyncio.TaskGroup | None = None
+        self._lives: dict[str, _Life] = {}
+        self._starting = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    def keys(self) -> list[str]:
+        """Return whose graphs are on the disk."""
+        there = self.folder.iterdir() if self.folder.is_dir() else ()
+        return sorted(one.name for one in there if is_public_key(one.name))
+
+    def running(self) -> list[str]:
+        """Return whose run now, or are on their way."""
+        return sorted(self._lives)
+
+    def describe(self) -> Json:
+        """Say how many there are, may be, and run; not whose."""
+        return {"graphs": len(self.keys()), "most": self._most, "running": len(self._lives)}
+
+    async def run(self) -> None:
+        """Host the graphs that are asked for, and stop those that nobody uses, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            try:
+                while True:
+                    await self._pause(LOOK_SECONDS)
+                    for life in self._lives.values():
+                        if not life.users and self._clock() - life.used_at >= UNUSED_SECONDS:
+                            life.unwanted.set()
+            finally:
+                self._group = None
+
+    @asynccontextmanager
+    async def lend(self, owner_key: str) -> AsyncIterator[Mapping[str, Tool]]:
+        """Lend the tools over a visitor's own graph, by name. Raises `ToolFailed` where they can have none."""
+        if not self._may_have(owner_key):
+            raise ToolFailed(NOT_SHARED)
+        try:
+            async with self.of(owner_key) as kept:
+                yield {tool.name: tool for tool in kept.tools}
+        except MemoryFailure as error:
+            raise ToolFailed(str(error)) from error
+
+    @asynccontextmanager
+    async def of(self, owner_key: str) -> AsyncIterator[KeptGraph]:
+        """Lend a visitor's graph, started where it does not run. Raises `GraphUnavailable`."""
+        life = await self._taken(owner_key)
+        try:
+            await life.up()
+            yield life.kept
+        finally:
+            life.users -= 1
+            life.used_at = self._clock()
+            self._freed.set()
+
+    async def erase_event(self, event_id: str) -> int:
+        """Take out of every graph what an event wrote; return how many statements it were. Raises `MemoryFailure`."""
+        erased = 0
+        for owner_key in await asyncio.to_thread(self.keys):
+            if await asyncio.to_thread(self._wrote, owner_key, event_id):
+                async with self.of(owner_key) as kept:
+                    erased += await erase_event(kept.writer, kept.store, event_id)
+        return erased
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """Let nobody write into any of these graphs; their snapshots and audit logs then hold all that is in them.
+
+        One that does not come up is left as it is, which is told: its audit log has every write even so.
+        """
+        for owner_key in await asyncio.to_thread(self.keys):
+            await self._save(owner_key)
+        async with self._starting, AsyncExitStack() as stack:
+            for life in [*self._lives.values()]:
+                try:
+                    await stack.enter_async_context(life.kept.writer.exclusively())
+                except MemoryFailure as error:
+                    log.warning("visitor_graph_not_saved", reason=str(error))
+            yield
+
+    async def _save(self, owner_key: str) -> None:
+        try:
+            if await asyncio.to_thread(lambda: is_unsaved(AuditLog(self.folder / owner_key / "audit").records())):
+                async with self.of(owner_key) as kept:
+                    await kept.writer.take_snapshot("for a backup")
+        except MemoryFailure as error:
+            log.warning("visitor_graph_not_saved", reason=str(error))
+
+    def _may_have(self, owner_key: str) -> bool:
+        there = self.keys()
+        return is_public_key(owner_key) and self._most > 0 and (owner_key in there or len(there) < self._most)
+
+    def _wrote(self, owner_key: str, event_id: str) -> bool:
+        records = AuditLog(self.folder / owner_key / "audit").records()
+        return any(record.facts.get("event_id") == event_id for record in records)
+
+    async def _taken(self, owner_key: str) -> _Life:
+        """Return the life of a graph, counted as used; begun, and the one unused for longest ended, where need be."""
+        async with self._starting:
+            if self._group is None:
+                raise GraphUnavailable("the memory is not available now: it is not running")
+            life = self._lives.get(owner_key)
+            if life is not None and life.unwanted.is_set():
+                await life.ended.wait()
+                life = None
+            if life is None:
+                await self._make_room()
+                life = self._began(owner_key, self._group)
+            life.users += 1
+            return life
+
+    async def _make_room(self) -> None:
+        while len(self._lives) >= RUNNING:
+            unused = [life for life in self._lives.values() if not life.users]
+            if unused:
+                oldest = min(unused, key=lambda life: life.used_at)
+                oldest.unwanted.set()
+                await oldest.ended.wait()
+            else:
+                self._freed.clear()
+                await self._freed.wait()
+
+    def _began(self, owner_key: str, group: asyncio.TaskGroup) -> _Life:
+        """Begin a life. Raises `StateUnusable` where the folder takes nothing."""
+        folder = self.folder / owner_key
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
+        store = EmbeddedStore(folder / "graph")
+        life = self._lives[owner_key] = _Life(self._make(store), store, self._clock())
+        group.create_task(self._live(owner_key, life), name="graph: a visitor's")
+        return life
+
+    async def _live(self, owner_key: str, life: _Life) -> None:
+        try:
+            await life.run()
+        finally:
+            await life.kept.close()
+            await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
+            del self._lives[owner_key]
+            life.ended.set()
+
+
+def _leave_nothing(folder: Path) -> None:
+    """Remove the folder of who wrote nothing. Blocking."""
+    if not any(file.stat().st_size for file in (folder / "audit").glob("*")):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """What she knows of herself, out of the running configuration."""
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from agent.prompts import Self
@@ -34,7 +35,17 @@ def _leaving(config: Config, model: str) -> tuple[str, ...]:
         "your graph, to": "" if _is_here(_host(memory.uri)) else _host(memory.uri),
         "texts you make vectors of, to": _host(memory.embedding_url) if memory.embeddings == "api" else "",
     }
-    return tuple(f"{what} {where}" for what, where in hosts.items() if where and not _is_here(where))
+    told = [f"{what} {where}" for what, where in hosts.items() if where and not _is_here(where)]
+    return (*told, *_given_to_servers(config))
+
+
+def _given_to_servers(config: Config) -> Iterator[str]:
+    """Yield where the arguments of other programs' tools go; what a program here sends on, only it knows."""
+    for name, server in config.mcp.items():
+        if server.command:
+            yield f"what you give the tools of {name}, a program here, to wherever that sends it"
+        elif not _is_here(host := _host(server.url)):
+            yield f"what you give the tools of {name}, to {host}"
 
 
 def _is_here(name: str) -> bool:

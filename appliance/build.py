@@ -24,6 +24,7 @@ from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
 from agent.tools.journal_read import journal_read_tool
+from agent.tools.mcp.servers import McpServers
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.test_tool import test_tool
@@ -45,6 +46,7 @@ from appliance.speaking.interruption import Interruption
 from appliance.speaking.quiet import QuietOutlet
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.state import State, open_state
+from appliance.tool_servers import servers_of
 
 CONTEXT_SHARE: Final = 0.75
 """Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
@@ -57,6 +59,7 @@ class Box:
     senses: Senses
     interruption: Interruption
     mind: Loop
+    servers: McpServers
     graph: GraphSide
     memory: MemorySide
     owners: Owners
@@ -102,7 +105,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         know_room(models, contexts)
         owners.on_change = contexts.renew
         thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
-        mind = _mind(
+        mind, servers = _mind(
             config,
             state,
             [*memory.tools, *graph.tools_of(owners.shares_graph)],
@@ -116,6 +119,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             "interruptions": interruption.describe,
             "models": choice.describe,
             "graph": graph.describe,
+            **({"mcp": servers.describe} if config.mcp else {}),
             "state": memory.retention.describe,
         }
         most = config.mind.max_tool_calls
@@ -126,12 +130,13 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
-        yield Box(senses, interruption, mind, graph, memory, owners, household, door, partial(_warm, models, tokens))
+        warm = partial(_warm, models, tokens)
+        yield Box(senses, interruption, mind, servers, graph, memory, owners, household, door, warm)
 
 
 def _mind(
     config: Config, state: State, tools: Sequence[Tool], thinking: Thinking, situation: Sequence[SituationProvider]
-) -> Loop:
+) -> tuple[Loop, McpServers]:
     desk, outlet, contexts = Desk(), thinking.outlet, thinking.contexts
     zone = str(config.zone)
     registry = ToolRegistry(
@@ -146,12 +151,13 @@ def _mind(
             *tools,
         ]
     )
+    servers = McpServers(servers_of(config), registry, thinking.owners.shares_graph)
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
     prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
     loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls = config.mind.max_tool_calls
-    return loop
+    return loop, servers
 
 
 def _considerate(config: Config, state: State, voice: Outlet) -> Outlet:

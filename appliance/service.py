@@ -80,6 +80,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
                 start(ears.devices.run(), name="devices: watched, opened again, told of")
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mind.watch(), name="mind: what a person says while an event is in hand")
+            start(box.servers.run(), name="mcp: servers of tools, each in a task of its own")
             start(senses.mouth.run(), name="mouth: sentences to sound")
             start(senses.reflexes.run(), name="reflexes: words that act beside the mind")
             start(box.interruption.run(), name="mouth: goes on when it was nothing")

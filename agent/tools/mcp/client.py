@@ -33,12 +33,6 @@ from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.mcp.stdio import running
 
-ANSWER_SECONDS: Final = 60.0
-"""For each step of the handshake: a program may have to be fetched first."""
-
-LIST_SECONDS: Final = 10.0
-"""For a page of its tools."""
-
 MOST_PAGES: Final = 20
 """Of a list of tools; a list may go on for ever."""
 
@@ -72,15 +66,15 @@ class Connection:
             await self._news.wait()
         self._news.clear()
 
-    async def tools(self) -> list[Offered]:
-        """Return the tools it has now, in its order. Raises `ServerLost` when it does not tell them."""
+    async def tools(self, seconds: float) -> list[Offered]:
+        """Return the tools it has now, in its order; raises `ServerLost` when a page of them takes longer."""
         found: list[Offered] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
-            with anyio.move_on_after(LIST_SECONDS) as waited:
+            with anyio.move_on_after(seconds) as waited:
                 page = await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
             if waited.cancelled_caught:
-                raise ServerLost(f"it did not tell its tools within {LIST_SECONDS:g} s")
+                raise ServerLost(f"it did not tell its tools within {seconds:g} s")
             found += [
                 Offered(
                     tool.name,
@@ -137,8 +131,8 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(server: Server, say: Callable[[str], None]) -> AsyncGenerator[Connection]:
-    """Connect to a server; `say` is given what its program says to people.
+async def connected(server: Server, say: Callable[[str], None], seconds: float) -> AsyncGenerator[Connection]:
+    """Connect to a server, with so many seconds for its answers; `say` is given what its program says to people.
 
     To be entered and left in one task, which is cancelled inside when the connection breaks. Raises `ServerLost` with
     the reason, for a person, when it cannot be reached, breaks the protocol or goes away; nothing else that a server
@@ -151,27 +145,21 @@ async def connected(server: Server, say: Callable[[str], None]) -> AsyncGenerato
             news.set()
 
     try:
-        async with _client(server, say, heard) as client, anyio.create_task_group() as group:
-            connection = Connection(server, client, news)
-            group.start_soon(connection.follow)
-            yield connection
-            group.cancel_scope.cancel()
+        async with AsyncExitStack() as parts:
+            transport: Transport
+            if server.command:
+                transport = running(server, say)
+            else:
+                http = await parts.enter_async_context(client_for(server))
+                transport = streamable_http_client(server.url, http_client=http)
+            client = Client(transport, read_timeout_seconds=seconds, message_handler=heard, client_info=US, cache=None)
+            connection = Connection(server, await parts.enter_async_context(client), news)
+            async with anyio.create_task_group() as group:
+                group.start_soon(connection.follow)
+                yield connection
+                group.cancel_scope.cancel()
     except Exception as error:  # whatever a stranger brought about in four libraries: it costs this connection only
         raise ServerLost(reason_of(server, error)) from error
-
-
-@asynccontextmanager
-async def _client(server: Server, say: Callable[[str], None], heard: MessageHandlerFnT) -> AsyncGenerator[Client]:
-    async with AsyncExitStack() as parts:
-        transport: Transport
-        if server.command:
-            transport = running(server, say)
-        else:
-            http = await parts.enter_async_context(client_for(server))
-            transport = streamable_http_client(server.url, http_client=http)
-        yield await parts.enter_async_context(
-            Client(transport, read_timeout_seconds=ANSWER_SECONDS, message_handler=heard, client_info=US, cache=None)
-        )
 
 
 def reason_of(server: Server, error: BaseException) -> str:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import structlog
 
@@ -33,6 +33,10 @@ class Pace:
     """After a connection that lived so long the next delay is the first again."""
     look: float = 60.0
     """Between two looks at a server that says nothing: whether it lives, and which tools it has."""
+    answers: float = 10.0
+    """For a page of its tools."""
+    begins: float = 60.0
+    """For its part of the handshake: a program may have to be fetched first."""
 
     def after(self, delay: float, lived: float) -> float:
         """Return the delay that follows on one, after a connection that lived so many seconds."""
@@ -60,6 +64,7 @@ class Owner:
         self.state: State = "connecting"
         self.reason = "it is being connected"
         """Why it is not connected, to follow on its name."""
+        self._entered: dict[State, asyncio.Event] = {state: asyncio.Event() for state in get_args(State)}
         self.losses = 0
         """How often a connection ended, or could not be made."""
         self._offered: list[Offered] | None = None
@@ -89,11 +94,15 @@ class Owner:
             connection.look()
             raise
 
+    async def until(self, state: State) -> None:
+        """Wait until it is in this state."""
+        await self._entered[state].wait()
+
     async def _live(self, connected: "Callable[..., AbstractAsyncContextManager[Connection]]") -> None:
         try:
-            async with connected(self.server, self._say) as connection:
+            async with connected(self.server, self._say, self._pace.begins) as connection:
                 while True:
-                    self._has(await connection.tools(), connection)
+                    self._has(await connection.tools(self._pace.answers), connection)
                     await connection.news(self._pace.look)
         finally:
             self._connection = None
@@ -104,13 +113,18 @@ class Owner:
             self._offer(offered)
         self._connection = connection
         if self.state != "connected":
-            self.state, self.reason = "connected", ""
+            self._become("connected", "")
             log.info("mcp_server_connected", server=self.server.name, tools=len(offered))
 
     def _is_lost(self, reason: str, delay: float) -> None:
-        self.state, self.reason = "lost", reason
+        self._become("lost", reason)
         self.losses += 1
         log.warning("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
+
+    def _become(self, state: State, reason: str) -> None:
+        self._entered[self.state].clear()
+        self.state, self.reason = state, reason
+        self._entered[state].set()
 
     def _say(self, line: str) -> None:
         log.debug("mcp_server_said", server=self.server.name, words=line)

@@ -43,23 +43,24 @@ class McpServers:
         self._ours = frozenset(registry.names)
         self._shares = shares
         """Whether an owner may use the household's tools, by its key; asked at each call."""
-        self._owners = {server.name: Owner(server, partial(self._joins, server.name), pace) for server in servers}
+        self.owners = {server.name: Owner(server, partial(self._joins, server.name), pace) for server in servers}
+        """By the server's name."""
         self._chosen: dict[str, Chosen] = {}
 
     async def run(self) -> None:
         """Run the owner task of each server until cancelled; return at once when there is none."""
         async with asyncio.TaskGroup() as group:
-            for name, owner in self._owners.items():
+            for name, owner in self.owners.items():
                 group.create_task(owner.run(), name=f"mcp: {name}")
 
     def describe(self) -> Mapping[str, Json]:
         """Return of each server whether it is connected, how many tools it has here, and what is wrong."""
-        return {name: _told(owner, self._chosen.get(name, Chosen())) for name, owner in self._owners.items()}
+        return {name: _told(owner, self._chosen.get(name, Chosen())) for name, owner in self.owners.items()}
 
     def _joins(self, name: str, offered: Sequence[Offered]) -> None:
         """Have these tools of a server from now on."""
-        owner = self._owners[name]
-        found = chosen(owner.server, offered, self._ours, share_of(len(self._owners)))
+        owner = self.owners[name]
+        found = chosen(owner.server, offered, self._ours, share_of(len(self.owners)))
         self._registry.join(name, [self._tool(owner, spec, tool) for spec, tool in found.tools])
         self._chosen[name] = found
         if wrong := _left_out(found):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 4_000_000
 """Of one message; a program that sends a longer one is ended."""
 
-STOP_SECONDS: Final = 2.0
+STOP_SECONDS: Final = 1.0
 """For each step: it is to end by itself once its input does, then it is asked to, then it is killed."""
 
 LAST_LINES: Final = 3
@@ -44,6 +44,8 @@ class Program:
         self._say = say
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._is_wanted = True
+        self._is_read = asyncio.Event()
+        """Set when nobody takes its messages any more."""
 
     async def read(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Hand on its messages. Raises `ServerLost` at their end, unless it was stopped."""
@@ -60,6 +62,8 @@ class Program:
             raise ServerLost(f"it sent a message of more than {MOST_BYTES // 1_000_000} MB") from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
+        finally:
+            self._is_read.set()
         if self._is_wanted:
             raise ServerLost(await self._end())
 
@@ -89,13 +93,23 @@ class Program:
         self._is_wanted = False
         assert self._process.stdin is not None
         self._process.stdin.close()
-        for number in (None, signal.SIGTERM, signal.SIGKILL):
-            if number is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, number)
-            with anyio.move_on_after(STOP_SECONDS):
-                await self._process.wait()
-                return
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._drain)
+            for number in (None, signal.SIGTERM, signal.SIGKILL):
+                if number is not None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(self._process.pid, number)
+                with anyio.move_on_after(STOP_SECONDS):
+                    await self._process.wait()
+                    break
+            group.cancel_scope.cancel()
+
+    async def _drain(self) -> None:
+        """Read what nobody wants any more: until the pipes are at their end, the process counts as there."""
+        assert self._process.stdout is not None
+        await self._is_read.wait()
+        while await self._process.stdout.read(MOST_BYTES):
+            pass
 
     def _heard(self, line: bytes) -> None:
         if words := plain(line[: 4 * _LINE].decode(errors="replace"), _LINE):
@@ -107,10 +121,10 @@ class Program:
             await self._process.wait()
         code = self._process.returncode
         if code is None:
-            how = "closed its output"
-        else:
-            how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
-        return " / ".join([f"its program {how}", *self._last])
+            return "its program closed its output"
+        if code < 0:
+            return f"its program was killed by {signal.Signals(-code).name}"
+        return " / ".join([f"its program ended with code {code}", *self._last])
 
 
 @asynccontextmanager

@@ -1,0 +1,75 @@
+"""An MCP server of a few lines, of the year 2025, for what the official package would not do: KIND FOLDER.
+
+It tells the tools of FOLDER/tools.json, read at each question, and answers a call with its arguments. KIND is
+
+- lawful: just that;
+- chatty: greets people on standard output;
+- endless: writes a line without end;
+- quits: ends with a sentence;
+- stubborn: ends by no request;
+- slow: answers no call, tells a change instead, and another when the call is cancelled;
+- wrong: answers a call with what is no result;
+- lists: has a list of tools without end.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+kind, folder = sys.argv[1], Path(sys.argv[2])
+(folder / "pid").write_text(str(os.getpid()))
+
+
+def write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def say(**message: object) -> None:
+    write(json.dumps({"jsonrpc": "2.0", **message}))
+
+
+def result_of(method: str, params: dict[str, Any]) -> object:
+    if method == "initialize":
+        return {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "bare", "version": "1"},
+        }
+    if method == "tools/list":
+        more = {"nextCursor": "more"} if kind == "lists" else {}
+        return {"tools": json.loads((folder / "tools.json").read_text()), **more}
+    if kind == "wrong":
+        return {"content": "no list"}
+    return {"content": [{"type": "text", "text": f"{params['name']} {json.dumps(params['arguments'])}"}]}
+
+
+def answer(asked: dict[str, Any]) -> None:
+    if asked["method"] not in ("initialize", "tools/list", "tools/call"):
+        say(id=asked["id"], error={"code": -32601, "message": "no such method"})
+    elif kind == "slow" and asked["method"] == "tools/call":
+        say(method="notifications/tools/list_changed")
+    else:
+        say(id=asked["id"], result=result_of(asked["method"], asked.get("params", {})))
+
+
+if kind == "quits":
+    sys.exit("there is no configuration here")
+if kind == "endless":
+    while True:
+        sys.stdout.write("x" * 100_000)
+if kind == "chatty":
+    write("Welcome to the bare server!")
+if kind == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "notifications/cancelled":
+        say(method="notifications/tools/list_changed")
+    if "id" in asked:
+        answer(asked)
+if kind == "stubborn":
+    signal.pause()

@@ -1,0 +1,175 @@
+"""MCP servers as real programs, on stdio and over HTTP on loopback: killed, frozen, changed, called all the while."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.tools.mcp.owner import Pace
+from agent.tools.tool import MAX_OBSERVATION
+from tests.agent.mcp_house import a_house, a_tool, bare, gone, of_command, of_program, over_http, process_of
+from tests.processes import ROOT
+
+pytestmark = pytest.mark.shows("B13")
+
+
+async def test_tools_of_a_program_join_survive_its_death_and_change_when_it_says_so(tmp_path: Path) -> None:
+    async with a_house(of_program(tmp_path, timeout=0.5)) as house:
+        await house.connected("here")
+        first = process_of(tmp_path)
+        assert [*house.registry.names] == sorted(house.registry.names)
+        assert {"here_add", "here_long", "memory_query"} <= set(house.registry.names)
+        assert house.servers.describe() == {"here": {"state": "connected", "tools": 8, "losses": 0}}
+        effects = {tool.name: tool.effect for tool in house.registry}
+        assert (effects["here_add"], effects["here_long"]) == ("pure", "irreversible")
+
+        assert await house.call("here_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.call("here_picture") == "(an image, image/png, 3 kB: it cannot be shown to you)"
+        long = await house.call("here_long", '{"characters": 50000}')
+        assert long == f"{'x' * MAX_OBSERVATION}… (cut: {50_000 - MAX_OBSERVATION} more characters)"
+        assert (await house.call("here_fail")).startswith("error: Error executing tool fail")
+        assert "Field required" in await house.call("here_add", '{"a": 1}')
+        assert (await house.call("here_add", "[1]")).startswith("error: here_add was called with wrong arguments")
+        refused = await house.call("here_add", '{"a": 1, "b": 1}', owner="a stranger's key")
+        assert refused.startswith("error: the tools of here are the household's")
+
+        slow = await house.call("here_sleep")
+        assert slow == "error: here did not answer within 0.5 s, and was told to stop"
+        assert await house.call("here_add", '{"a": 2, "b": 3}') == "5"
+        assert (tmp_path / "cancelled").exists(), "the server was told"
+
+        names, before = house.registry.names, house.registry.specs
+        died = await house.call("here_die")
+        assert died == "error: here went away before it answered; look whether die took effect before you repeat it"
+        assert await house.lost("here") == "its program was killed by SIGKILL"
+        away = await house.call("here_add", '{"a": 2, "b": 3}')
+        assert away.startswith("error: unavailable: here: its program was killed by SIGKILL; do without it")
+        assert house.registry.specs == before, "what it offered stays"
+        await house.connected("here")
+        assert process_of(tmp_path) != first
+        assert await house.call("here_add", '{"a": 2, "b": 3}') == "5"
+        assert house.registry.names == names
+
+        assert await house.call("here_grow") == "growing"
+        await house.joined("here_grown")
+        assert house.registry.find("here_add") is None
+        assert await house.call("here_grown") == "grown"
+    await gone(process_of(tmp_path))
+
+
+async def test_a_server_over_http_may_come_late_be_killed_and_come_back(tmp_path: Path) -> None:
+    async with over_http(tmp_path) as program, a_house(program.server) as house:
+        assert await house.lost("there") == f"nothing answers at {program.server.url} (ConnectError)"
+        await program.start()
+        await house.connected("there")
+        assert await house.call("there_add", '{"a": 2, "b": 3}') == "5"
+        await program.kill()
+        await house.lost("there")
+        assert (await house.call("there_add", '{"a": 2, "b": 3}')).startswith("error: unavailable: there: ")
+        assert "there_add" in house.registry.names
+        await program.start()
+        await house.connected("there")
+        assert await house.call("there_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.call("there_grow") == "growing"
+        await house.joined("there_grown")
+        assert await house.call("there_grown") == "grown"
+
+
+async def test_a_frozen_server_is_found_out_by_a_call_and_started_anew(tmp_path: Path) -> None:
+    frozen = bare(tmp_path, a_tool("look"), timeout=0.2)
+    pace = Pace(first=0.02, longest=0.3, look=30.0, answers=0.3)
+    async with a_house(frozen, pace=pace) as house:
+        await house.connected("bare")
+        first = process_of(tmp_path)
+        os.kill(first, signal.SIGSTOP)
+        assert "did not answer within 0.2 s" in await house.call("bare_look")
+        assert await house.lost("bare") == "it did not tell its tools within 0.3 s"
+        await gone(first)
+        await house.connected("bare")
+        assert await house.call("bare_look") == "look {}"
+
+
+async def test_whoever_breaks_off_a_call_has_the_server_told(tmp_path: Path) -> None:
+    slow = bare(tmp_path, a_tool("wait"), kind="slow")
+    async with a_house(slow) as house, asyncio.TaskGroup() as group:
+        await house.connected("bare")
+        bare(tmp_path, a_tool("wait"), a_tool("begun"))
+        call = group.create_task(house.call("bare_wait"))
+        await house.joined("bare_begun")
+        bare(tmp_path, a_tool("wait"), a_tool("ended"))
+        call.cancel()
+        await house.joined("bare_ended")
+    assert call.cancelled()
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("quits", "its program ended with code 1 / there is no configuration here"),
+        ("endless", "it sent a message of more than 4 MB"),
+    ],
+)
+async def test_a_server_that_cannot_work_is_told_of_in_a_sentence(tmp_path: Path, kind: str, reason: str) -> None:
+    async with a_house(bare(tmp_path, kind=kind)) as house:
+        assert await house.lost("bare") == reason
+        assert house.servers.describe()["bare"] == {"state": "lost", "tools": 0, "losses": 1, "reason": reason}
+
+
+async def test_what_is_no_protocol_is_passed_over(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, a_tool("look"), kind="chatty")) as house:
+        await house.connected("bare")
+        assert await house.call("bare_look", '{"at": "the sea"}') == 'look {"at": "the sea"}'
+
+
+async def test_an_answer_that_breaks_the_protocol_is_told_and_costs_nothing_else(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, a_tool("look"), kind="wrong")) as house:
+        await house.connected("bare")
+        for _ in range(2):
+            assert await house.call("bare_look") == "error: bare gave an answer that breaks its protocol"
+        assert house.servers.describe()["bare"] == {"state": "connected", "tools": 1, "losses": 0}
+
+
+async def test_a_tool_that_breaks_the_protocol_costs_the_list_it_is_in(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, a_tool("look"), a_tool("", inputSchema="none"))) as house:
+        assert (await house.lost("bare")).startswith("it breaks the protocol: ")
+
+
+async def test_five_hundred_tools_and_a_list_without_end_are_bounded(tmp_path: Path) -> None:
+    many = [a_tool(f"t{number:03}") for number in range(500)]
+    async with a_house(bare(tmp_path, *many, kind="lists")) as house:
+        await house.connected("bare")
+        assert house.registry.names == (*(f"bare_t{number:03}" for number in range(32)), "memory_query")
+        assert house.servers.describe()["bare"] == {"state": "connected", "tools": 32, "losses": 0, "too_many": 468}
+
+
+async def test_a_program_that_will_not_end_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, a_tool("look"), kind="stubborn")) as house:
+        await house.connected("bare")
+    await gone(process_of(tmp_path))
+
+
+async def test_a_program_dies_with_a_parent_that_is_killed() -> None:
+    program = (
+        "import subprocess, sys\n"
+        "from agent.tools.mcp.leash import leashed\n"
+        "child = subprocess.Popen(leashed(('sleep', '1000')))\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    child = int(await parent.stdout.readline())
+    parent.kill()
+    await parent.communicate()
+    await gone(child)
+
+
+async def test_there_may_be_no_such_program() -> None:
+    async with a_house(of_command("/no/such/program")) as house:
+        reason = "its program ended with code 1 / /no/such/program cannot be run: No such file or directory"
+        assert await house.lost("here") == reason

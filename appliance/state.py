@@ -1,5 +1,6 @@
 """What lasts, opened: the state database with journal and mailbox, and the bus that writes into them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from agent.bus import Bus
 from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.config import Config
+from appliance.keeping import exchange
 from memory import journal as journal_module
 from memory import owner_settings as settings_module
 from memory import tiers as tiers_module
@@ -27,11 +29,12 @@ class State:
 
 @asynccontextmanager
 async def open_state(config: Config) -> AsyncIterator[State]:
-    """Open the state folder for this process alone.
+    """Open the state folder for this process alone; a restore that was cut off is finished first.
 
     Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
     """
-    database = Database(config.state_folder / "nakari.db")
+    await asyncio.to_thread(exchange.finish, config.state_folder)
+    database = Database(config.state_folder / exchange.DATABASE)
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA, settings_module.SCHEMA)
     try:
         journal = Journal(database)

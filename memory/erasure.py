@@ -3,22 +3,32 @@
 import asyncio
 import shutil
 import tempfile
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 from memory.audit_record import Record
 from memory.errors import MemoryFailure
 from memory.graph.dump import load_dump, write_dump
 from memory.graph.embedded import EmbeddedStore
 from memory.lineage import Lineage, lineage
-from memory.rebuild import beside, empty
+from memory.rebuild import beside
+from memory.refill import empty
 from memory.replay import follow, is_whole
 from memory.snapshot import RESTORED_FROM, Snapshot
 from memory.writer import Writer
 
+AGAIN_SECONDS: Final = 60.0
+"""Between two tries to finish a forgetting."""
+
 AFTER: Final = "after forgetting"
 """Reason of the snapshot that takes the place of those that held what was forgotten."""
+
+
+log = structlog.get_logger()
 
 
 async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str) -> int:
@@ -57,6 +67,20 @@ async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
             if snapshot.seq > min(dirty):
                 snapshot.path.unlink(missing_ok=True)
     return True
+
+
+async def finish_later(
+    writer: Writer, store: EmbeddedStore | None = None, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> None:
+    """Finish what a crash or an outage broke off, a restore of a server's graph too; try again while it is away."""
+    while True:
+        try:
+            await finish(writer, store)
+        except (MemoryFailure, OSError) as error:
+            log.warning("forgetting_not_finished", reason=str(error))
+            await pause(AGAIN_SECONDS)
+        else:
+            return
 
 
 def unclean(records: list[Record]) -> set[int]:

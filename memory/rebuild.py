@@ -4,23 +4,28 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
 from memory.audit import AuditLog
+from memory.audit_record import Record
 from memory.errors import MemoryFailure
 from memory.graph.dump import Dump, check_dump, load_dump, silently
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
+from memory.refill import facts_of, refill
 from memory.replay import Replayed, replay
 from memory.snapshot import RESTORED_FROM, Snapshots
-from memory.writer import Writer
+from memory.writer import Alone, Writer
 
 T = TypeVar("T")
 
-BATCH = 5_000
-"""Nodes taken out of a server's graph in one transaction."""
+AGAIN_SECONDS: Final = 60.0
+"""Between two tries to make a store that is gone."""
+
+BEFORE_RESTORE: Final = "before a restore"
+"""Reason of the snapshot that a restore takes first."""
 
 log = structlog.get_logger()
 
@@ -61,27 +66,43 @@ async def rebuild(store: EmbeddedStore, audit: AuditLog, snapshots: Snapshots) -
     return await beside(store, lambda graph: replay(audit, snapshots, graph))
 
 
+async def make_missing(
+    store: EmbeddedStore,
+    audit: AuditLog,
+    snapshots: Snapshots,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Make a store that is gone again before it is started; a failure is told, and tried again every minute."""
+    while True:
+        try:
+            if not await is_missing(store, audit):
+                return
+            log.error("graph_missing", folder=str(store.folder))
+            store.reason = "it is being made again from snapshots and audit log"
+            await rebuild(store, audit, snapshots)
+        except (MemoryFailure, OSError) as error:
+            store.reason = f"it is gone and could not be made again yet: {error}"
+            log.error("graph_not_rebuilt", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+            await pause(AGAIN_SECONDS)
+
+
 async def restore(
     writer: Writer, store: EmbeddedStore | None, path: Path, progress: Callable[[int, int], None] = silently
 ) -> Dump:
     """Make her graph what a snapshot's file holds; a snapshot of what was there before is taken first.
 
     In the store of the box the change is one rename; a server's graph (`store` None) is emptied and filled, and if that
-    breaks off, what was before is in the snapshot. Raises `SnapshotBroken` before anything is changed,
+    breaks off, whoever writes next goes on there first. Raises `SnapshotBroken` before anything is changed,
     `GraphUnavailable`, `GraphRefused`, `StateUnusable`.
     """
     await asyncio.to_thread(check_dump, path)
     async with writer.exclusively() as alone:
-        await alone.snapshot("before a restore")
-        begun = await writer.audit.append("restoring", {"file": path.name})
         try:
             if store is None:
-                await empty(writer.graph)
-                held = await load_dump(path, writer.graph, progress)
+                begun = await begin_refill(alone, path)
+                held = await refill(writer.graph, writer.audit, writer.snapshots.folder, begun, progress)
             else:
-                held = await beside(store, lambda graph: load_dump(path, graph, progress))
-                await store.restart()
-            await writer.audit.append("restored", {"of": begun.seq, "file": path.name})
+                held = await _exchange(alone, store, path, progress)
         except BaseException:
             writer.unsettle()
             raise
@@ -89,19 +110,25 @@ async def restore(
     return held
 
 
-async def empty(graph: Graph) -> None:
-    """Take everything out of a graph, indexes too. Raises what `Graph.transaction` raises."""
-    for kind in ("CONSTRAINT", "INDEX"):
-        async with graph.transaction(writes=False, seconds=60) as transaction:
-            rows = [row async for row in await transaction.run(f"SHOW {kind}{'S' if kind == 'CONSTRAINT' else 'ES'}")]
-        for name in (row["name"] for row in rows if row.get("type") != "LOOKUP"):
-            async with graph.transaction(writes=True, seconds=60) as transaction:
-                await (await transaction.run(f"DROP {kind} `{name}` IF EXISTS")).consume()
-    gone = BATCH
-    while gone:
-        async with graph.transaction(writes=True, seconds=60) as transaction:
-            answer = await transaction.run("MATCH (n) WITH n LIMIT $batch DETACH DELETE n", {"batch": BATCH})
-            gone = (await answer.consume()).counters.nodes_deleted
+async def begin_refill(alone: Alone, path: Path) -> Record:
+    """Write down that a server's graph is to become what this file holds, after a snapshot of what is there.
+
+    From here on whoever writes next makes it so. Raises `GraphUnavailable`, `StateUnusable`.
+    """
+    before = await alone.snapshot(BEFORE_RESTORE)
+    snapshots = alone.writer.snapshots.folder
+    return await alone.writer.audit.append("restoring", {"file": path.name, **facts_of(path, snapshots, before.path)})
+
+
+async def _exchange(alone: Alone, store: EmbeddedStore, path: Path, progress: Callable[[int, int], None]) -> Dump:
+    """Make the file's graph beside the present one, and let it take its place."""
+    audit = alone.writer.audit
+    await alone.snapshot(BEFORE_RESTORE)
+    begun = await audit.append("restoring", {"file": path.name})
+    held = await beside(store, lambda graph: load_dump(path, graph, progress))
+    await store.restart()
+    await audit.append("restored", {"of": begun.seq, "file": path.name})
+    return held
 
 
 async def beside(store: EmbeddedStore, fill: Callable[[Graph], Awaitable[T]]) -> T:

@@ -54,17 +54,17 @@ class Snapshots:
         Raises `GraphUnavailable`, and `StateUnusable` when the disk takes none of it; a half written one is removed.
         """
         at = self._now()
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self.folder / f"{at:%Y%m%dT%H%M%S%fZ}{SUFFIX}"
         written = path.with_suffix(".new")
-        written.unlink(missing_ok=True)
         try:
-            dump = await write_dump(graph, written, at)
-            written.rename(path)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                dump = await write_dump(graph, written, at)
+                written.rename(path)
+            finally:
+                written.unlink(missing_ok=True)
         except OSError as error:
             raise StateUnusable(f"no snapshot can be written in {self.folder} ({error.strerror}): make room") from error
-        finally:
-            written.unlink(missing_ok=True)
         record = await self._audit.append(
             "snapshot",
             {

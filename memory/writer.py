@@ -1,7 +1,7 @@
 """The one writer of her graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,13 +11,15 @@ import structlog
 
 from memory.audit import AuditLog
 from memory.audit_record import Origin
-from memory.errors import CommitUncertain, MemoryFailure, StateUnusable
+from memory.errors import CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
 from memory.graph.cypher import check
+from memory.graph.dump import silently
 from memory.graph.graph import Graph
 from memory.graph.pinned import Pinned, pinned
 from memory.graph.portable import portable
 from memory.graph.results import Written
 from memory.graph.store import Json
+from memory.refill import SOURCE, refill
 from memory.snapshot import Snapshot, Snapshots
 
 SHARE: Final = 0.1
@@ -44,7 +46,8 @@ class Writer:
     Order: attempt in the audit log, synced; the statement in a transaction; its counters read; commit; outcome in the
     audit log. When more than `share` would go, the transaction is rolled back, a snapshot taken and the statement tried
     again: a large graph takes longer to write down than a store lets a transaction live. A crash, a cancelled or a torn
-    commit leaves an attempt without an outcome: then a snapshot says what is true, before anything else is written.
+    commit leaves an attempt without an outcome: then a snapshot says what is true, before anything else is written. So
+    does a restore that was cut off while it filled a server's graph: then it is gone on with first.
     """
 
     def __init__(self, graph: Graph, audit: AuditLog, snapshots: Snapshots, share: float = SHARE) -> None:
@@ -74,10 +77,13 @@ class Writer:
                 return await self._attempt(_Attempt(self, statement, bound, origin, may_take_much=True))
 
     @asynccontextmanager
-    async def exclusively(self) -> AsyncIterator["Alone"]:
-        """Keep everybody else from writing. Raises what finding out about the last write raises."""
+    async def exclusively(self, progress: Callable[[int, int], None] = silently) -> AsyncIterator["Alone"]:
+        """Keep everybody else from writing. Raises what finding out about the last write raises.
+
+        `progress` is told of a restore that is gone on with first.
+        """
         async with self._one:
-            await self._settle()
+            await self._settle(progress)
             yield Alone(self)
 
     async def take_snapshot(self, reason: str) -> Snapshot:
@@ -120,10 +126,15 @@ class Writer:
         """Take note that an outcome could not be written down."""
         self._is_settled = False
 
-    async def _settle(self) -> None:
+    async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
         """After a crash or a torn commit, write down what is true now; raises when the graph cannot be read."""
         if self._is_settled:
             return
+        for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
+            try:
+                await refill(self.graph, self.audit, self.snapshots.folder, begun, progress)
+            except (SnapshotBroken, GraphRefused) as error:
+                log.error("restore_taken_back", reason=str(error))  # noqa: TRY400  a sentence, not a bug
         pending = await self.audit.open()
         if pending:
             await self.snapshots.take(self.graph, "after a write of which nobody knows whether it was kept")

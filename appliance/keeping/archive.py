@@ -9,7 +9,7 @@ import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, closing, nullcontext
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,14 +19,13 @@ from agent.model.messages import Json
 from appliance.config import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
+from appliance.keeping.exchange import DATABASE, MANIFEST
 from appliance.keeping.progress import Progress
 from appliance.version import version
 from memory.graph.fingerprint import fingerprint
 from memory.writer import Writer
 
 FORMAT: Final = 1
-MANIFEST: Final = "manifest.json"
-DATABASE: Final = "nakari.db"
 CONFIGURATION: Final = "nakari.toml"
 """The configuration file as it was, beside the state."""
 
@@ -77,12 +76,18 @@ def _gather(config: Config, place: Path) -> None:
     state = config.state_folder
     left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if config.voice.keep_phrases else ["phrases"])]
     ignored = shutil.ignore_patterns(*left_out)
-    shutil.copytree(state, place, ignore=ignored, dirs_exist_ok=True)
+    shutil.copytree(state, place, ignore=ignored, copy_function=_copy, dirs_exist_ok=True)
     if (state / DATABASE).exists():
         with closing(sqlite3.connect(state / DATABASE)) as source:
             source.execute("VACUUM INTO ?", (str(place / DATABASE),))
     if config.file is not None:
         shutil.copy(config.file, place / CONFIGURATION)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file, if it is still there: she lives meanwhile, and lets go of a phrase or a thinned snapshot."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Json:

@@ -4,7 +4,6 @@ import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,26 +12,29 @@ from appliance.config import Config
 from appliance.door.client import find_service
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
+from appliance.graph import graph_side
+from appliance.keeping import exchange
 from appliance.keeping.alone import keeper_alone
-from appliance.keeping.archive import CONFIGURATION, DATABASE, MANIFEST, Manifest, unpack
+from appliance.keeping.archive import CONFIGURATION, Manifest, unpack
 from appliance.keeping.progress import Progress
 from appliance.state import open_state
+from memory.audit import AuditLog
 from memory.graph.fingerprint import fingerprint
-from memory.rebuild import restore
+from memory.rebuild import begin_refill
+from memory.snapshot import Snapshots
+from memory.writer import Writer
 
 REBUILD_SECONDS: Final = 3600.0
 """For making a graph of millions from its snapshot; one of 100,000 nodes takes minutes on a small box."""
-
-STAYS: Final = ("models", "logs")
-"""Of what was there: it is in no archive and need not be fetched again."""
 
 
 async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
     """Make this box what a backup holds; what was here before is kept in a folder beside it.
 
     The store of the box makes her graph from the snapshot in the archive; a server's graph is emptied and filled, a
-    snapshot of what was in it before stays among the snapshots. Raises `Problem`, before anything is changed, for an
-    archive that is torn, changed or foreign, and while a nakari is running.
+    snapshot of what was in it before stays among the snapshots. Cut off at any moment, the box is what it was, or
+    becomes what the backup holds at its next start. Raises `Problem` or `GraphUnavailable`, before anything is changed,
+    for an archive that is torn, changed or foreign, while a nakari is running, and where a server does not answer.
     """
     await asyncio.to_thread(_refuse_running, config)
     state = config.state_folder
@@ -41,10 +43,12 @@ async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         try:
             manifest = await asyncio.to_thread(_checked, path, place)
-            before = state / f"before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-            await asyncio.to_thread(_swap, state, place, before)
+            if config.memory.enabled and config.memory.uri and manifest.snapshot:
+                await _announce(config, place, manifest.snapshot)
+            before = await asyncio.to_thread(exchange.begin, state, place)
         finally:
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    await asyncio.to_thread(exchange.finish, state)
     found: dict[str, Json] = {"at": manifest.at, "files": len(manifest.files), "kept_aside": str(before)}
     if (state / CONFIGURATION).exists():
         found["configuration"] = str(state / CONFIGURATION)
@@ -64,7 +68,7 @@ def _refuse_running(config: Config) -> None:
 def _checked(path: Path, place: Path) -> Manifest:
     """Unpack and look at what matters most. Raises `Problem`."""
     manifest = unpack(path, place)
-    database = place / DATABASE
+    database = place / exchange.DATABASE
     if database.exists():
         with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -75,25 +79,27 @@ def _checked(path: Path, place: Path) -> Manifest:
     return manifest
 
 
-def _swap(state: Path, place: Path, before: Path) -> None:
-    """Put what is there aside and what was unpacked in its place; both are renames, within one file system."""
-    before.mkdir(mode=0o700)
-    for item in state.iterdir():
-        stays = item in (place, before) or item.name in STAYS or item.suffix == ".lock"
-        if not stays and not item.name.startswith("before-"):
-            item.rename(before / item.name)
-    for item in place.iterdir():
-        if item.name != MANIFEST:
-            item.rename(state / item.name)
+async def _announce(config: Config, place: Path, snapshot: str) -> None:
+    """Keep what the server holds now, and write into the new state that its graph is to become this snapshot.
+
+    Whoever opens that state next makes it so. Raises `GraphUnavailable`.
+    """
+    async with graph_side(config) as graph:
+        assert graph.writer is not None
+        audit = AuditLog(place / "audit")
+        try:
+            writer = Writer(graph.writer.graph, audit, Snapshots(place / "snapshots", audit))
+            async with writer.exclusively() as alone:
+                await begin_refill(alone, writer.snapshots.folder / snapshot)
+        finally:
+            audit.close()
 
 
 async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:
     """Make the graph what the archive's snapshot holds, and look at what came out."""
     async with keeper_alone(config, REBUILD_SECONDS) as keeper:
-        snapshots = keeper.writer.snapshots
-        if keeper.store is None:
-            await restore(keeper.writer, None, snapshots.folder / manifest.snapshot, told)
-        taken = await keeper.writer.take_snapshot("after a restore of everything")
+        async with keeper.writer.exclusively(told) as alone:
+            taken = await alone.snapshot("after a restore of everything")
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
     if not is_equal:
         raise Problem("everything was restored, but her graph came out otherwise than it was", Exit.FAULT)

@@ -1,0 +1,105 @@
+"""One state in the place of another by renames: cut off at any moment, it is the old one, or becomes the new one."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from memory.errors import StateUnusable
+
+DATABASE: Final = "nakari.db"
+MANIFEST: Final = "manifest.json"
+"""Of an archive: it says what came, and is no part of the state."""
+
+STAYS: Final = ("models", "logs")
+"""Of what was there: it is in no archive and need not be fetched again."""
+
+COMING: Final = "coming-"
+"""How the new state's folder is called while the old one is put aside."""
+
+ARRIVING: Final = "arriving-"
+"""How it is called while what is in it is put in its place."""
+
+ASIDE: Final = "before-"
+
+
+def begin(state: Path, new: Path) -> Path:
+    """Decide for the state in the folder `new`, inside of `state`; return where the old one will be kept.
+
+    Until this returns the old one is the state, afterwards the new one: `finish` does what is left. Whoever calls holds
+    the state's lock. Raises OSError.
+    """
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    os.sync()  # what was unpacked is whole on the disk before anything depends on it
+    new.rename(state / f"{COMING}{stamp}")
+    _sync(state)
+    return state / f"{ASIDE}{stamp}"
+
+
+def finish(state: Path) -> None:
+    """Go on with an exchange that was begun, to its end; do nothing where none was. Blocking.
+
+    Nobody has the state open while one is begun: whoever opens it comes through here first. Raises `StateUnusable` when
+    the folder cannot be written.
+    """
+    if not _begun(state):
+        return
+    try:
+        with _locked(state):
+            for coming in state.glob(f"{COMING}*"):
+                _put_aside(state, state / coming.name.replace(COMING, ASIDE, 1))
+                coming.rename(state / coming.name.replace(COMING, ARRIVING, 1))
+                _sync(state)
+            for arriving in state.glob(f"{ARRIVING}*"):
+                _put_in_place(arriving, state)
+    except OSError as error:
+        raise StateUnusable(
+            f"what was restored cannot be put in place in {state} ({error.strerror}): make it writable for this user"
+        ) from error
+
+
+def _begun(state: Path) -> bool:
+    return any(next(state.glob(f"{name}*"), None) for name in (COMING, ARRIVING))
+
+
+@contextmanager
+def _locked(state: Path) -> Iterator[None]:
+    """Hold the state's own lock, waiting for it: who has it began this exchange, or is at its end."""
+    descriptor = os.open(state / f"{DATABASE}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _put_aside(state: Path, before: Path) -> None:
+    before.mkdir(mode=0o700, exist_ok=True)
+    for item in state.iterdir():
+        if not (_stays(item) or item.name.startswith((COMING, ARRIVING, ASIDE))):
+            item.rename(before / item.name)
+    _sync(before)
+
+
+def _put_in_place(arriving: Path, state: Path) -> None:
+    for item in arriving.iterdir():
+        if not (_stays(item) or item.name == MANIFEST):
+            item.rename(state / item.name)
+    _sync(state)
+    shutil.rmtree(arriving)
+
+
+def _stays(item: Path) -> bool:
+    return item.name in STAYS or item.suffix == ".lock"
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+"""A server's graph emptied and filled from a snapshot; what a crash cut off is gone on with, or taken back."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from memory.audit import AuditLog
+from memory.audit_record import Record
+from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph.dump import Dump, check_dump, load_dump, silently
+from memory.graph.graph import Graph
+
+SOURCE: Final = "from"
+"""The fact in a record of a restore that fills a server's graph: its file, in the snapshots' folder or absolute."""
+
+BEFORE: Final = "before"
+"""The fact beside it: the snapshot's name of what was there."""
+
+BATCH: Final = 5_000
+"""Nodes taken out in one transaction."""
+
+
+def facts_of(path: Path, snapshots: Path, before: Path) -> dict[str, str]:
+    """Return what a restore writes down before it begins, so that it can be gone on with on a state that was moved."""
+    inside = path.parent.resolve() == snapshots.resolve()
+    return {SOURCE: path.name if inside else str(path.absolute()), BEFORE: before.name}
+
+
+async def refill(
+    graph: Graph, audit: AuditLog, folder: Path, begun: Record, progress: Callable[[int, int], None] = silently
+) -> Dump:
+    """Make a server's graph what the file of a begun restore holds, and write down that it was done.
+
+    `folder` is where the snapshots are. Raises `GraphUnavailable` and what `progress` raises: the graph is half then,
+    and whoever writes next goes on here first. Raises `SnapshotBroken` or `GraphRefused` when it cannot be: then what
+    was there before is put back.
+    """
+    path = folder / str(begun.facts[SOURCE])
+    try:
+        await asyncio.to_thread(check_dump, path)
+        await empty(graph)
+        held = await load_dump(path, graph, progress)
+    except (SnapshotBroken, GraphRefused):
+        with suppress(SnapshotBroken, GraphRefused):
+            await empty(graph)
+            await load_dump(folder / str(begun.facts[BEFORE]), graph)
+        await audit.append("outcome", {"of": begun.seq, "committed": False})
+        raise
+    await audit.append("restored", {"of": begun.seq, "file": path.name})
+    return held
+
+
+async def empty(graph: Graph) -> None:
+    """Take everything out of a graph, indexes too. Raises what `Graph.transaction` raises."""
+    for kind in ("CONSTRAINT", "INDEX"):
+        async with graph.transaction(writes=False, seconds=60) as transaction:
+            rows = [row async for row in await transaction.run(f"SHOW {kind}{'S' if kind == 'CONSTRAINT' else 'ES'}")]
+        for name in (row["name"] for row in rows if row.get("type") != "LOOKUP"):
+            async with graph.transaction(writes=True, seconds=60) as transaction:
+                await (await transaction.run(f"DROP {kind} `{name}` IF EXISTS")).consume()
+    gone = BATCH
+    while gone:
+        async with graph.transaction(writes=True, seconds=60) as transaction:
+            answer = await transaction.run("MATCH (n) WITH n LIMIT $batch DETACH DELETE n", {"batch": BATCH})
+            gone = (await answer.consume()).counters.nodes_deleted

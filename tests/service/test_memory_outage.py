@@ -1,0 +1,107 @@
+"""Her memory goes away while people speak: they are answered as ever, she says what is wrong, and it comes back."""
+
+import os
+import resource
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from appliance.options import RunOptions
+from appliance.service import conversation_over
+from memory.graph.server import DATABASE
+from tests.figures import figure
+from tests.service.living import Living, living
+from tests.service.process import Household, speak
+
+pytestmark = pytest.mark.shows("C15")
+
+MOST_SECONDS = 1.5
+"""For an answer without memory; it takes hundredths of one on an idle machine."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Household:
+    return Household(tmp_path, {"memory": {"enabled": True, "embeddings": "off"}})
+
+
+def killed(she: Living) -> None:
+    os.kill(she.pid, signal.SIGKILL)
+
+
+def frozen(she: Living) -> None:
+    os.kill(she.pid, signal.SIGSTOP)
+
+
+def corrupted(she: Living) -> None:
+    """Damage what it holds, and have it read that again."""
+    labels = she.store.folder / "databases" / DATABASE / "schema.json"
+    os.kill(she.pid, signal.SIGSTOP)
+    labels.write_bytes(b"\0" * labels.stat().st_size)
+    os.kill(she.pid, signal.SIGKILL)
+
+
+BLOWS = {"killed": killed, "frozen": frozen, "corrupted": corrupted}
+
+
+def is_one_sentence(told: str) -> bool:
+    return told.startswith("error: the memory ") and "\n" not in told and "Traceback" not in told
+
+
+@pytest.mark.parametrize("blow", BLOWS)
+async def test_it_is_gone_in_the_middle_of_a_conversation(home: Household, blow: str) -> None:
+    async with living(home) as she:
+        await she.ready()
+        for number in range(3):
+            await she.keeps(f"fact {number}")
+        usual = await she.seconds_for_a_chat()
+        BLOWS[blow](she)
+        during = await she.seconds_for_a_chat()
+        told = await she.keeps("while it was away")
+        figure(f"an answer while her memory is {blow}", f"{during:.2f} s, else {usual:.2f} s")
+        assert during < MOST_SECONDS
+        assert is_one_sentence(told)
+        await she.keeps_again("afterwards")
+        assert set(she.kept) <= set(await she.knows()) <= {*she.kept, "while it was away"}
+
+
+async def test_it_is_down_at_the_start_a_spoken_question_is_answered_and_it_is_found_once_it_is_up(
+    home: Household, unused_tcp_port: int
+) -> None:
+    home.settings["memory"]["bolt_port"] = unused_tcp_port
+    question = speak("What time is it?", home.folder / "question.wav")
+    options = RunOptions(input=question, output=home.folder / "answer.wav")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", unused_tcp_port))
+        other.listen()
+        async with living(home, options) as she:
+            await conversation_over(she.box)
+            assert home.spoken() == ["Very well, thank you."]
+            assert await she.seconds_for_a_chat() < MOST_SECONDS
+            told = await she.keeps("too early")
+            assert f"port {unused_tcp_port} of 127.0.0.1 cannot be used" in told
+            assert is_one_sentence(told)
+            other.close()
+            await she.keeps_again("a fact")
+            assert await she.knows() == ["a fact"]
+
+
+async def test_its_disk_is_full_and_has_room_again(home: Household) -> None:
+    async with living(home) as she:
+        await she.ready()
+        await she.keeps("before")
+        largest = max(file.stat().st_size for file in she.store.folder.rglob("*") if file.is_file())
+        limits = resource.prlimit(she.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+        full = she.pid
+        number = 0
+        while not (told := await she.keeps(f"{number} {'x' * 20_000}")).startswith("error: "):
+            number += 1
+        assert is_one_sentence(told)
+        assert await she.seconds_for_a_chat() < MOST_SECONDS
+        if she.store.pid == full:
+            resource.prlimit(full, resource.RLIMIT_FSIZE, limits)
+        await she.keeps_again("afterwards")
+        assert she.box.graph.writer is not None
+        known = await she.box.graph.writer.graph.read("MATCH (f:Fact) RETURN count(DISTINCT f.text) AS n")
+        assert known.records[0]["n"] in {len(she.kept), len(she.kept) + 1}

@@ -3,24 +3,19 @@
 import asyncio
 from pathlib import Path
 
-import structlog
-
 from agent.tools.memory import memory_tools
 from agent.tools.sharing import in_another_dialect
 from memory.audit import AuditLog
 from memory.embedding import Embedder, Handles
-from memory.erasure import finish
-from memory.errors import MemoryFailure
+from memory.erasure import finish_later
 from memory.graph.dialect import Dialect
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
-from memory.rebuild import heal, is_missing, rebuild
+from memory.rebuild import heal, make_missing
 from memory.schedule import keep_snapshots
 from memory.snapshot import Snapshots
 from memory.writer import Writer
-
-log = structlog.get_logger()
 
 
 class KeptGraph:
@@ -45,8 +40,8 @@ class KeptGraph:
     async def run(self) -> None:
         """Keep it saved, and a store of ours running and whole, until cancelled."""
         writer, store = self.writer, self.store
-        if store is not None and await is_missing(store, writer.audit):
-            await rebuild(store, writer.audit, writer.snapshots)
+        if store is not None:
+            await make_missing(store, writer.audit, writer.snapshots)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
             group.create_task(self._settle(), name="graph: a restore, or a forgetting, that broke off")
@@ -62,8 +57,5 @@ class KeptGraph:
     async def _settle(self) -> None:
         if self.store is not None:
             await self.store.until(State.READY)
-            try:
-                await finish(self.writer, self.store)
-            except MemoryFailure as error:
-                log.warning("forgetting_not_finished", reason=str(error))
+        await finish_later(self.writer, self.store)
         self.settled.set()

@@ -59,7 +59,7 @@ async def keep_snapshots(
         await pause(LOOK_SECONDS)
         try:
             since = await save_if_due(writer, now(), since)
-        except MemoryFailure as error:
+        except (MemoryFailure, OSError) as error:
             log.warning("snapshot_failed", reason=str(error))
 
 

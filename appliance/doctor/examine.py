@@ -64,11 +64,12 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     if not checks:
         from appliance.doctor.keeping import KEEPING
         from appliance.doctor.machine import MACHINE
+        from appliance.doctor.mcp import SERVERS
         from appliance.doctor.memory import LASTING
         from appliance.doctor.parts import PARTS
         from appliance.doctor.sound import SOUND
 
-        checks = (*MACHINE, *SOUND, *LASTING, *KEEPING, *PARTS)
+        checks = (*MACHINE, *SOUND, *LASTING, *KEEPING, *SERVERS, *PARTS)
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
     for check in checks:
         found: SimpleQueue[Line] = SimpleQueue()

@@ -1,11 +1,11 @@
 """An MCP server of a few lines, of the year 2025, for what the official package would not do: KIND FOLDER.
 
-It tells the tools of FOLDER/tools.json, read at each question, and answers a call with its arguments. KIND is
+It tells the tools of FOLDER/tools.json, read at each question, and answers a call with its arguments. It does not begin
+while there is FOLDER/away. KIND is
 
 - lawful: just that;
 - chatty: greets people on standard output;
 - endless: writes a line without end;
-- quits: ends with a sentence;
 - stubborn: ends by no request;
 - slow: answers no call, tells a change instead, and another when the call is cancelled;
 - wrong: answers a call with what is no result;
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 kind, folder = sys.argv[1], Path(sys.argv[2])
+if (folder / "away").exists():
+    sys.exit("I am away")
 (folder / "pid").write_text(str(os.getpid()))
 
 
@@ -56,8 +58,6 @@ def answer(asked: dict[str, Any]) -> None:
         say(id=asked["id"], result=result_of(asked["method"], asked.get("params", {})))
 
 
-if kind == "quits":
-    sys.exit("there is no configuration here")
 if kind == "endless":
     while True:
         sys.stdout.write("x" * 100_000)

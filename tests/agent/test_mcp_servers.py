@@ -105,17 +105,18 @@ async def test_whoever_breaks_off_a_call_has_the_server_told(tmp_path: Path) -> 
     assert call.cancelled()
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
-        ("quits", "its program ended with code 1 / there is no configuration here"),
-        ("endless", "it sent a message of more than 4 MB"),
-    ],
-)
-async def test_a_server_that_cannot_work_is_told_of_in_a_sentence(tmp_path: Path, kind: str, reason: str) -> None:
-    async with a_house(bare(tmp_path, kind=kind)) as house:
-        assert await house.lost("bare") == reason
+async def test_a_program_that_ends_by_itself_is_told_of_with_its_last_words(tmp_path: Path) -> None:
+    (tmp_path / "away").touch()
+    async with a_house(bare(tmp_path)) as house:
+        reason = await house.lost("bare")
+        assert reason == "its program ended with code 1 / I am away"
         assert house.servers.describe()["bare"] == {"state": "lost", "tools": 0, "losses": 1, "reason": reason}
+
+
+async def test_a_message_without_end_ends_the_connection(tmp_path: Path) -> None:
+    async with a_house(bare(tmp_path, kind="endless")) as house:
+        assert await house.lost("bare") == "it sent a message of more than 4 MB"
+    await gone(process_of(tmp_path))
 
 
 async def test_what_is_no_protocol_is_passed_over(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.model.messages import ToolSpec
+from agent.model.messages import Json, ToolSpec
 from agent.tools.mcp.naming import name_of
 from agent.tools.mcp.schema import SchemaRefused, legal_schema, plain
 from agent.tools.mcp.server import Offered, Server
@@ -42,6 +42,17 @@ class Chosen:
     """How many found no room."""
     missing: tuple[str, ...] = ()
     """Names that the configuration allows and the server does not have."""
+
+    def left_out(self) -> dict[str, Json]:
+        """Return what did not join, and why; nothing where all did."""
+        left_out: dict[str, Json] = {}
+        if self.refused:
+            left_out["refused"] = dict(self.refused)
+        if self.too_many:
+            left_out["too_many"] = self.too_many
+        if self.missing:
+            left_out["missing"] = list(self.missing)
+        return left_out
 
 
 def share_of(servers: int) -> int:

@@ -8,7 +8,6 @@ from typing import Final, cast
 import anyio
 import httpx2
 from mcp.client import Client, IncomingMessage, Transport
-from mcp.client.session import MessageHandlerFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError

@@ -173,11 +173,10 @@ def _is_scalar(value: object) -> TypeGuard[str | int | float]:
 
 def _without_strangers(schema: dict[str, Json]) -> dict[str, Json]:
     """Return an object's schema that requires only arguments it describes."""
-    properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(required, list):
-        kept: list[Json] = [name for name in required if isinstance(properties, dict) and name in properties]
-        schema |= {"required": kept}
-    return schema
+    properties, required = schema.get("properties"), schema.pop("required", None)
+    described = properties if isinstance(properties, dict) else {}
+    kept: list[Json] = [name for name in required if name in described] if isinstance(required, list) else []
+    return schema | {"required": kept} if kept else schema
 
 
 _WORDS: Final[Mapping[str, Callable[[_Copy, object, tuple[str, ...]], Json]]] = {

@@ -63,7 +63,7 @@ class McpServers:
         found = chosen(owner.server, offered, self._ours, share_of(len(self.owners)))
         self._registry.join(name, [self._tool(owner, spec, tool) for spec, tool in found.tools])
         self._chosen[name] = found
-        if wrong := _left_out(found):
+        if wrong := found.left_out():
             log.warning("mcp_tools_left_out", server=name, **wrong)
 
     def _tool(self, owner: Owner, spec: ToolSpec, offered: Offered) -> Tool:
@@ -82,16 +82,4 @@ def _told(owner: Owner, found: Chosen) -> dict[str, Json]:
     told: dict[str, Json] = {"state": owner.state, "tools": len(found.tools), "losses": owner.losses}
     if owner.reason:
         told["reason"] = owner.reason
-    return told | _left_out(found)
-
-
-def _left_out(found: Chosen) -> dict[str, Json]:
-    """Return what did not join, and why; nothing where all did."""
-    left_out: dict[str, Json] = {}
-    if found.refused:
-        left_out["refused"] = dict(found.refused)
-    if found.too_many:
-        left_out["too_many"] = found.too_many
-    if found.missing:
-        left_out["missing"] = list(found.missing)
-    return left_out
+    return told | found.left_out()

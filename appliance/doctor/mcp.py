@@ -1,0 +1,79 @@
+"""What the doctor looks at of the servers of tools: whether each can be reached, and which of its tools may join."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from agent.errors import ServerLost
+from agent.model.messages import Json
+from agent.tools.mcp.choosing import chosen, share_of
+from agent.tools.mcp.server import Server
+from appliance.config import Config
+from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.tool_servers import servers_of, unset_secrets
+
+TRY_SECONDS: Final = 15.0
+"""For a server to begin and to tell its tools, while no service is running that could say how it is."""
+
+
+def mcp(config: Config) -> Line:
+    """Ask the running service how its servers of tools are; without one, connect to each and let it go again."""
+    if not config.mcp:
+        return Line("mcp", Verdict.OK, "no servers of tools are configured")
+    told = told_by_service(config, "mcp") or asyncio.run(_tried(servers_of(config)))
+    return judge_servers(told, unset_secrets(config))
+
+
+def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]) -> Line:
+    """Judge the servers by what each says of itself, and by the secrets that it was to be given and nobody set."""
+    verdict, found, mends = Verdict.OK, [], []
+    for name, one in told.items():
+        state = one if isinstance(one, dict) else {}
+        if state.get("state") != "connected":
+            verdict = Verdict.FAULT
+            found.append(f"{name}: {state.get('reason', 'not connected')}")
+            mends.append(f"start {name}, or correct [mcp.{name}]; it is tried again by itself")
+            continue
+        found.append(f"{name}: {state.get('tools')} tools")
+        if wrong := _left_out(name, state):
+            verdict = max(verdict, Verdict.WARNING)
+            mends.append(wrong)
+    for name, secrets in unset.items():
+        verdict = max(verdict, Verdict.WARNING)
+        mends.append(f"set {', '.join(secrets)} for {name}")
+    return Line("mcp", verdict, "; ".join(found), "; ".join(mends))
+
+
+def _left_out(name: str, state: Mapping[str, Json]) -> str:
+    """Return what to do about tools of a server that did not join; "" where all did."""
+    refused, missing = state.get("refused"), state.get("missing")
+    if isinstance(missing, list):
+        return f"{name} has no {', '.join(map(str, missing))}: correct [mcp.{name}] tools"
+    if "too_many" in state:
+        return f"{state['too_many']} tools of {name} found no room: list those you want in [mcp.{name}] tools"
+    if isinstance(refused, dict):
+        return f"tools of {name} are left out: " + ", ".join(f"{tool} ({why})" for tool, why in refused.items())
+    return ""
+
+
+async def _tried(servers: list[Server]) -> dict[str, Json]:
+    most = share_of(len(servers))
+    async with asyncio.TaskGroup() as group:
+        tried = {server.name: group.create_task(_try(server, most), name=server.name) for server in servers}
+    return {name: task.result() for name, task in tried.items()}
+
+
+async def _try(server: Server, most: int) -> dict[str, Json]:
+    from agent.tools.mcp.client import connected
+
+    try:
+        async with asyncio.timeout(TRY_SECONDS), connected(server, lambda _: None, TRY_SECONDS) as connection:
+            found = chosen(server, await connection.tools(TRY_SECONDS), (), most)
+    except ServerLost as lost:
+        return {"state": "lost", "reason": str(lost)}
+    except TimeoutError:
+        return {"state": "lost", "reason": f"it did not begin within {TRY_SECONDS:g} s"}
+    return {"state": "connected", "tools": len(found.tools), **found.left_out()}
+
+
+SERVERS: tuple[Check, ...] = (mcp,)

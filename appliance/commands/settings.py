@@ -46,7 +46,7 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
         return Exit.OK
     for name, held in found.items():
         assert isinstance(held, dict)
-        click.echo(f"{name:16} {held['level']:8} {_shown(held['value'])}")
+        click.echo(f"{name:20} {held['level']:8} {_shown(held['value'])}")
     return Exit.OK
 
 

@@ -71,7 +71,7 @@ class Actor:
             if call.name in ENDINGS:
                 observations[call.id] = await self._end(call, run, observations, calls)
         await self._cut_unfinished()
-        await self._append(run, calls, observations)
+        self._append(run, calls, observations)
 
     async def _together(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Run the calls at the same time; return their observations by call id."""
@@ -160,7 +160,7 @@ class Actor:
         for delivery in self.desk.deliveries.values():
             await delivery.cut()
 
-    async def _append(self, run: Run, calls: Sequence[ToolCall], observations: dict[str, str]) -> None:
+    def _append(self, run: Run, calls: Sequence[ToolCall], observations: dict[str, str]) -> None:
         results = [Message("tool", observations[call.id], tool_call_id=call.id) for call in calls]
         envelopes: list[Event] = []
         for call, result in zip(calls, results, strict=True):
@@ -170,7 +170,7 @@ class Actor:
                 self.contexts.envelope(run.epoch, run.event, run.id, result, run.cycle),
                 step("ui.events", run.event, run.id, {"event": "tool_call_finished", **body}),
             ]
-        await self.bus.publish(*envelopes)
+        self.bus.hold(*envelopes)
         for result in results:
             self.contexts.append(run.epoch, result)
 

@@ -9,6 +9,7 @@ import structlog
 
 from agent.event import Event, require_event
 from agent.handlers import Handler, Inbox, Request, failed
+from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
 
@@ -61,20 +62,39 @@ class Bus:
         self._journal = journal
         self._observers: list[Observer] = []
         self._inboxes: list[Inbox] = []
+        self._held: tuple[Event, ...] = ()
+        """Of one round of one run at most: each of its acts outside publishes."""
         self.recent: deque[Event] = deque(maxlen=RECENT)
         """The last envelopes published, the newest last; nothing else is kept."""
 
-    async def publish(self, *events: Event) -> None:
-        """Journal the envelopes in one transaction, then show them; if the journal raises, so does this.
+    def hold(self, *events: Event) -> None:
+        """Publish the envelopes with the next ones, before them and in their transaction, whoever publishes those.
 
-        Raises TypeError for anything that is no Event.
+        For steps after which nothing acts and nobody waits until something else is published. Raises TypeError for
+        anything that is no Event.
         """
         for event in events:
             require_event(event)
-        if events:
-            await self._journal(events)
-        self.recent.extend(events)
+        self._held += events
+
+    async def publish(self, *events: Event) -> None:
+        """Journal the envelopes, and those held before, in one transaction, then show them.
+
+        If the journal cannot be written, this raises, and what was held goes with the next ones. Raises TypeError for
+        anything that is no Event.
+        """
         for event in events:
+            require_event(event)
+        held, self._held = self._held, ()
+        together = held + events
+        if together:
+            try:
+                await self._journal(together)
+            except (MemoryFailure, asyncio.CancelledError):
+                self._held = held + self._held
+                raise
+        self.recent.extend(together)
+        for event in together:
             self.show(event)
 
     def show(self, event: Event) -> None:

@@ -123,22 +123,22 @@ class Closing:
 
         seconds from its first hand-over to now by the clock on the wall; tokens as the providers counted them.
         """
-        event_id = run.event.id
-        answers = await self.journal.entries(topic="llm.results", event_id=event_id)
-        results = await self.journal.entries(topic="tools.results", event_id=event_id)
-        begun = await self.journal.entries(topic="runs.new", event_id=event_id, limit=1)
-        seconds = (self.now() - begun[0].at).total_seconds() if begun else 0.0
+        steps = await self.journal.entries(topic=("runs.new", "llm.results", "tools.results"), event_id=run.event.id)
+        answers = [entry for entry in steps if entry.topic == "llm.results"]
+        begun = next((entry.at for entry in steps if entry.topic == "runs.new"), None)
+        seconds = (self.now() - begun).total_seconds() if begun else 0.0
         return {
             "seconds": round(max(0.0, seconds), 3),
             "prompt_tokens": _summed(answers, "prompt_tokens"),
             "cached_tokens": _summed(answers, "cached_tokens"),
             "completion_tokens": _summed(answers, "completion_tokens"),
             "model_calls": run.budget.model_calls,
-            "tool_calls": len(results),
+            "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
 
     async def _heard(self, run: Run) -> bool:
         """Wait until all was heard or dropped; write down what was not; return whether anything was heard."""
+        await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
         accounts = [await delivery.ended() for delivery in self.desk.deliveries.values()]
         broken = [account for account in accounts if account.interrupted]
         if broken:

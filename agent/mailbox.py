@@ -34,8 +34,10 @@ class Mailbox:
     """Events from anywhere on the event loop, to one consumer.
 
     Order: priority, highest first; then what was in hand when the process died; then arrival. Events of negative
-    priority and those suspended for quiet come only when nothing else is due. Loss: none; what a method did is on the
-    disk when it returns, and one event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+    priority and those suspended for quiet come only when nothing else is due. Loss: none; what a method did outlives a
+    kill when it returns, and a cut of the power too; of `take`, `charge` and `complete`, which have no effect beyond
+    the database, from the next commit that does. One event in hand is a constraint of the database. Blocking: only
+    `take` waits for mail.
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
 
@@ -73,7 +75,7 @@ class Mailbox:
         """
         while True:
             self._changed.clear()
-            taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)))
+            taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)), lasting=False)
             if taken is not None:
                 return taken
             if not self._changed.is_set() and not self._changes:
@@ -91,14 +93,16 @@ class Mailbox:
 
     async def charge(self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0) -> bool:
         """Add to the counters of the event in hand; False when it is not in hand."""
-        return await self._database.write(lambda c: table.charge(c, event_id, tool_calls, model_calls))
+        return await self._database.write(lambda c: table.charge(c, event_id, tool_calls, model_calls), lasting=False)
 
     async def complete(self, event_id: str, summary: str, figures: Mapping[str, Json]) -> bool:
         """Archive the event in hand with its summary and figures (seconds, tokens, calls …).
 
         False, and nothing changes, when it is not in hand, such as the second time.
         """
-        return await self._close(event_id, lambda c, now: table.complete(c, event_id, summary, figures, now))
+        return await self._close(
+            event_id, lambda c, now: table.complete(c, event_id, summary, figures, now), lasting=False
+        )
 
     async def suspend(self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
@@ -183,7 +187,9 @@ class Mailbox:
             table.put(connection, again, now)
         return taken
 
-    async def _close(self, event_id: str, close: Callable[[sqlite3.Connection, datetime], bool]) -> bool:
+    async def _close(
+        self, event_id: str, close: Callable[[sqlite3.Connection, datetime], bool], *, lasting: bool = True
+    ) -> bool:
         """Close an event, and wake its parent if that waits for this."""
 
         def change(connection: sqlite3.Connection, now: datetime) -> bool:
@@ -191,11 +197,11 @@ class Mailbox:
             offspring.wake_parent(connection, event_id)
             return closed
 
-        return await self._step(change)
+        return await self._step(change, lasting=lasting)
 
-    async def _step(self, change: Callable[[sqlite3.Connection, datetime], T]) -> T:
+    async def _step(self, change: Callable[[sqlite3.Connection, datetime], T], *, lasting: bool = True) -> T:
         with self._changing():
-            return await self._database.write(lambda c: change(c, self._now()))
+            return await self._database.write(lambda c: change(c, self._now()), lasting=lasting)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

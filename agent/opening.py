@@ -50,21 +50,19 @@ class Opening:
         body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
         opened = step("runs.new", event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
-        await self.bus.publish(opened, step("context.build.request", event, run.id))
+        self.bus.hold(opened, step("context.build.request", event, run.id))
         self.desk.lay(run.hand, await self._already_spoken(run))
         if await self._was_interrupted(run):
             run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, wanted)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
+        self.bus.hold(answer)
         if is_handed_over(run):
-            await self.bus.publish(answer)
             return
         left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
         handed_over = Message("user", block.render(await self._block(run)))
         messages = [*left_open, *await self._brought_along(run), handed_over]
-        await self.bus.publish(
-            answer, *(self.contexts.envelope(run.epoch, event, run.id, message) for message in messages)
-        )
+        self.bus.hold(*(self.contexts.envelope(run.epoch, event, run.id, message) for message in messages))
         for message in messages:
             self.contexts.append(run.epoch, message)
 

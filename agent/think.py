@@ -212,8 +212,7 @@ class Thinker:
             run.fruitless += 1
             await self.bus.publish(result)
             return None
-        message = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
-        await self.bus.publish(result, message)
+        self.bus.hold(result, self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle))
         self.contexts.append(run.epoch, answer.message)
         return answer.message
 

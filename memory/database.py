@@ -1,4 +1,4 @@
-"""The state database: one SQLite file, one connection in its own thread, one process, every commit fsynced."""
+"""The state database: one SQLite file, one connection in its own thread, one process; what must last is fsynced."""
 
 import asyncio
 import fcntl
@@ -49,6 +49,8 @@ class _Job:
 
     work: Callable[[sqlite3.Connection], None]
     changes: bool
+    lasting: bool = False
+    """Whether its commit is waited for until the disk has it."""
     error: Exception | None = None
     abandoned: bool = False
     """Its caller was cancelled before it began."""
@@ -57,7 +59,8 @@ class _Job:
 class Database:
     """Runs functions on the state database in its own thread, each whole or not at all, in the order asked for.
 
-    Guarantees: when `write` returns, the change is on the disk (WAL, synchronous=FULL); when it raises, none of it is.
+    Guarantees: when a lasting `write` returns, its change and every one before it are on the disk (WAL,
+    synchronous=FULL); one that is not lasting outlives a kill of the process. When it raises, none of it is there.
     Writes that wait together share one commit, so that many cost one fsync; each still fails alone. The event loop
     never waits for the disk. One process has the file, until it ends however it ends.
     Not guaranteed: that a cancelled `write` did not happen; whoever cancels looks.
@@ -87,19 +90,21 @@ class Database:
             raise
         self._thread = thread
 
-    async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
         """Run `change` in a transaction and commit it; the value is returned once it is durable.
 
-        Raises `StateUnusable` when the disk is full or the file damaged, else what `change` raises.
+        With `lasting` false a cut of the power may take it back, until the next lasting write: for a step that has no
+        effect outside this file before that. Raises `StateUnusable` when the disk is full or the file damaged, else
+        what `change` raises.
         """
-        return await self._ask(change, changes=True)
+        return await self._ask(change, changes=True, lasting=lasting)
 
     async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
         """Run `look`, which cannot change anything, after all writes asked for before it.
 
         Raises `StateUnusable` when the file cannot be read, else what `look` raises.
         """
-        return await self._ask(look, changes=False)
+        return await self._ask(look, changes=False, lasting=False)
 
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
@@ -108,9 +113,9 @@ class Database:
             await asyncio.get_running_loop().run_in_executor(thread, self._close)
             thread.shutdown()
 
-    async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool) -> T:
+    async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, lasting: bool) -> T:
         values: list[T] = []
-        job = _Job(lambda connection: values.append(work(connection)), changes)
+        job = _Job(lambda connection: values.append(work(connection)), changes, lasting)
         async with self._room:
             if self._thread is None:
                 raise StateUnusable(f"the state database {self.path} is not open")
@@ -151,6 +156,8 @@ class Database:
     def _commit(self, group: Sequence[_Job]) -> None:
         connection = self._opened()
         try:
+            # In the write-ahead log a sync takes with it all that was committed before.
+            connection.execute(f"PRAGMA synchronous={'FULL' if any(job.lasting for job in group) else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             for job in group:
                 self._change(job)
@@ -178,7 +185,7 @@ class Database:
         with ExitStack() as held:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                held.callback(os.close, _locked(self.path))
+                held.callback(os.close, locked(self.path))
                 connection = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
@@ -228,8 +235,8 @@ class Database:
         self._held.close()
 
 
-def _locked(path: Path) -> int:
-    """Return the descriptor that holds `path`'s lock file; the kernel lets go of it when the process dies.
+def locked(path: Path) -> int:
+    """Return the descriptor that holds a state database's lock; the kernel lets go of it when the process dies.
 
     Raises `StateInUse` at once when another holds it, OSError when it cannot be made.
     """

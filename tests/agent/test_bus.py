@@ -8,19 +8,25 @@ import pytest
 
 from agent.bus import RECENT, Bus
 from agent.event import Event
+from memory.errors import StateUnusable
 
 
 class Keeper:
     """A journal that keeps what it gets, or refuses."""
 
     def __init__(self) -> None:
-        self.kept: list[Event] = []
-        self.refuses = False
+        self.written: list[tuple[Event, ...]] = []
+        """Each transaction."""
+        self.refuses: Exception | None = None
+
+    @property
+    def kept(self) -> list[Event]:
+        return [event for events in self.written for event in events]
 
     async def __call__(self, events: tuple[Event, ...]) -> None:
-        if self.refuses:
-            raise OSError("the disk is full")
-        self.kept += events
+        if self.refuses is not None:
+            raise self.refuses
+        self.written.append(events)
 
 
 def numbered(*numbers: int, topic: str = "node.message") -> list[Event]:
@@ -47,12 +53,52 @@ async def test_what_the_journal_refuses_nobody_sees() -> None:
     keeper = Keeper()
     bus = Bus(keeper)
     observer = bus.observe("*")
-    keeper.refuses = True
+    keeper.refuses = OSError("the disk is full")
     with pytest.raises(OSError, match="disk is full"):
         await bus.publish(*numbered(1))
-    keeper.refuses = False
+    keeper.refuses = None
     await bus.publish(*numbered(2))
     assert (await anext(aiter(observer))).content == "2"
+
+
+@pytest.mark.shows("E5")
+async def test_what_is_held_goes_with_the_next_envelopes_and_before_them() -> None:
+    keeper = Keeper()
+    bus = Bus(keeper)
+    stream = aiter(bus.observe("*"))
+    first, second, third, fourth = numbered(1, 2, 3, 4)
+    bus.hold(first)
+    bus.hold(second)
+    assert keeper.written == []
+    await bus.publish(third)
+    assert keeper.written == [(first, second, third)], "one transaction, in order"
+    assert [await anext(stream) for _ in range(3)] == [first, second, third]
+    bus.hold(fourth)
+    await bus.publish()
+    await bus.publish()
+    assert keeper.written[1:] == [(fourth,)]
+    with pytest.raises(TypeError, match="only an Event"):
+        bus.hold("words")  # type: ignore[arg-type]
+
+
+async def test_what_is_held_outlives_a_full_disk_but_not_a_bug() -> None:
+    keeper = Keeper()
+    bus = Bus(keeper)
+    held, lost, next_one = numbered(1, 2, 3)
+    bus.hold(held)
+    keeper.refuses = StateUnusable("the disk is full")
+    with pytest.raises(StateUnusable):
+        await bus.publish(lost)
+    keeper.refuses = None
+    await bus.publish(next_one)
+    assert keeper.kept == [held, next_one]
+    bus.hold(held)
+    keeper.refuses = TypeError("no JSON")
+    with pytest.raises(TypeError):
+        await bus.publish()
+    keeper.refuses = None
+    await bus.publish(lost)
+    assert keeper.kept[2:] == [lost]
 
 
 @pytest.mark.shows("E7")

@@ -40,7 +40,7 @@ class DyingDatabase(Database):
         super().__init__(path)
         self._steps = steps
 
-    async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
         """Write as a `Database` does."""
 
         def dying(connection: sqlite3.Connection) -> T:
@@ -49,7 +49,7 @@ class DyingDatabase(Database):
             return value
 
         self._steps.boundary()
-        value = await super().write(dying)
+        value = await super().write(dying, lasting=lasting)
         self._steps.boundary()
         return value
 

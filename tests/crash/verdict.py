@@ -23,6 +23,8 @@ from tests.crash.deaths import noted
 from tests.crash.life import NOON
 from tests.crash.script import SENTENCE, arrivals
 
+TOLD_LATER: Final = "interrupted: the machine stopped here"
+
 CLOSED: Final = {"completed", "dead", "withdrawn"}
 
 
@@ -141,8 +143,13 @@ def _unspoken(left: Remains) -> Iterator[str]:
 
 
 def _delivered(entries: list[Stored]) -> Iterator[str]:
-    """Return the sentences of the replies that were delivered, as the context says."""
+    """Return the sentences of the replies that were delivered, as the context says.
+
+    Where another event came first after a kill, she is told in the event's next turn how far the mouth got.
+    """
     messages = [_message(entry) for entry in entries if entry.topic == MESSAGE]
+    corrected = [place for place, message in enumerate(messages) if TOLD_LATER in message.content]
+    messages = messages[max(corrected, default=0) :]
     delivered = {message.tool_call_id for message in messages if message.content == DELIVERED}
     for call in (call for message in messages for call in message.tool_calls):
         if call.name == REPLY and call.id in delivered:

@@ -36,6 +36,11 @@ async def main():
 asyncio.run(main())
 """
 
+SPARING = SQLITE.replace(".rowcount)", ".rowcount, lasting=number % 5 == 4)").replace(
+    "        os.write", "        if number % 5 == 4: os.write"
+)
+"""Four of five writes need not last; what is said are the others."""
+
 
 @pytest.mark.shows("C11", "A24")
 @pytest.mark.parametrize("keep", [0.0, 0.5])
@@ -69,9 +74,31 @@ async def test_the_state_database_keeps_what_it_acknowledged(tmp_path: Path) -> 
         left = tmp_path / f"left-{looked}"
         looked += 1
         disk.after_a_cut(left)
-        database = Database(left / "nakari.db")
-        await database.open("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)")
-        kept = await database.read(lambda connection: connection.execute("SELECT count(*) FROM notes").fetchone()[0])
-        await database.close()
-        assert kept >= len(said)
+        assert await _kept(left) >= len(said)
     assert before == 25
+
+
+async def _kept(left: Path) -> int:
+    """Return how many notes are in what a cut has left."""
+    database = Database(left / "nakari.db")
+    await database.open("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)")
+    try:
+        return await database.read(
+            lambda connection: int(connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+        )
+    finally:
+        await database.close()
+
+
+@pytest.mark.shows("A24")
+async def test_a_write_that_lasts_takes_with_it_those_before_it_that_need_not(tmp_path: Path) -> None:
+    folder, trace = tmp_path / "state", tmp_path / "trace"
+    folder.mkdir()
+    recorded(SPARING, folder, trace)
+    kept: dict[int, int] = {}
+    for disk, said in moments(trace, folder):
+        if len(said) not in kept:
+            disk.after_a_cut(tmp_path / f"left-{len(said)}")
+            kept[len(said)] = await _kept(tmp_path / f"left-{len(said)}")
+    assert [kept[lasted] for lasted in range(1, 6)] == [5, 10, 15, 20, 25]
+    assert trace.read_text(encoding="ascii").count("sync(") < 25, "those that need not last wait for no disk"

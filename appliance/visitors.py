@@ -94,6 +94,7 @@ class Visitors:
         self._clock = clock
         self._pause = pause
         self._group: asyncio.TaskGroup | None = None
+        self._is_hosting = asyncio.Event()
         self._lives: dict[str, _Life] = {}
         self._starting = asyncio.Lock()
         self._freed = asyncio.Event()
@@ -115,6 +116,7 @@ class Visitors:
         """Host the graphs that are asked for, and stop those that nobody uses, until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._group = group
+            self._is_hosting.set()
             try:
                 while True:
                     await self._pause(LOOK_SECONDS)
@@ -122,6 +124,7 @@ class Visitors:
                         if not life.users and self._clock() - life.used_at >= UNUSED_SECONDS:
                             life.unwanted.set()
             finally:
+                self._is_hosting.clear()
                 self._group = None
 
     @asynccontextmanager
@@ -148,7 +151,10 @@ class Visitors:
             self._freed.set()
 
     async def erase_event(self, event_id: str) -> int:
-        """Take out of every graph what an event wrote; return how many statements it were. Raises `MemoryFailure`."""
+        """Take out of the graph that it wrote into what an event wrote; return how many statements it were.
+
+        Raises `MemoryFailure`. An audit log that cannot be read is told and passed over: it is another's, most likely.
+        """
         erased = 0
         for owner_key in await asyncio.to_thread(self.keys):
             if await asyncio.to_thread(self._wrote, owner_key, event_id):
@@ -185,23 +191,35 @@ class Visitors:
         return is_public_key(owner_key) and self._most > 0 and (owner_key in there or len(there) < self._most)
 
     def _wrote(self, owner_key: str, event_id: str) -> bool:
-        records = AuditLog(self.folder / owner_key / "audit").records()
-        return any(record.facts.get("event_id") == event_id for record in records)
+        try:
+            records = AuditLog(self.folder / owner_key / "audit").records()
+            return any(record.facts.get("event_id") == event_id for record in records)
+        except (MemoryFailure, OSError) as error:
+            log.error("visitor_graph_not_looked_into", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+            return False
 
     async def _taken(self, owner_key: str) -> _Life:
         """Return the life of a graph, counted as used; begun, and the one unused for longest ended, where need be."""
         async with self._starting:
-            if self._group is None:
-                raise GraphUnavailable("the memory is not available now: it is not running")
+            group = await self._host()
             life = self._lives.get(owner_key)
             if life is not None and life.unwanted.is_set():
                 await life.ended.wait()
                 life = None
             if life is None:
                 await self._make_room()
-                life = self._began(owner_key, self._group)
+                life = self._began(owner_key, group)
             life.users += 1
             return life
+
+    async def _host(self) -> asyncio.TaskGroup:
+        """Return the group of `run`, which may be about to begin. Raises `GraphUnavailable`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self._is_hosting.wait()
+        if self._group is None:
+            raise GraphUnavailable("the memory is not available now: it is not running")
+        return self._group
 
     async def _make_room(self) -> None:
         while len(self._lives) >= RUNNING:

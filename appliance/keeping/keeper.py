@@ -101,7 +101,7 @@ class Keeper:
 
         Whosever event it was: each has written into one graph, the household's or a visitor's own.
         """
-        return await erase_event(self.writer, self.store, event_id) + await self.visitors.erase_event(event_id)
+        return await erase_event(self.writer, self.store, event_id) or await self.visitors.erase_event(event_id)
 
     async def _look(self, request: ListSnapshots | Diff | ReadAudit | VerifyAudit) -> Json:
         match request:

@@ -142,7 +142,6 @@ class Guests:
         listed = KeptGraph(self.folder, EmbeddedStore(self.folder / "graph"), self.embedder)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(visitors.run())
-            await asyncio.sleep(0)  # so that it does run
             try:
                 yield visitors, Desk.of(shared(listed.tools, is_household, visitors.lend))
             finally:

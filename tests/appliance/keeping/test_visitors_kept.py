@@ -60,6 +60,11 @@ async def test_forgetting_reaches_the_graph_of_whose_event_it_was(tmp_path: Path
         assert await keeper.erase_event("nobody's") == 0
         assert await house.desk.names(HOUSEHOLD) == ["Ours"]
         assert house.visitors.running() == [ADA]
+        torn = box.state / "owners" / BEN / "audit" / "00000000000000000001.jsonl"
+        torn.parent.mkdir(parents=True)
+        torn.write_text("no record\n")
+        assert await keeper.erase_event("another") == 1
+        assert await keeper.erase_event("nobody's") == 0
     assert found_in(box.state, NAME) == []
 
 

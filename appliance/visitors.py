@@ -172,6 +172,9 @@ class Visitors:
             await self._save(owner_key)
         async with self._starting, AsyncExitStack() as stack:
             for life in [*self._lives.values()]:
+                if life.unwanted.is_set():
+                    await life.ended.wait()
+                    continue
                 try:
                     await stack.enter_async_context(life.kept.writer.exclusively())
                 except MemoryFailure as error:
@@ -183,7 +186,7 @@ class Visitors:
             if await asyncio.to_thread(lambda: is_unsaved(AuditLog(self.folder / owner_key / "audit").records())):
                 async with self.of(owner_key) as kept:
                     await kept.writer.take_snapshot("for a backup")
-        except MemoryFailure as error:
+        except (MemoryFailure, OSError) as error:
             log.warning("visitor_graph_not_saved", reason=str(error))
 
     def _may_have(self, owner_key: str) -> bool:
@@ -235,6 +238,7 @@ class Visitors:
     def _began(self, owner_key: str, group: asyncio.TaskGroup) -> _Life:
         """Begin a life. Raises `StateUnusable` where the folder takes nothing."""
         folder = self.folder / owner_key
+        is_new = not folder.exists()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -242,15 +246,16 @@ class Visitors:
             raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
         store = EmbeddedStore(folder / "graph")
         life = self._lives[owner_key] = _Life(self._make(store), store, self._clock())
-        group.create_task(self._live(owner_key, life), name="graph: a visitor's")
+        group.create_task(self._live(owner_key, life, is_new=is_new), name="graph: a visitor's")
         return life
 
-    async def _live(self, owner_key: str, life: _Life) -> None:
+    async def _live(self, owner_key: str, life: _Life, *, is_new: bool) -> None:
         try:
             await life.run()
         finally:
             await life.kept.close()
-            await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
+            if is_new:
+                await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
             del self._lives[owner_key]
             life.ended.set()
 

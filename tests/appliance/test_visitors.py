@@ -159,6 +159,16 @@ async def test_what_is_described_otherwise_is_told_with_each_answer(tmp_path: Pa
         assert "openCypher" in await desk.text(ADA, "memory_query", cypher="RETURN nothing(")
 
 
+async def test_a_household_s_own_server_is_none_of_a_visitor_s_business(tmp_path: Path) -> None:
+    away = KeptBox(tmp_path, memory='uri = "bolt://127.0.0.1:9"')
+    async with at_home(away.config()) as house:
+        assert "error" in await house.desk.text(HOUSEHOLD, "memory_schema")
+        await house.desk.write(ADA, "CREATE (:Mine)")
+        assert await house.desk.names(ADA) == ["Mine"]
+        assert "Neo4j 5 Cypher" in house.desk.tools["memory_query"].spec.description
+        assert '"dialect":"openCypher' in await house.desk.text(ADA, "memory_query", cypher="RETURN 1 AS one")
+
+
 @pytest.mark.shows("C12")
 async def test_a_snapshot_that_is_due_is_taken_before_it_stops(tmp_path: Path) -> None:
     guests = Guests(tmp_path)

@@ -84,6 +84,8 @@ class Loop:
         """Id of the event whose run ended because the state could not be written, until it is taken again."""
         self.most_tool_calls: int | None = None
         """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
+        self.own_tool_calls: Callable[[str], int | None] = lambda owner_key: None
+        """Returns what an owner wants any event of theirs to use at most, None for no wish; the system's cap holds."""
         self.run_seconds = RUN_SECONDS
         """What a run may take by the clock before it is ended as timed out."""
         self.pause = UNUSABLE_STATE_PAUSE
@@ -149,7 +151,8 @@ class Loop:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
         stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
-        most = min(event.max_tool_calls, self.most_tool_calls or event.max_tool_calls)
+        caps = (event.max_tool_calls, self.most_tool_calls, self.own_tool_calls(event.owner_key))
+        most = min(cap for cap in caps if cap is not None)
         run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed, self._broken_off = hand.redelivered or self._broken_off == event.id, ""
         self.attention.take_up(run)

@@ -156,7 +156,7 @@ def _mind(
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
     prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
     loop = Loop(mind, prompts, situation, utc_now)
-    loop.most_tool_calls = config.mind.max_tool_calls
+    loop.most_tool_calls, loop.own_tool_calls = config.mind.max_tool_calls, thinking.owners.tool_calls
     return loop, servers
 
 

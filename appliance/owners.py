@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from agent.event import HOUSEHOLD
 from agent.prompts import MODULES
 from appliance.config import Config
 from appliance.state import State
 from memory.identity import Identities
-from memory.owner_settings import PROMPT, OwnerSettings, Value
+from memory.owner_settings import PROMPT, Levels, OwnerSettings, Value
+
+TOOL_CALLS: Final = "mind.tool_calls"
+"""Tool calls that an event of an owner may use: their own wish, within the box's `mind.max_tool_calls`."""
 
 
 @dataclass(slots=True)
@@ -27,6 +31,10 @@ class Owners:
     async def of(self, owner_key: str) -> dict[str, str]:
         """Return an owner's own prompt modules (`agent.prompts` asks for them at each event)."""
         return self.settings.prompts(owner_key)
+
+    def tool_calls(self, owner_key: str) -> int:
+        """Return how many tool calls an event of theirs may use; the box's cap holds besides."""
+        return int(self.settings.of(owner_key, TOOL_CALLS).value)
 
     async def set(self, owner_key: str, name: str, value: Value) -> None:
         """Keep a setting of theirs; it holds from their next event on. Raises what `OwnerSettings.set` raises."""
@@ -52,8 +60,9 @@ async def open_owners(config: Config, state: State) -> Owners:
         if owner_key != HOUSEHOLD:
             identities.require_member(owner_key)
 
+    most = config.mind.max_tool_calls
     defaults: dict[str, Value] = {f"{PROMPT}{module}": "" for module in MODULES}
-    system: dict[str, Value] = {"mind.max_tool_calls": config.mind.max_tool_calls}
-    settings = OwnerSettings(state.journal.database, defaults, system, may_keep)
+    levels = Levels({"mind.max_tool_calls": most}, {TOOL_CALLS: most, **defaults}, {TOOL_CALLS: (1, most)})
+    settings = OwnerSettings(state.journal.database, levels, may_keep)
     await settings.load()
     return Owners(identities, settings)

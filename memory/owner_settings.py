@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
@@ -55,24 +55,28 @@ def effective(system: Value | None, default: Value | None, owner: Value | None) 
     return Effective(default, "default") if default is not None else None
 
 
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What there is to be set, by name: the two levels that are the same for everybody."""
+
+    system: Mapping[str, Value]
+    """What nobody overrides."""
+    default: Mapping[str, Value]
+    """What anybody may, with the type each value has."""
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The smallest and the largest of a number, both included."""
+
+
 class OwnerSettings:
     """What each owner has set for themselves; nobody's reaches another. Read from memory, written through.
 
-    `defaults` names all that may be set, with the type each has; `system` what may not. `may_keep` raises
-    `RegistrationNeeded` for an owner who may keep nothing (a visitor), and says how to become one who may; it is asked
-    at each look, so that what a member had set holds no longer once they are none.
+    `may_keep` raises `RegistrationNeeded` for an owner who may keep nothing (a visitor), and says how to become one who
+    may; it is asked at each look, so that what a member had set holds no longer once they are none.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        defaults: Mapping[str, Value],
-        system: Mapping[str, Value],
-        may_keep: Callable[[str], object],
-    ) -> None:
+    def __init__(self, database: Database, levels: Levels, may_keep: Callable[[str], object]) -> None:
         self._database = database
-        self._defaults = dict(defaults)
-        self._system = dict(system)
+        self._levels = levels
         self._may_keep = may_keep
         self._kept: dict[str, dict[str, Value]] = {}
 
@@ -91,8 +95,8 @@ class OwnerSettings:
         """Return everything that holds for an owner, by name."""
         kept = self._held(owner_key)
         found = {
-            name: effective(self._system.get(name), self._defaults.get(name), kept.get(name))
-            for name in sorted({*self._system, *self._defaults})
+            name: effective(self._levels.system.get(name), self._levels.default.get(name), kept.get(name))
+            for name in self._names
         }
         return {name: one for name, one in found.items() if one is not None}
 
@@ -108,13 +112,16 @@ class OwnerSettings:
         another type.
         """
         self._may_keep(owner_key)
-        if name in self._system:
+        if name in self._levels.system:
             raise SettingRefused(f"{name} belongs to the box and holds for everybody; its configuration file sets it")
-        if name not in self._defaults:
+        if name not in self._levels.default:
             raise SettingRefused(self._unknown(name))
-        wanted = type(self._defaults[name])
+        wanted = type(self._levels.default[name])
         if type(value) is not wanted or (isinstance(value, str) and len(value) > LONGEST):
             raise SettingRefused(f"{name} {_WANTED[wanted]}")
+        least, most = self._levels.ranges.get(name, (value, value))
+        if isinstance(value, int | float) and not float(least) <= value <= float(most):
+            raise SettingRefused(f"{name} {_WANTED[wanted]} from {least} to {most}")
         await self._database.write(partial(_keep, owner_key=owner_key, name=name, value=json.dumps(value)))
         self._kept.setdefault(owner_key, {})[name] = value
 
@@ -140,8 +147,12 @@ class OwnerSettings:
             return {}
         return kept
 
+    @property
+    def _names(self) -> list[str]:
+        return sorted({*self._levels.system, *self._levels.default})
+
     def _unknown(self, name: str) -> str:
-        return f"there is no setting {name!r}; there are {', '.join(sorted({*self._system, *self._defaults}))}"
+        return f"there is no setting {name!r}; there are {', '.join(self._names)}"
 
 
 def _load(connection: sqlite3.Connection) -> dict[str, dict[str, Value]]:

@@ -129,6 +129,17 @@ async def test_the_system_caps_what_an_event_may_ask_for(tmp_path: Path) -> None
     assert len(model.requests) == 5 + 2
 
 
+@pytest.mark.shows("B8", "F14")
+@pytest.mark.parametrize(("owner", "most"), [("ada", 3), ("bob", 5), ("eve", 5)])
+async def test_an_owner_may_want_less_and_gets_no_more(tmp_path: Path, owner: str, most: int) -> None:
+    model = ScriptedModel(*[restless()] * 60)
+    async with a_mind(tmp_path, [model]) as mind:
+        mind.loop.most_tool_calls = 5
+        mind.loop.own_tool_calls = {"ada": 3, "bob": 50}.get
+        await mind.handle(spoken("count", max_tool_calls=50, owner_key=owner))
+    assert len(model.requests) == most + 2
+
+
 @pytest.mark.shows("B7")
 def test_of_parallel_calls_those_that_fit_are_granted() -> None:
     budget = Budget(3)

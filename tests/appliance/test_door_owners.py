@@ -15,7 +15,7 @@ from appliance.owners import Owners
 from memory.database import Database
 from memory.errors import RegistrationNeeded
 from memory.identity import CHALLENGE_SECONDS, HOW_TO_REGISTER, NO_SUCH_CHALLENGE, Identities, new_key, sign
-from memory.owner_settings import SCHEMA, OwnerSettings
+from memory.owner_settings import SCHEMA, Levels, OwnerSettings
 from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting
 
 pytestmark = pytest.mark.shows("F12", "F13")
@@ -45,7 +45,7 @@ async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
             if owner_key != HOUSEHOLD and not identities.find(owner_key).is_member:
                 raise RegistrationNeeded(HOW_TO_REGISTER)
 
-        settings = OwnerSettings(database, {"prompt.persona": "", "calls": 3}, {"most": 10}, may_keep)
+        settings = OwnerSettings(database, Levels({"most": 10}, {"prompt.persona": "", "calls": 3}), may_keep)
         made = Doors(tmp_path / "nakari.sock", ScriptedHandler(), Owners(identities, settings))
         await stack.enter_async_context(serving(made.path, made.handler, made.owners))
         yield made

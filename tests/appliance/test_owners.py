@@ -28,7 +28,10 @@ async def test_household_and_members_share_and_keep_visitors_do_neither(tmp_path
         with pytest.raises(RegistrationNeeded, match="nakari identity add"):
             await owners.settings.set(visitor, "prompt.persona", "Mine!")
         with pytest.raises(SettingRefused, match="belongs to the box"):
-            await owners.settings.set("household", "mind.max_tool_calls", 99)
+            await owners.set("household", "mind.max_tool_calls", 99)
+        with pytest.raises(SettingRefused, match="from 1 to 7"):
+            await owners.set(member, "mind.tool_calls", 8)
+        await owners.set(member, "mind.tool_calls", 3)
     async with open_state(config) as state:
         await expect(await open_owners(config, state), member, visitor)
 
@@ -38,3 +41,4 @@ async def expect(owners: Owners, member: str, visitor: str) -> None:
     assert await owners.of("household") == {"persona": "You belong to household."}
     assert await owners.of(visitor) == {}
     assert owners.settings.of(member, "mind.max_tool_calls") == Effective(7, "system")
+    assert [owners.tool_calls(key) for key in ("household", member, visitor)] == [7, 3, 7]

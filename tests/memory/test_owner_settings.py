@@ -6,12 +6,15 @@ import pytest
 
 from memory.database import Database
 from memory.errors import RegistrationNeeded, SettingRefused
-from memory.owner_settings import LONGEST, SCHEMA, Effective, OwnerSettings, Value, effective
+from memory.owner_settings import LONGEST, SCHEMA, Effective, Levels, OwnerSettings, Value, effective
 
 pytestmark = pytest.mark.shows("F14", "F16")
 
-DEFAULTS: dict[str, Value] = {"prompt.persona": "", "prompt.tools": "", "volume": 50, "calls": 9}
-SYSTEM: dict[str, Value] = {"calls": 10}
+LEVELS = Levels(
+    system={"calls": 10},
+    default={"prompt.persona": "", "prompt.tools": "", "volume": 50, "calls": 9},
+    ranges={"volume": (0, 100)},
+)
 
 
 def members_only(owner_key: str) -> None:
@@ -23,7 +26,7 @@ def members_only(owner_key: str) -> None:
 async def opened(folder: Path) -> AsyncIterator[OwnerSettings]:
     database = Database(folder / "nakari.db")
     await database.open(SCHEMA)
-    settings = OwnerSettings(database, DEFAULTS, SYSTEM, members_only)
+    settings = OwnerSettings(database, LEVELS, members_only)
     await settings.load()
     try:
         yield settings
@@ -85,6 +88,8 @@ async def test_they_can_be_taken_back_one_or_all(tmp_path: Path) -> None:
         ("nonsense", 1, "there are calls, prompt.persona, prompt.tools, volume"),
         ("volume", "loud", "volume is a whole number"),
         ("volume", True, "volume is a whole number"),
+        ("volume", 101, "volume is a whole number from 0 to 100"),
+        ("volume", -1, "volume is a whole number from 0 to 100"),
         ("prompt.persona", 7, "is a text of at most"),
         ("prompt.persona", "x" * (LONGEST + 1), "at most"),
     ],
@@ -119,7 +124,7 @@ async def test_what_a_member_had_set_rests_while_they_are_none(tmp_path: Path) -
 
     database = Database(tmp_path / "nakari.db")
     await database.open(SCHEMA)
-    settings = OwnerSettings(database, DEFAULTS, SYSTEM, may_keep)
+    settings = OwnerSettings(database, LEVELS, may_keep)
     await settings.set("ada", "prompt.persona", "Be short.")
     members.clear()
     assert settings.prompts("ada") == {}
@@ -155,7 +160,7 @@ async def test_a_value_that_became_the_box_s_is_kept_and_does_not_hold(tmp_path:
         await settings.set("ada", "prompt.persona", "Be short.")
     database = Database(tmp_path / "nakari.db")
     await database.open(SCHEMA)
-    now = OwnerSettings(database, {"prompt.tools": ""}, {"volume": 30}, members_only)
+    now = OwnerSettings(database, Levels({"volume": 30}, {"prompt.tools": ""}), members_only)
     await now.load()
     assert now.of("ada", "volume") == Effective(30, "system")
     assert now.prompts("ada") == {}, "a setting that there is no longer"

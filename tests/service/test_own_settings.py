@@ -62,6 +62,7 @@ def test_without_a_service_the_household_s_are_set_and_reset_all_the_same(home: 
     shown = home.run("settings").stdout.splitlines()
     assert [line.split(maxsplit=2) for line in shown] == [
         ["mind.max_tool_calls", "system", "10"],
+        ["mind.tool_calls", "default", "10"],
         ["prompt.persona", "owner", "You are a pirate."],
         ["prompt.system", "default", "as shipped"],
         ["prompt.tools", "default", "as shipped"],
@@ -75,6 +76,8 @@ def test_without_a_service_the_household_s_are_set_and_reset_all_the_same(home: 
     ("arguments", "code", "words"),
     [
         (("settings", "set", "prompt.nonsense", "x"), Exit.USAGE, "there is no setting 'prompt.nonsense'"),
+        (("settings", "set", "mind.tool_calls", "99"), Exit.USAGE, "is a whole number from 1 to 10"),
+        (("settings", "set", "mind.tool_calls", "many"), Exit.USAGE, "mind.tool_calls is a whole number"),
         (("settings", "set", " ", "x"), Exit.USAGE, "name: should say something"),
         (("settings", "list", "--as", "missing.key"), Exit.NO_INPUT, "missing.key cannot be read: No such file"),
         (("settings", "list", "--as", "."), Exit.NO_INPUT, "cannot be read: Is a directory"),

@@ -121,9 +121,10 @@ async def no_context_holds_another_s(all_of_them: Sequence[Guest], server: OpenA
 async def everything_is_tried(all_of_them: Sequence[Guest], ids: Sequence[str]) -> None:
     """Let each look at whatever can be looked at, by words, by id, and by listing."""
     searches: list[dict[str, Json]] = [{"words": words, "limit": 50} for words in (*BAITS.values(), "Remember", "*")]
+    by_id: list[tuple[str, dict[str, Json]]] = [("journal_read", {"id": one}) for one in ids]
     looks = [("list_timers", {}), *(("journal_search", one) for one in searches)]
     for guest in all_of_them:
-        await guest.use(*looks, *(("journal_read", {"id": one}) for one in ids))
+        await guest.use(*looks, *by_id)
         for state in get_args(State):
             await guest.ask({"do": "mailbox", "state": state, "limit": 1000})
         await guest.ask({"do": "settings"})

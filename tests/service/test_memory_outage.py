@@ -1,9 +1,13 @@
 """Her memory goes away while people speak: they are answered as ever, she says what is wrong, and it comes back."""
 
+import asyncio
 import os
 import resource
 import signal
 import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from appliance.options import RunOptions
 from appliance.service import conversation_over
 from memory.graph.server import DATABASE
 from tests.figures import figure
+from tests.needs import NEO4J_SCRIPT
 from tests.service.living import Living, living
 from tests.service.process import Household, speak
 
@@ -105,3 +110,39 @@ async def test_its_disk_is_full_and_has_room_again(home: Household) -> None:
         assert she.box.graph.writer is not None
         known = await she.box.graph.writer.graph.read("MATCH (f:Fact) RETURN count(DISTINCT f.text) AS n")
         assert known.records[0]["n"] in {len(she.kept), len(she.kept) + 1}
+
+
+@contextmanager
+def neo4j_at(folder: Path, port: int) -> Iterator[None]:
+    """Run a Neo4j whose data is in a folder."""
+    command = [str(NEO4J_SCRIPT), "run", str(folder), str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            assert any("Started." in line for line in server.stdout), "Neo4j did not start"
+            yield
+        finally:
+            server.terminate()
+            server.stdout.read()
+
+
+@pytest.mark.neo4j
+@pytest.mark.shows("C18")
+@pytest.mark.timeout(240)
+async def test_her_neo4j_server_is_stopped_and_started_again(home: Household, unused_tcp_port: int) -> None:
+    home.settings["memory"]["uri"] = f"bolt://127.0.0.1:{unused_tcp_port}"
+    server = ExitStack()
+    async with living(home) as she:
+        await asyncio.to_thread(server.enter_context, neo4j_at(home.folder / "neo4j", unused_tcp_port))
+        for number in range(3):
+            await she.keeps(f"fact {number}")
+        assert len(she.kept) == 3
+        await asyncio.to_thread(server.close)
+        assert await she.seconds_for_a_chat() < MOST_SECONDS
+        assert is_one_sentence(await she.keeps("while it was away"))
+        await asyncio.to_thread(server.enter_context, neo4j_at(home.folder / "neo4j", unused_tcp_port))
+        try:
+            await she.keeps_again("afterwards")
+            assert await she.knows() == sorted(she.kept)
+        finally:
+            await asyncio.to_thread(server.close)

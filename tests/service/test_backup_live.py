@@ -1,0 +1,114 @@
+"""A backup of her while she lives, by the commands a person types, is her on another box: to the timer that rings."""
+
+import asyncio
+import json
+import sqlite3
+import tarfile
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.event import HOUSEHOLD, TIMER, Event, utc_now
+from appliance.exits import Exit
+from appliance.keeping.exchange import MANIFEST
+from appliance.options import RunOptions
+from appliance.ringing.due import RANG
+from memory.identity import new_key
+from tests.service.living import KEEP, Living, living
+from tests.service.process import Household
+
+DUE_SECONDS = 15.0
+"""After which the timer rings: about when the other box is up."""
+
+
+def a_home(folder: Path) -> Household:
+    folder.mkdir()
+    return Household(folder, {"memory": {"enabled": True, "embeddings": "off"}})
+
+
+async def settled(she: Living) -> str:
+    """Give her what is not said in words: a timer, a member, a setting; return the member's key."""
+    due = utc_now() + timedelta(seconds=DUE_SECONDS)
+    await she.box.household.mailbox.enqueue(Event(TIMER, "the bread is done", id="bread", not_before=due))
+    key = new_key()[1]
+    she.box.owners.identities.register("Ada", key)
+    await she.box.owners.settings.set(HOUSEHOLD, "prompt.persona", "Be short.")
+    return key
+
+
+async def talks(she: Living, who: str, enough: asyncio.Event) -> list[str]:
+    """Keep telling her things until it is enough; return those that she answered."""
+    told: list[str] = []
+    while not enough.is_set():
+        await she.asked(f"{KEEP}{who} {len(told)}", session=who)
+        told.append(f"{who} {len(told)}")
+    return told
+
+
+def rows_of(database: Path) -> list[str]:
+    """Return everything in a state database, as statements."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        return [*connection.iterdump()]
+
+
+def unpacked(file: Path, folder: Path) -> Path:
+    with tarfile.open(file) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def acknowledged(database: Path) -> set[str]:
+    """Return the texts that the journal says her graph has taken."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        rows = connection.execute("SELECT body FROM journal WHERE topic = 'context.message'").fetchall()
+    messages = [json.loads(body)["message"] for (body,) in rows]
+    observed = [message["content"] for message in messages if message["role"] == "tool"]
+    written = [json.loads(content)["records"] for content in observed if '"stats"' in content]
+    return {record["text"] for records in written for record in records}
+
+
+async def backed_up(one: Household, file: Path) -> tuple[str, set[str], int]:
+    """Live, and be backed up meanwhile; return the member's key, what was told, and how much of it after the backup."""
+    async with living(one) as she:
+        await she.ready()
+        key = await settled(she)
+        enough = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            people = [group.create_task(talks(she, who, enough)) for who in ("ben", "cleo")]
+            await she.keeps("the first")
+            done = await asyncio.to_thread(one.run, "backup", str(file), "--json")
+            assert done.returncode == Exit.OK, done.stderr
+            before = len(she.model.observed)
+            await she.keeps("the last")
+            enough.set()
+        told = {text for person in people for text in person.result()}
+        return key, told | {"the first", "the last"}, len(she.model.observed) - before
+
+
+@pytest.mark.shows("H7", "A9", "V23")
+async def test_a_backup_of_her_while_she_lives_is_her_on_another_box(tmp_path: Path) -> None:
+    one, other, file = a_home(tmp_path / "one"), a_home(tmp_path / "other"), tmp_path / "all.nakari"
+    key, told, later = await backed_up(one, file)
+    assert later >= 1, "she went on"
+    restored = await asyncio.to_thread(other.run, "restore", str(file), "--json")
+    assert restored.returncode == Exit.OK, restored.stderr
+    place = await asyncio.to_thread(unpacked, file, tmp_path / "unpacked")
+    for name in json.loads((place / MANIFEST).read_text())["files"]:
+        if not name.startswith(("audit/", "nakari.db")):
+            assert (other.state / name).read_bytes() == (place / name).read_bytes()
+    assert await asyncio.to_thread(rows_of, other.state / "nakari.db") == rows_of(place / "nakari.db")
+    kept = acknowledged(place / "nakari.db")
+    assert "the first" in kept
+    async with living(other, RunOptions(output=other.folder / "heard.wav")) as she:
+        async with asyncio.timeout(30):
+            while not await asyncio.to_thread(other.rows, "SELECT 1 FROM journal WHERE topic = ?", RANG):
+                await she.seconds_for_a_chat()
+        await she.ready()
+        assert kept <= set(await she.knows()) <= told
+        assert "the last" not in await she.knows()
+        assert she.box.owners.identities.find(key).name == "Ada"
+        assert await she.box.owners.of(HOUSEHOLD) == {"persona": "Be short."}
+        assert she.box.graph.writer is not None
+        assert await she.box.graph.writer.audit.verify() > len(kept)

@@ -60,7 +60,7 @@ async def _refused(response: httpx2.Response) -> None:
 async def _bound(response: httpx2.Response) -> None:
     """Bound what is read of an answer; a packed one could unpack to anything."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise TooLong
+        raise ServerLost("it packs its answers, which nobody asked for")
     if response.headers.get("Content-Type", "").startswith(_JSON) and isinstance(
         response.stream, httpx2.AsyncByteStream
     ):

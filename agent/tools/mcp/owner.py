@@ -79,6 +79,7 @@ class Owner:
             try:
                 await self._live(connected)
             except ServerLost as lost:
+                _go_on()
                 delay = self._pace.after(delay, self._clock() - began)
                 self._is_lost(str(lost), delay)
             await asyncio.sleep(delay)
@@ -128,6 +129,13 @@ class Owner:
 
     def _say(self, line: str) -> None:
         log.debug("mcp_server_said", server=self.server.name, words=line)
+
+
+def _go_on() -> None:
+    """Raise CancelledError where we are to end: the client's own scopes may take that for theirs."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _adapter() -> "Callable[..., AbstractAsyncContextManager[Connection]]":

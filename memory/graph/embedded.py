@@ -22,8 +22,10 @@ from memory.graph.child import Child
 from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.explain import Explainer
-from memory.graph.indexes import make, vector_options
-from memory.graph.store import Endpoint, Refused, VectorOptions
+from memory.graph.indexes import Address
+from memory.graph.restarts import next_delay
+from memory.graph.store import Endpoint, Made, Refused
+from memory.graph.warming import Indexes
 
 START_SECONDS: Final = 30.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
@@ -33,13 +35,6 @@ STOP_SECONDS: Final = 5.0
 
 PATIENCE: Final = 2.0
 """Seconds that a statement waits for a store that is just starting."""
-
-FIRST_DELAY: Final = 0.2
-LONGEST_DELAY: Final = 30.0
-"""Seconds before a restart; doubled each time."""
-
-STEADY_SECONDS: Final = 60.0
-"""A store that lived so long has recovered: its next restart is quick again."""
 
 _SOURCE: Final = Path(__file__).resolve().parents[2]
 
@@ -83,7 +78,7 @@ class EmbeddedStore:
         self._child: Child | None = None
         self._endpoint: Endpoint | None = None
         self._explainer: Explainer | None = None
-        self._http_port = 0
+        self.indexes = Indexes(folder)
         self._is_supervised = False
 
     @property
@@ -119,18 +114,16 @@ class EmbeddedStore:
         await self._entered[state].wait()
 
     async def run(self) -> None:
-        """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else."""
-        delay = 0.0
-        self._is_supervised = True
-        try:
-            while True:
-                began = time.monotonic()
-                await self._live_once()
-                delay = next_delay(delay, time.monotonic() - began)
-                await asyncio.sleep(delay)
-        finally:
-            self._is_supervised = False
-            await self.stop()
+        """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else.
+
+        Its indexes are built and warmed beside.
+        """
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(self.indexes.keep())
+            try:
+                await self._live()
+            finally:
+                keeping.cancel()
 
     async def restart(self) -> None:
         """Stop the child and serve again, from `next_folder` if there is one.
@@ -171,7 +164,7 @@ class EmbeddedStore:
             f"bolt://127.0.0.1:{ports['bolt']}", server.DATABASE, (server.READER, reader), (server.WRITER, writer)
         )
         self._explainer = Explainer(ports["http"], server.DATABASE)
-        self._http_port = ports["http"]
+        self.indexes.reached(Address(ports["http"], self._endpoint.writer))
         self._become(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
@@ -179,6 +172,7 @@ class EmbeddedStore:
         """Stop the child and wait for its end; it has nothing to lose by being killed if it does not stop."""
         child, self._child = self._child, None
         self._endpoint = self._explainer = None
+        self.indexes.lost()
         if child is not None:
             await child.stop(STOP_SECONDS)
         self._become(State.STOPPED, "it was stopped")
@@ -211,18 +205,27 @@ class EmbeddedStore:
             return GraphRefused(refused.message)
         return await self._explainer.explained(refused)
 
-    def shim(self, cypher: str) -> Callable[[], Awaitable[int]] | None:
+    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes a vector or full-text index, else None. Raises `GraphRefused` for one it cannot make."""
         wanted = definition(cypher)
         return None if wanted is None else partial(self._make, wanted)
 
-    async def vector_options(self) -> dict[str, VectorOptions]:
-        """Return dimensions and function of the vector indexes; SHOW INDEXES leaves them out."""
-        return await asyncio.to_thread(vector_options, self.folder / "databases" / server.DATABASE / "schema.json")
+    async def _make(self, wanted: IndexDefinition) -> Made:
+        await self.endpoint()
+        return await self.indexes.make(wanted)
 
-    async def _make(self, wanted: IndexDefinition) -> int:
-        endpoint = await self.endpoint()
-        return await make(wanted, self._http_port, endpoint.writer)
+    async def _live(self) -> None:
+        delay = 0.0
+        self._is_supervised = True
+        try:
+            while True:
+                began = time.monotonic()
+                await self._live_once()
+                delay = next_delay(delay, time.monotonic() - began)
+                await asyncio.sleep(delay)
+        finally:
+            self._is_supervised = False
+            await self.stop()
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""
@@ -275,6 +278,7 @@ class EmbeddedStore:
 
     def _down(self, reason: str) -> None:
         self._endpoint = self._explainer = self._child = None
+        self.indexes.lost()
         self._become(State.DOWN, reason)
 
     def _become(self, state: State, reason: str) -> None:
@@ -289,10 +293,3 @@ def _parsed(answer: bytes) -> dict[str, object]:
         return dict(json.loads(answer))
     except (ValueError, TypeError):
         return {}
-
-
-def next_delay(last: float, lived: float) -> float:
-    """Return the seconds to wait before a restart, from the last wait and the seconds the store has lived since."""
-    if lived >= STEADY_SECONDS or last == 0:
-        return FIRST_DELAY
-    return min(last * 2, LONGEST_DELAY)

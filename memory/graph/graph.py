@@ -18,7 +18,7 @@ from memory.graph.connections import Connections
 from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Refused, Store, VectorOptions
+from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptions
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
@@ -127,16 +127,14 @@ class Graph:
                 return await _made(shim, witness)
             statement = _Statement(cypher, params or {}, writes=True, witness=witness)
             result, counters = await self._run(statement, self.limits)
-        return Written(result.records, result.truncated, stats(counters))
+        written = Written(result.records, result.truncated, stats(counters))
+        self._store.indexes.wrote(written.stats)
+        return written
 
     async def schema(self) -> Schema:
         """Return what is in use, by looking at every node and relationship (0.7 s of a core at 100,000 nodes)."""
         nodes, relationships = await self._all(_NODES), await self._all(_RELATIONSHIPS)
-        vectors: list[dict[str, Json]] = [
-            {"name": index["name"], "labels": index["labelsOrTypes"], "properties": index["properties"]}
-            for index in await self._all("SHOW INDEXES")
-            if index["type"] == "VECTOR"
-        ]
+        vectors = [self._described(index) for index in await self._all("SHOW INDEXES") if index["type"] == "VECTOR"]
         count = sum(int(str(row["count"])) for row in nodes)
         doubles = await self._doubles()
         return Schema(
@@ -152,7 +150,7 @@ class Graph:
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return what SHOW INDEXES leaves out of the vector indexes, by name: for writing them down."""
-        return await self._store.vector_options()
+        return await self._store.indexes.vector_options()
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
@@ -176,6 +174,16 @@ class Graph:
         """Close the connections; a later statement opens new ones."""
         await self._connections.close()
 
+    def _described(self, index: dict[str, Json]) -> dict[str, Json]:
+        known = self._store.indexes.states.get(str(index["name"]), "")
+        state = known or ("ready" if index["state"] == "ONLINE" else f"{index['state']}".lower())
+        return {
+            "name": index["name"],
+            "labels": index["labelsOrTypes"],
+            "properties": index["properties"],
+            "state": state,
+        }
+
     async def _doubles(self) -> int | None:
         """Return the number of doubles; None where the store's memory does not hold so long texts."""
         try:
@@ -197,6 +205,7 @@ class Graph:
         attempt = 1
         while True:
             endpoint = await self._store.endpoint()
+            await self._store.indexes.ready_for(statement.cypher, statement.params)
             await statement.witness.attempted(attempt)
             began = time.monotonic()
             try:
@@ -248,13 +257,13 @@ class Graph:
         return result, summary.counters
 
 
-async def _made(make: Callable[[], Awaitable[int]], witness: Witness) -> Written:
+async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Written:
     """Make an index by the store's own way, which knows no transaction."""
     await witness.attempted(1)
-    added = await make()
-    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": added}
+    made = await make()
+    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": made.added}
     await witness.counted(counters)
-    return Written([], 0, counters)
+    return Written([{"note": made.note}] if made.note else [], 0, counters)
 
 
 def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:

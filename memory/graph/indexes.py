@@ -1,49 +1,129 @@
-"""Makes vector and full-text indexes in the store of the box, whose Cypher does not take them, by its own SQL."""
+"""What is done about indexes at the second door of the store of the box: made by its SQL, looked at, warmed."""
 
-import asyncio
 import json
-from http.client import HTTPException
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
+from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
 from memory.graph.http import OK, Door
 from memory.graph.server import DATABASE
 from memory.graph.store import Login, VectorOptions
 
-BUILD_SECONDS: Final = 10.0
-"""A call waits so long for an index to be built: about 2,000 vectors of 384 numbers on two busy cores."""
+BUILD_SECONDS: Final = 3600.0
+"""For one index to be built, in the background."""
 
-_THERE: Final = "already exists"
+LOOK_SECONDS: Final = 10.0
+"""For asking how the indexes are: milliseconds, but a store that builds one may answer late."""
+
+QUICK: Final = 1_000
+"""Vectors. Fewer are built into their index within the question that needs it, 0.5 s; an index of more is brought up to
+date by the store itself, beside the questions (its ASYNC_REBUILD_MIN_GRAPH_SIZE)."""
+
+_THERE: Final = ("already exists", "existent index")
+_TIME_LIMIT: Final = "command.timeout"
+_NEAREST: Final = "CALL db.index.vector.queryNodes($name, 1, $vector) YIELD score RETURN score"
 
 
-async def make(wanted: IndexDefinition, port: int, login: Login) -> int:
-    """Make an index, durably; return 1, or 0 when it was there and the definition allows that.
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the store's second door is since its last start, and as whom to come."""
 
-    `port` is the store's HTTP door, `login` one that may change the schema. Raises `GraphRefused`, `GraphUnavailable`,
-    and `CommitUncertain` when building takes longer than a call may.
+    port: int
+    login: Login
+    """One that may change indexes."""
+
+    def open(self, seconds: float) -> Door:
+        """Open the door; each request may take so long."""
+        return Door(self.port, DATABASE, self.login, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far one vector index is: all the parts of it that the store keeps, one for each set of labels."""
+
+    name: str
+    dimensions: int
+    vectors: int
+    is_cold: bool
+    """Whether the next question would have to read it from the disk, or to build it over more than `QUICK` vectors."""
+
+
+def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> int:
+    """Make an index; return 1, or 0 when it, or its like, was there and the definition allows that. Blocking.
+
+    A vector index knows its vectors on return and is built by the first question (`warm`). `anew` drops first what is
+    left of it. Raises `GraphRefused`, OSError and HTTPException.
     """
-    return await asyncio.to_thread(_make, wanted, port, login)
-
-
-def _make(wanted: IndexDefinition, port: int, login: Login) -> int:
-    try:
-        with Door(port, DATABASE, login, BUILD_SECONDS) as door:
-            answers = (door.command("sql", sql) for sql in wanted.sql)
-            refused = next((answer.detail for answer in answers if answer.status != OK), None)
-    except TimeoutError as error:
-        raise CommitUncertain(
-            "the index is still being built (about 5 s for each 1000 vectors): memory_schema lists it once it is "
-            "there; compare with vector.similarity.cosine meanwhile"
-        ) from error
-    except (OSError, HTTPException) as error:
-        raise GraphUnavailable(f"the memory broke off while the index was made ({error}): try again") from error
+    with at.open(BUILD_SECONDS) as door:
+        if anew:
+            door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
+        answers = (door.command("sql", sql) for sql in wanted.sql)
+        refused = next((answer.detail for answer in answers if answer.status != OK), None)
     if refused is None:
         return 1
-    if _THERE in refused and wanted.once:
+    if wanted.once and any(words in refused for words in _THERE):
         return 0
     raise GraphRefused(refused or "the store refused this index without a reason")
+
+
+def is_there(name: str, at: Address) -> bool:
+    """Say whether an index of this name is there. Blocking. Raises OSError and HTTPException."""
+    with at.open(LOOK_SECONDS) as door:
+        return any(row["name"] == name for row in _rows(door, "schema:indexes"))
+
+
+def warm(index: Standing, at: Address) -> bool:
+    """Ask an index for anything, so that the store reads or builds it; say whether it did. Blocking.
+
+    At the store's time limit for a statement the question ends and the building goes on: ask again. Raises
+    `GraphRefused` when it cannot be built, OSError and HTTPException.
+    """
+    anything = [1.0] + [0.0] * (index.dimensions - 1)
+    with at.open(BUILD_SECONDS) as door:
+        answer = door.command("opencypher", _NEAREST, {"name": index.name, "vector": anything})
+    if answer.status != OK and _TIME_LIMIT not in answer.detail:
+        raise GraphRefused(answer.detail or "the store did not say why")
+    return answer.status == OK
+
+
+def standings(at: Address) -> list[Standing]:
+    """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
+    with at.open(LOOK_SECONDS) as door:
+        rows = [row for row in _rows(door, "schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
+        names = {_place(row): row["name"] for row in rows if "associatedBucketId" not in row}
+        parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
+        for row in rows:
+            if "associatedBucketId" in row and _place(row) in names:
+                parts[names[_place(row)]] += _rows(door, f"schema:index:`{row['name']}`")
+    return [_standing(name, found) for name, found in parts.items()]
+
+
+def _standing(name: str, parts: Iterable[dict[str, Any]]) -> Standing:
+    known = [part for part in parts if part["totalVectors"]]
+    return Standing(
+        name,
+        max((part["dimensions"] for part in known), default=0),
+        sum(part["totalVectors"] for part in known),
+        any(_is_cold(part["totalVectors"], part["graphNodeCount"], part["graphState"]) for part in known),
+    )
+
+
+def _is_cold(vectors: int, built: int, state: int) -> bool:
+    """Say whether a part of an index is still on the disk (state 0), or lacks many vectors and does not catch up."""
+    return state == 0 or (built < QUICK <= vectors - built)
+
+
+def _place(row: dict[str, Any]) -> str:
+    return json.dumps([row["typeName"], row["properties"]])
+
+
+def _rows(door: Door, of: str) -> list[dict[str, Any]]:
+    answer = door.command("sql", f"SELECT FROM {of}")
+    rows: list[dict[str, Any]] = json.loads(answer.body)["result"] if answer.status == OK else []
+    return rows
 
 
 def vector_options(schema: Path) -> dict[str, VectorOptions]:

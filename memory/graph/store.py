@@ -38,6 +38,16 @@ class VectorOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """What came of the definition of an index."""
+
+    added: int
+    """0 when it was there."""
+    note: str = ""
+    """What is still to be done, for the model; "" when nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A statement that the store refused."""
 
@@ -51,8 +61,29 @@ class Refused:
     """How long it ran before."""
 
 
+class StoreIndexes(Protocol):
+    """What `Graph` asks about a store's indexes."""
+
+    @property
+    def states(self) -> dict[str, str]:
+        """What is to be said of those that are not ready though SHOW INDEXES calls them online, by name."""
+
+    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+        """Wait a moment for what a statement asks and is not ready; raises `GraphRefused` when that takes longer."""
+
+    def wrote(self, counters: Mapping[str, int]) -> None:
+        """Take note of what a committed write did, each of `memory.graph.results.COUNTERS`."""
+
+    async def vector_options(self) -> dict[str, VectorOptions]:
+        """Return what SHOW INDEXES leaves out of the vector indexes, by name. Raises `GraphUnavailable`."""
+
+
 class Store(Protocol):
     """A store as `Graph` sees it."""
+
+    @property
+    def indexes(self) -> StoreIndexes:
+        """Its vector and full-text indexes."""
 
     @property
     def dialect(self) -> Dialect:
@@ -70,15 +101,31 @@ class Store(Protocol):
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the refusal with what was wrong, also where the message hides it."""
 
-    def shim(self, cypher: str) -> Callable[[], Awaitable[int]] | None:
+    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes the index that a statement defines, where the store's own Cypher does not take it.
 
-        Called, it returns how many indexes were added, and raises `GraphRefused` (also at once), `GraphUnavailable` and
-        `CommitUncertain`. None for every statement that the store takes itself.
+        Called, it raises `GraphRefused` (also at once), `GraphUnavailable` and `CommitUncertain`. None for every
+        statement that the store takes itself.
         """
 
+
+class ServerIndexes:
+    """A server's indexes, which it builds, keeps and tells of itself."""
+
+    @property
+    def states(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+        """Return at once."""
+
+    def wrote(self, counters: Mapping[str, int]) -> None:
+        """Do nothing."""
+
     async def vector_options(self) -> dict[str, VectorOptions]:
-        """Return what SHOW INDEXES leaves out of the vector indexes, by name."""
+        """Return nothing: the server's own statements are whole."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +144,11 @@ class Neo4jServer:
         """Neo4j's own."""
         return NEO4J
 
+    @property
+    def indexes(self) -> ServerIndexes:
+        """Its own affair."""
+        return ServerIndexes()
+
     async def endpoint(self) -> Endpoint:
         """Return the configured address; whether anybody answers there is found out by asking."""
         login = (self.user, self.password) if self.user else None
@@ -111,10 +163,6 @@ class Neo4jServer:
 
     def shim(self, cypher: str) -> None:
         """Return None: a server takes every statement itself."""
-
-    async def vector_options(self) -> dict[str, VectorOptions]:
-        """Return nothing: a server's own statements are whole."""
-        return {}
 
     def __repr__(self) -> str:
         """Without the password."""

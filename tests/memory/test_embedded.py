@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphUnavailable
-from memory.graph.embedded import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, EmbeddedStore, State, next_delay
+from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
+from memory.graph.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
 from memory.graph.server import groups
 from tests.memory.graph_looks import Process
 

@@ -49,7 +49,9 @@ async def test_a_vector_index_is_made_asked_and_follows_what_is_written(graph: G
     await graph.write("MATCH (n:Vec {i: 0}) SET n.v = $v", {"v": [0.0, 0.0, 1.0]})
     await graph.write("CREATE (:Vec {i: 9, v: $v})", {"v": [1.0, 0.01, 0.0]})
     assert await nearest(graph) == [9, 1]
-    assert (await graph.schema()).vector_indexes == [{"name": "near", "labels": ["Vec"], "properties": ["v"]}]
+    assert (await graph.schema()).vector_indexes == [
+        {"name": "near", "labels": ["Vec"], "properties": ["v"], "state": "ready"}
+    ]
     assert (await graph.write("DROP INDEX near")).stats["indexesRemoved"] == 1
     assert await named(graph) == {}
 

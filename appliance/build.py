@@ -43,6 +43,7 @@ from appliance.outside import REAL, Outside
 from appliance.owners import Owners, open_owners
 from appliance.senses import Senses, World, join, open_senses
 from appliance.speaking.interruption import Interruption
+from appliance.speaking.mouth import load_voice
 from appliance.speaking.quiet import QuietOutlet
 from appliance.speaking.text import ReplyRouter, TextOutlet
 from appliance.state import State, open_state
@@ -66,7 +67,7 @@ class Box:
     household: Household
     door: Door
     warm: Callable[[], Coroutine[None, None, None]]
-    """Opens the model's connection and loads the token vocabulary; nobody waits for it."""
+    """Opens the model's connection, loads the network's voice and the token vocabulary; nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
-        warm = partial(_warm, models, tokens)
+        warm = partial(_warm, config, models, tokens, speaks=not options.deaf)
         yield Box(senses, interruption, mind, servers, graph, memory, owners, household, door, warm)
 
 
@@ -174,6 +175,8 @@ def context_limits(config: Config) -> ContextLimits:
     return ContextLimits(mind.history_messages, mind.history_tokens, most)
 
 
-async def _warm(models: Chain, tokens: TokenCounter) -> None:
+async def _warm(config: Config, models: Chain, tokens: TokenCounter, *, speaks: bool) -> None:
     await models.warm()
+    if speaks:
+        await asyncio.to_thread(load_voice, config)
     await asyncio.to_thread(tokens.load)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Final
 
 import structlog
 
@@ -37,6 +38,16 @@ async def open_player(config: Config, options: RunOptions) -> Player:
     return speaker
 
 
+NETWORK_ENGINES: Final = frozenset({"auto", "edge"})
+"""Settings of the voice with which it is asked over the network."""
+
+
+def load_voice(config: Config) -> None:
+    """Import what the voice over the network needs, once the ears are open; else the first sentence does. Blocking."""
+    if config.voice.engine in NETWORK_ENGINES:
+        EdgeSynthesizer.load()
+
+
 def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
     """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
 
@@ -44,7 +55,7 @@ def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) ->
     """
     settings = config.voice
     voices: list[Synthesizer] = []
-    if settings.engine in {"auto", "edge"}:
+    if settings.engine in NETWORK_ENGINES:
         voices.append(
             EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
         )

@@ -76,5 +76,11 @@ def test_help_is_light() -> None:
     assert shown & (HEAVY | {"numpy", "pydantic", "httpx"}) == set()
 
 
+@pytest.mark.shows("H9")
+def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
+    later = HEAVY - {"av", "neo4j"} | {"aiohttp", "mcp", "zeroconf"}
+    assert loaded_by("import appliance.service") & later == set()
+
+
 def test_the_check_can_fail() -> None:
     assert "hassil" in loaded_by("import hassil")

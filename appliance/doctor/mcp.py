@@ -26,22 +26,28 @@ def mcp(config: Config) -> Line:
 
 def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]) -> Line:
     """Judge the servers by what each says of itself, and by the secrets that it was to be given and nobody set."""
-    verdict, found, mends = Verdict.OK, [], []
-    for name, one in told.items():
-        state = one if isinstance(one, dict) else {}
-        if state.get("state") != "connected":
-            verdict = Verdict.FAULT
-            found.append(f"{name}: {state.get('reason', 'not connected')}")
-            mends.append(f"start {name}, or correct [mcp.{name}]; it is tried again by itself")
-            continue
-        found.append(f"{name}: {state.get('tools')} tools")
-        if wrong := _left_out(name, state):
-            verdict = max(verdict, Verdict.WARNING)
-            mends.append(wrong)
-    for name, secrets in unset.items():
-        verdict = max(verdict, Verdict.WARNING)
-        mends.append(f"set {', '.join(secrets)} for {name}")
-    return Line("mcp", verdict, "; ".join(found), "; ".join(mends))
+    lines = [_judged(name, one if isinstance(one, dict) else {}) for name, one in told.items()]
+    lines += [(Verdict.WARNING, "", f"set {', '.join(secrets)} for {name}") for name, secrets in unset.items()]
+    return Line(
+        "mcp",
+        max((verdict for verdict, _, _ in lines), default=Verdict.OK),
+        "; ".join(what for _, what, _ in lines if what),
+        "; ".join(mend for _, _, mend in lines if mend),
+    )
+
+
+def _judged(name: str, state: Mapping[str, Json]) -> tuple[Verdict, str, str]:
+    """Return how bad it is with one server, what it is, and the mend."""
+    match state.get("state"):
+        case "connected":
+            number, mend = state.get("tools"), _left_out(name, state)
+            verdict = Verdict.WARNING if mend else Verdict.OK
+            return verdict, f"{name}: {number} tool{'' if number == 1 else 's'}", mend
+        case "connecting":
+            return Verdict.WARNING, f"{name}: {state.get('reason')}", ""
+        case _:
+            mend = f"start {name}, or correct [mcp.{name}]; it is tried again by itself"
+            return Verdict.FAULT, f"{name}: {state.get('reason')}", mend
 
 
 def _left_out(name: str, state: Mapping[str, Json]) -> str:

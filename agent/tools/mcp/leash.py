@@ -16,7 +16,7 @@ def leashed(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Become the command; exits with 127 and a sentence where there is no such program."""
+    """Become the command; ends with a sentence on standard error where there is no such program."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before we asked
         sys.exit(1)

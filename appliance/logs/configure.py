@@ -22,7 +22,7 @@ from appliance.errors import ConfigError
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
 
-SILENCED = ("neo4j",)
+SILENCED = ("mcp", "neo4j")
 """Loggers that tell of an outage what the exception tells too, a line for each try: heard only when all is lost."""
 
 WORD_KEYS = frozenset({"words", "text_spoken"})

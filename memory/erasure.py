@@ -11,11 +11,11 @@ from typing import Final
 import structlog
 
 from memory.audit_record import Record
-from memory.errors import MemoryFailure
+from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import load_dump, write_dump
 from memory.graph.embedded import EmbeddedStore
 from memory.lineage import Lineage, lineage
-from memory.rebuild import beside
+from memory.rebuild import beside, make_whole
 from memory.refill import empty
 from memory.replay import follow, is_whole
 from memory.snapshot import RESTORED_FROM, Snapshot
@@ -72,15 +72,19 @@ async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
 async def finish_later(
     writer: Writer, store: EmbeddedStore | None = None, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> None:
-    """Finish what a crash or an outage broke off, a restore of a server's graph too; try again while it is away."""
+    """Finish what a crash or an outage broke off, and make a store of the box whole; try again while it is away."""
     while True:
         try:
+            if store is not None:
+                await make_whole(writer, store)
             await finish(writer, store)
-        except (MemoryFailure, OSError) as error:
+        except (GraphUnavailable, StateUnusable, OSError) as error:
             log.warning("forgetting_not_finished", reason=str(error))
             await pause(AGAIN_SECONDS)
-        else:
-            return
+            continue
+        except MemoryFailure as error:
+            log.error("forgetting_not_finished", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+        return
 
 
 def unclean(records: list[Record]) -> set[int]:

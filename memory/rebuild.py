@@ -17,6 +17,7 @@ from memory.graph.graph import Graph
 from memory.refill import facts_of, refill
 from memory.replay import Replayed, replay
 from memory.snapshot import RESTORED_FROM, Snapshots
+from memory.tally import Tally, counted, expected
 from memory.writer import Alone, Writer
 
 T = TypeVar("T")
@@ -24,10 +25,17 @@ T = TypeVar("T")
 AGAIN_SECONDS: Final = 60.0
 """Between two tries to make a store that is gone."""
 
+MOST_COUNTED: Final = 300_000
+"""Nodes and relationships; the count of more takes longer, on a small box, than a statement may."""
+
 BEFORE_RESTORE: Final = "before a restore"
 """Reason of the snapshot that a restore takes first."""
 
 log = structlog.get_logger()
+
+
+class _NotFuller(Exception):
+    """What a replay made is no more than what is there: the audit log's figures are not the store's."""
 
 
 async def heal(store: EmbeddedStore, audit: AuditLog, snapshots: Snapshots) -> None:
@@ -84,6 +92,37 @@ async def make_missing(
             store.reason = f"it is gone and could not be made again yet: {error}"
             log.error("graph_not_rebuilt", reason=str(error))  # noqa: TRY400  a sentence, not a bug
             await pause(AGAIN_SECONDS)
+
+
+async def make_whole(writer: Writer, store: EmbeddedStore) -> None:
+    """Make the store again where less is in it than the audit log says; what was there is kept beside it.
+
+    Raises `AuditBroken`, `GraphUnavailable`, `StateUnusable`, OSError.
+    """
+    async with writer.unsettled() as alone:
+        should = await asyncio.to_thread(lambda: expected(writer.audit.records()))
+        if should is None or not 0 < should.all <= MOST_COUNTED:
+            return
+        found = await counted(writer.graph)
+        if found is not None and not found.lacks(should):
+            return
+        log.error("graph_incomplete", found=found and found.all, expected=should.all)
+        try:
+            await beside(store, lambda graph: _fuller(writer, graph, found))
+        except _NotFuller:
+            await alone.snapshot("counted anew")
+            return
+        await store.restart()
+        await alone.snapshot("after it was made again")
+        log.warning("graph_rebuilt", expected=should.all)
+
+
+async def _fuller(writer: Writer, graph: Graph, than: Tally | None) -> None:
+    """Replay everything, if more comes of it. Raises `_NotFuller`."""
+    await replay(writer.audit, writer.snapshots, graph)
+    made = await counted(graph)
+    if than is not None and (made is None or made.lacks(than) or not than.lacks(made)):
+        raise _NotFuller
 
 
 async def restore(

@@ -86,6 +86,12 @@ class Writer:
             await self._settle(progress)
             yield Alone(self)
 
+    @asynccontextmanager
+    async def unsettled(self) -> AsyncIterator["Alone"]:
+        """Keep everybody else from writing, before anything is found out about the last write."""
+        async with self._one:
+            yield Alone(self)
+
     async def take_snapshot(self, reason: str) -> Snapshot:
         """Take a snapshot between two writes. Raises what `Snapshots.take` raises."""
         async with self.exclusively() as alone:

@@ -79,15 +79,12 @@ def test_without_a_service_the_household_s_are_set_and_reset_all_the_same(home: 
         (("settings", "set", "mind.tool_calls", "99"), Exit.USAGE, "is a whole number from 1 to 10"),
         (("settings", "set", "mind.tool_calls", "many"), Exit.USAGE, "mind.tool_calls is a whole number"),
         (("settings", "set", " ", "x"), Exit.USAGE, "name: should say something"),
-        (("settings", "list", "--as", "missing.key"), Exit.NO_INPUT, "missing.key cannot be read: No such file"),
-        (("settings", "list", "--as", "."), Exit.NO_INPUT, "cannot be read: Is a directory"),
+        (("settings", "list", "--as", "HERE/missing.key"), Exit.NO_INPUT, "missing.key cannot be read: No such file"),
+        (("settings", "list", "--as", "HERE"), Exit.NO_INPUT, "cannot be read: Is a directory"),
         (("ask", "hi", "--as", "/dev/zero"), Exit.NO_INPUT, "/dev/zero: this is no private key (PEM)"),
-        (("ask", "hi", "--as", "ada.key"), Exit.UNAVAILABLE, "no nakari is running"),
+        (("ask", "hi", "--as", "HERE/ada.key"), Exit.UNAVAILABLE, "no nakari is running"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(
-    home: Household, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], code: Exit, words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "ada.key").write_bytes(new_key()[0])
-    assert refused(home.run(*arguments), code, words)
+def test_what_cannot_be_is_one_sentence(home: Household, arguments: tuple[str, ...], code: Exit, words: str) -> None:
+    (home.folder / "ada.key").write_bytes(new_key()[0])
+    assert refused(home.run(*(each.replace("HERE", str(home.folder)) for each in arguments)), code, words)

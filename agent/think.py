@@ -54,9 +54,11 @@ class Speaking:
             if words := partial.feed(item.text):
                 self._pass(words)
                 await delivery.feed(words)
+            if '"' in item.text and partial.is_whole:
+                await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
 
     async def finish(self) -> None:
-        """Say that the bare text is whole; reply calls are closed when they are carried out."""
+        """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
         if self._text_id:
             await self._desk.deliveries[self._text_id].close()
 

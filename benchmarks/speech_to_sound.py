@@ -35,12 +35,13 @@ WAV_HEADER: Final = 44
 
 STAGES: Final = {
     "silence": ("speech ended", "committed"),
-    "words": ("committed", "text"),
-    "answer": ("text", "first sound"),
-    "token": ("text", "first token"),
+    "words": ("committed", "her turn"),
+    "answer": ("her turn", "first sound"),
+    "token": ("her turn", "first token"),
     "voice": ("first token", "first sound"),
     "all": ("speech ended", "first sound"),
 }
+"""Her turn begins when the silence has ended the turn and the words are known, which is mostly earlier."""
 
 
 def measure(*, quick: bool = False) -> Figure:
@@ -51,12 +52,12 @@ def measure(*, quick: bool = False) -> Figure:
         turns = asyncio.run(_converse(home, count))
         bare = asyncio.run(_bare(url, max(3, count)))
     seconds = {stage: milliseconds("", [turn[stage] for turn in turns]) for stage in STAGES}
-    what = "from the words to the first sound: mailbox, journal, context, request, voice"
+    what = "from the end of the turn, the words known, to the first sound: mailbox, journal, context, request, voice"
     ours = Series(what, "ms", seconds["answer"].values)
     floor = milliseconds("a bare request to the same server, then a bare espeak-ng", bare)
     notes = (
         f"with them {seconds['all']}: the silence that ends a turn {seconds['silence']}, "
-        f"the words recognized by the tests' small Whisper {seconds['words']}",
+        f"the words recognized by the tests' small Whisper {seconds['words']} after it",
         f"without: to the first token {seconds['token']}, from there to the sound {seconds['voice']}",
     )
     return Figure("End of speech to first sound, without models and silence", ours, floor, notes)
@@ -78,7 +79,7 @@ async def _converse(home: Household, count: int) -> list[dict[str, float]]:
                 following.cancel()
 
         await serve(box, until_over)
-    marks = [turn.marks for turn in turns.values()]
+    marks = [turn.marks | {"her turn": max(turn.marks["committed"], turn.marks["text"])} for turn in turns.values()]
     return [{stage: mark[end] - mark[start] for stage, (start, end) in STAGES.items()} for mark in marks]
 
 

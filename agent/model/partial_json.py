@@ -17,6 +17,17 @@ class PartialString:
         self._told = ""
         self._is_lost = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text has its closing quote: nothing of it is still to come."""
+        if self._is_lost or not self._json.strip():
+            return False
+        try:
+            ended = jiter.from_json(bytes(self._json), partial_mode="on", cache_mode="none")
+        except ValueError:
+            return False
+        return isinstance(ended, dict) and ended.get(self._key) == self._told
+
     def feed(self, piece: str) -> str:
         """Return what this piece adds to the text; nothing more once the JSON is malformed or takes the text back."""
         self._json += piece.encode("utf-8", "replace")

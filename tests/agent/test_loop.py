@@ -1,5 +1,7 @@
 """The loop on a real mailbox and journal: what a model may say, and what becomes of the event."""
 
+import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -67,8 +69,6 @@ async def test_every_request_starts_with_the_one_before_within_and_across_events
 
 @pytest.mark.shows("B14")
 async def test_parallel_calls_run_together_and_their_results_come_in_call_order(tmp_path: Path) -> None:
-    import asyncio
-
     both_run = asyncio.Barrier(2)
 
     async def slow() -> Json:
@@ -248,8 +248,6 @@ async def test_a_bug_costs_one_event_not_the_loop(tmp_path: Path) -> None:
 
 @pytest.mark.shows("F4", "V21", "B25")
 async def test_the_first_sentence_is_out_before_the_answer_is_whole(tmp_path: Path) -> None:
-    import asyncio
-
     model = ScriptedModel(calls(("reply", '{"text": "First sentence here. And then a second one follows."}')))
     model.hold[0] = asyncio.Event()
     async with a_mind(tmp_path, [model]) as mind:
@@ -260,6 +258,22 @@ async def test_the_first_sentence_is_out_before_the_answer_is_whole(tmp_path: Pa
             await mind.outlet.sentence_said.wait()
             assert mind.outlet.said == ["First sentence here."]
             model.hold[0].set()
+
+
+@pytest.mark.shows("F4", "V21", "B25")
+async def test_the_last_sentence_is_out_at_its_closing_quote(tmp_path: Path) -> None:
+    long = json.dumps({"summary": "said that there is only one sentence to be said, and said it at once"})
+    model = ScriptedModel(calls(("reply", '{"text": "Only one."}'), ("complete_event", long)))
+    model.hold[0] = asyncio.Event()
+    async with a_mind(tmp_path, [model]) as mind:
+        event = spoken("tell me")
+        async with mind.at_work(event):
+            async with asyncio.timeout(5):
+                await mind.outlet.sentence_said.wait()
+            assert "llm.results" not in await mind.topics(event), "the answer is not whole, and not in the journal"
+            model.hold[0].set()
+        assert mind.outlet.said == ["Only one."]
+        assert await mind.state_of(event) == "completed"
 
 
 @pytest.mark.shows("E19", "B2")

@@ -78,6 +78,27 @@ def test_any_cut_gives_the_text(
     assert seen == text
 
 
+@pytest.mark.shows("V21", "F5")
+@pytest.mark.parametrize(
+    ("json_text", "is_whole"),
+    [
+        ("", False),
+        ('{"text": "Hello', False),
+        (r'{"text": "Hello\"', False),
+        ('{"text": "Hello."', True),
+        ('{"text": "Hello.", "more": "wo', True),
+        ('{"before": "Hello."', False),
+        ('{"text": 7}', False),
+        ('["text"', False),
+    ],
+)
+def test_a_text_is_whole_at_its_closing_quote(json_text: str, is_whole: bool) -> None:
+    partial = PartialString("text")
+    for character in json_text:
+        partial.feed(character)
+    assert partial.is_whole is is_whole
+
+
 def test_character_by_character_is_told_at_once() -> None:
     partial = PartialString("text")
     partial.feed('{"text": "')

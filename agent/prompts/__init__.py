@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -77,5 +78,6 @@ def compose(overrides: Mapping[str, str] | None = None) -> str:
     return "\n\n".join((given.get(name, "").strip() or _shipped(name).strip()) for name in MODULES)
 
 
+@cache
 def _shipped(name: str) -> str:
     return files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8")

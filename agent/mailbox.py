@@ -70,8 +70,8 @@ class Mailbox:
     async def take(self) -> InHand:
         """Return the event in hand; without one, wait until an event is due and take it in hand.
 
-        Its delivery wakes the events suspended for its type, and a person's also those suspended for `PERSON`. With an
-        event of a series its successor is filed (agent/time/series.py), in the same transaction.
+        Its delivery wakes its owner's events suspended for its type, and a person's also those suspended for `PERSON`.
+        With an event of a series its successor is filed (agent/time/series.py), in the same transaction.
         """
         while True:
             self._changed.clear()

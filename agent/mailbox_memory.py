@@ -234,9 +234,9 @@ class MemoryMailbox:
         taken = min(due, key=_Letter.rank)
         taken.change(state="in_hand", due_at=None, waits_for="")
         event = taken.filed.event
-        self._release(event.type)
+        self._release(event.type, event.owner_key)
         if event.is_from_person:
-            self._release(PERSON)
+            self._release(PERSON, event.owner_key)
         if again := successor(event, now):
             self._put(again)
         return taken.filed.progress
@@ -254,9 +254,9 @@ class MemoryMailbox:
                 self._wake_parent(held.filed.event.parent_id)
         return True
 
-    def _release(self, name: str) -> int:
+    def _release(self, name: str, owner_key: str | None = None) -> int:
         found = [each for each in self._letters.values() if each.filed.state == "suspended"]
-        found = [each for each in found if each.filed.waits_for == name]
+        found = [one for one in found if one.filed.waits_for == name and owner_key in {None, one.filed.event.owner_key}]
         for letter in found:
             letter.change(due_at=None, waits_for="")
         return len(found)

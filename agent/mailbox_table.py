@@ -109,9 +109,9 @@ def claim(connection: sqlite3.Connection, now: datetime) -> InHand | None:
         "UPDATE mailbox SET state = 'in_hand', due_at = NULL, waits_for = '' WHERE arrival = ?", (row["arrival"],)
     )
     taken = _in_hand(row)
-    release(connection, taken.event.type)
+    release(connection, taken.event.type, taken.event.owner_key)
     if taken.event.is_from_person:
-        release(connection, PERSON)
+        release(connection, PERSON, taken.event.owner_key)
     return taken
 
 
@@ -153,10 +153,12 @@ def suspend(
     )
 
 
-def release(connection: sqlite3.Connection, name: str) -> int:
-    """Make the events that wait for this name due; return how many."""
+def release(connection: sqlite3.Connection, name: str, owner_key: str | None = None) -> int:
+    """Make the events, of one owner or of all, that wait for this name due; return how many."""
     return connection.execute(
-        "UPDATE mailbox SET due_at = NULL, waits_for = '' WHERE state = 'suspended' AND waits_for = ?", (_utf8(name),)
+        "UPDATE mailbox SET due_at = NULL, waits_for = '' "
+        "WHERE state = 'suspended' AND waits_for = :name AND (:owner IS NULL OR owner_key = :owner)",
+        {"name": _utf8(name), "owner": owner_key},
     ).rowcount
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import TIMER, Event
-from agent.mailbox import MAX_ATTEMPTS
+from agent.mailbox import MAX_ATTEMPTS, Wake
 from agent.model.messages import Json
 from tests.agent.mailboxes import KINDS, Rig, filed, finish, handled, work
 
@@ -240,7 +240,7 @@ async def test_waiting_events_are_listed_by_their_time_for_one_owner(rig: Rig) -
 
 @pytest.mark.shows("F12")
 async def test_the_events_of_one_owner_are_listed_and_counted_alone(rig: Rig) -> None:
-    await filed(rig, *(work(owner, id=owner, owner_key=owner) for owner in ("ada", "bob")), work("more", owner_key="ada"))
+    await filed(rig, work("ada", owner_key="ada"), work("bob", owner_key="bob"), work("more", owner_key="ada"))
     assert [letter.event.content for letter in await rig.mailbox.listed("pending", owner_key="ada")] == ["more", "ada"]
     assert [letter.event.content for letter in await rig.mailbox.listed("pending", 1)] == ["more"]
     assert (await rig.mailbox.counts("bob"))["pending"] == 1
@@ -252,3 +252,19 @@ async def test_nobody_goes_on_with_another_s_words(rig: Rig) -> None:
     await filed(rig, work("ada", id="first", owner_key="ada"))
     await filed(rig, work("bob", owner_key="bob", metadata={"continues": "first"}))
     assert await handled(rig) == ["ada", "bob"]
+
+
+@pytest.mark.shows("F12")
+@pytest.mark.parametrize("name", ["person", "asr_transcript"])
+async def test_what_waits_for_somebody_waits_for_who_it_is_of(rig: Rig, name: str) -> None:
+    await filed(rig, work("ada's", id="w", owner_key="ada"))
+    await rig.take_now()
+    assert await rig.mailbox.suspend("w", "", Wake("event", name=name))
+    rig.clock.advance(5)
+    for owner, is_awake in (("bob", False), ("ada", True)):
+        await filed(rig, Event("asr_transcript", owner, owner_key=owner, priority=10))
+        assert (await rig.take_now()).event.content == owner
+        await finish(rig, (await rig.take_now()).event.id)
+        found = await rig.mailbox.find("w")
+        assert found is not None
+        assert (found.waits_for == "") is is_awake

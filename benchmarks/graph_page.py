@@ -31,24 +31,36 @@ def main() -> None:
 
 def write_growth(points: Sequence[Row]) -> None:
     """Write the figures of growth into the page, and the curves beside it."""
-    names = ("store", "nodes", "write", "audited", "lookup", "scan", "schema", "megabytes", "start")
-    lines = [
-        "| store | nodes | write | write, audited | look-up | scan | memory_schema | MB | start |",
-        "|---" * 9 + "|",
-    ]
-    lines += ["| " + " | ".join(_told(row[name]) for name in names) + " |" for row in points]
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, rest = text.partition("<!-- growth -->\n")
-    tail = rest.partition("<!-- /growth -->")[2]
-    table = "\n".join(lines)
-    PAGE.write_text(f"{head}<!-- growth -->\n{table}\n<!-- /growth -->{tail}", encoding="utf-8")
+    heads = "store | nodes | write | write, audited | look-up | scan | memory_schema | MB | start"
+    names = "store nodes write audited lookup scan schema megabytes start"
+    _write_table("growth", heads, names.split(), points)
     CURVES.write_text(curves(points), encoding="utf-8")
+
+
+def write_vectors(rows: Sequence[Row]) -> None:
+    """Write the figures of vector search into the page."""
+    heads = (
+        "store | vectors | filled, s | the call, s | ready, s | of a core, s | longest write, ms | by index, ms "
+        "| by scan, ms | recall | MB | warm again, s"
+    )
+    names = "store vectors filled call ready processor writing by_index by_scan recall megabytes warm"
+    _write_table("vectors", heads, names.split(), rows)
+
+
+def _write_table(part: str, heads: str, names: Sequence[str], rows: Sequence[Row]) -> None:
+    """Write a table between the marks of its part of the page."""
+    lines = [f"| {heads} |", "|---" * len(names) + "|"]
+    lines += ["| " + " | ".join(_told(row[name]) for name in names) + " |" for row in rows]
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {part} -->\n")
+    tail = rest.partition(f"<!-- /{part} -->")[2]
+    table = "\n".join(lines)
+    PAGE.write_text(f"{head}<!-- {part} -->\n{table}\n<!-- /{part} -->{tail}", encoding="utf-8")
 
 
 def curves(points: Sequence[Row]) -> str:
     """Return the milliseconds over the number of nodes as an SVG, both axes logarithmic; dashed is the server."""
     sizes = [_number(row["nodes"]) for row in points]
-    times = [max(0.1, _number(row[name])) for row in points for name in MEASURED]
+    times = [max(0.1, _number(row[name])) for row in points for name in MEASURED if _is_known(row[name])]
     across = _scale(min(sizes), max(sizes), MARGIN, WIDTH - 150)
     up = _scale(min(times), max(times), HEIGHT - MARGIN, 20)
     body = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
@@ -63,7 +75,8 @@ def curves(points: Sequence[Row]) -> str:
         dash = "" if store == "embedded" else ' stroke-dasharray="5 4"'
         rows = [row for row in points if row["store"] == store]
         for name, colour in MEASURED.items():
-            places = [(across(_number(row["nodes"])), up(max(0.1, _number(row[name])))) for row in rows]
+            known = [row for row in rows if _is_known(row[name])]
+            places = [(across(_number(row["nodes"])), up(max(0.1, _number(row[name])))) for row in known]
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             body.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
     for place, (name, colour) in enumerate(MEASURED.items()):
@@ -85,7 +98,13 @@ def _told(value: object) -> str:
     """Return a figure for the table; what was not measured, because a server may be elsewhere, is a dash."""
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value else "-"
+    if math.isinf(value):
+        return "refused"
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}" if value else "-"
+
+
+def _is_known(value: object) -> bool:
+    return not math.isinf(_number(value))
 
 
 def _number(value: object) -> float:

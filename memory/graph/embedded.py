@@ -22,6 +22,7 @@ from memory.graph.child import Child
 from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.explain import Explainer
+from memory.graph.heap import machine_megabytes, usual_heap
 from memory.graph.indexes import Address
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
@@ -62,8 +63,9 @@ class EmbeddedStore:
     dialect: Dialect = EMBEDDED
 
     def __init__(
-        self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 192, statement_seconds: float = 10.0
+        self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 0, statement_seconds: float = 10.0
     ) -> None:
+        """Keep a graph in a folder, in a process with so many megabytes of heap; 0 is by the machine's size."""
         self.folder = folder
         self.bolt_port = bolt_port
         """The port asked for; 0 for any free one, another at each start."""
@@ -72,7 +74,7 @@ class EmbeddedStore:
         """Why it is not ready, for a person."""
         self.is_damaged = False
         """Whether what is in the folder could not be opened at the last start: only another folder helps."""
-        self._heap_megabytes = heap_megabytes
+        self._heap_megabytes = heap_megabytes or usual_heap(machine_megabytes())
         self._statement_seconds = statement_seconds
         self._entered = {state: asyncio.Event() for state in State}
         self._child: Child | None = None

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptions
+from memory.graph.survey import survey
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
@@ -28,21 +28,6 @@ COMMIT_SECONDS: Final = 10.0
 
 ATTEMPTS: Final = 3
 """Of a write that collides with another client's."""
-
-# Grouped by all their names at once: two looks at everything instead of four.
-_NODES: Final = "MATCH (n) RETURN labels(n) AS names, keys(n) AS keys, count(*) AS count"
-_RELATIONSHIPS: Final = "MATCH ()-[r]->() RETURN [type(r)] AS names, keys(r) AS keys, count(*) AS count"
-
-COMPARED: Final = 20_000
-"""Nodes that are looked at for duplicates, 0.4 s; the heap of the box's store holds no more of them at once."""
-
-_ORPHANS: Final = "MATCH (n) WHERE NOT (n)--() RETURN count(n) AS count"
-# Lists are left out: vectors would not fit, and whose texts are the same is a double with any vector.
-_DOUBLES: Final = (
-    f"MATCH (n) WITH n LIMIT {COMPARED} WITH labels(n) AS l, count(*) AS c, "
-    "[k IN keys(n) WHERE NOT valueType(n[k]) STARTS WITH 'LIST' | [k, n[k]]] AS p "
-    "WHERE c > 1 AND size(p) > 0 RETURN sum(c - 1) AS count"
-)
 
 
 class _Phase(Enum):
@@ -132,20 +117,19 @@ class Graph:
         return written
 
     async def schema(self) -> Schema:
-        """Return what is in use, by looking at every node and relationship (0.7 s of a core at 100,000 nodes)."""
-        nodes, relationships = await self._all(_NODES), await self._all(_RELATIONSHIPS)
-        vectors = [self._described(index) for index in await self._all("SHOW INDEXES") if index["type"] == "VECTOR"]
-        count = sum(int(str(row["count"])) for row in nodes)
-        doubles = await self._doubles()
+        """Return what is in use: all of it up to `memory.graph.survey.WHOLE`, in a larger graph what `note` says."""
+        found = await survey(self._all)
+        indexes = [self._described(index) for index in await self._all("SHOW INDEXES") if index["type"] == "VECTOR"]
         return Schema(
-            _counted(nodes, "names"),
-            _counted(relationships, "names"),
-            _counted([*nodes, *relationships], "keys"),
-            vectors,
-            nodes=count,
-            orphans=await self._figure(_ORPHANS),
-            duplicates=doubles or 0,
-            compared=0 if doubles is None else min(COMPARED, count),
+            found.labels,
+            found.types,
+            found.keys,
+            indexes,
+            nodes=found.nodes,
+            orphans=found.orphans,
+            duplicates=found.duplicates,
+            compared=found.compared,
+            note=found.note,
         )
 
     async def vector_options(self) -> dict[str, VectorOptions]:
@@ -183,17 +167,6 @@ class Graph:
             "properties": index["properties"],
             "state": state,
         }
-
-    async def _doubles(self) -> int | None:
-        """Return the number of doubles; None where the store's memory does not hold so long texts."""
-        try:
-            return await self._figure(_DOUBLES)
-        except GraphRefused:
-            return None
-
-    async def _figure(self, cypher: str) -> int:
-        [row] = await self._all(cypher)
-        return int(str(row["count"]))
 
     async def _all(self, cypher: str) -> list[dict[str, Json]]:
         limits = replace(self.limits, rows=100_000, characters=100_000_000)
@@ -275,13 +248,3 @@ def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:
             return refusals.too_slow(limits.seconds)
         case _Phase.COMMITTING:
             return refusals.uncertain()
-
-
-def _counted(rows: list[dict[str, Json]], column: str) -> dict[str, int]:
-    """Return how often each name in a column's lists occurs, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        names = row[column]
-        for name in names if isinstance(names, list) else []:
-            counts[str(name)] += int(str(row["count"]))
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -71,7 +71,7 @@ class Schema:
     property_keys: dict[str, int]
     """Of nodes and relationships together."""
     vector_indexes: list[dict[str, Json]]
-    """`{name, labels, properties}` each."""
+    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done."""
     nodes: int = 0
     orphans: int = 0
     """Nodes without any relationship."""
@@ -79,6 +79,8 @@ class Schema:
     """Nodes that have the labels and properties, lists left out, of another one: at least so many."""
     compared: int = 0
     """Nodes looked at for duplicates."""
+    note: str = ""
+    """What of a large graph was not looked at, for the model; "" when all was."""
 
 
 async def collected(answer: AsyncResult, limits: Limits) -> Result:

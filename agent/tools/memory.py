@@ -64,7 +64,7 @@ entry in params: name them to keep where a thing came from.
 _SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
 and vector indexes. Look before you choose a new name for something that has one. How tidy it is comes with it:
 duplicates (same labels and values), orphans (nodes without relationships), names alike, names used once, and names that
-no query has named or returned lately."""
+no query has named or returned since askedSince, when this process began."""
 
 _EMBEDDING = """Turn a text into a vector and get a handle for it, such as vector_0123456789ab.
 
@@ -106,6 +106,7 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
                 "propertyKeys": _most(schema.property_keys),
                 "vectorIndexes": [*schema.vector_indexes],
                 "hygiene": _hygiene(schema, asked),
+                **({"note": schema.note} if schema.note else {}),
             }
 
     async def embedding(text: Annotated[str, Field(min_length=1, description="What to compare by meaning.")]) -> Json:

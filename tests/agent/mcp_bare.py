@@ -1,13 +1,13 @@
 """An MCP server of a few lines, of the year 2025, for what the official package would not do: KIND FOLDER.
 
-It tells the tools of FOLDER/tools.json, read at each question, and answers a call with its arguments. It does not begin
-while there is FOLDER/away. KIND is
+It tells the tools of FOLDER/tools.json, read at each question, and answers a call with its arguments. It ends, at
+its beginning and at a call, while there is FOLDER/away. KIND is
 
 - lawful: just that;
 - chatty: greets people on standard output;
 - endless: writes a line without end;
 - stubborn: ends by no request;
-- slow: answers no call, tells a change instead, and another when the call is cancelled;
+- slow: answers no call, tells a change instead, and has a tool named cancelled once the call is;
 - wrong: answers a call with what is no result;
 - lists: has a list of tools without end.
 """
@@ -23,6 +23,9 @@ kind, folder = sys.argv[1], Path(sys.argv[2])
 if (folder / "away").exists():
     sys.exit("I am away")
 (folder / "pid").write_text(str(os.getpid()))
+
+extra: list[object] = []
+"""More tools, for what became of the calls."""
 
 
 def write(text: str) -> None:
@@ -41,9 +44,11 @@ def result_of(method: str, params: dict[str, Any]) -> object:
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "bare", "version": "1"},
         }
+    if method == "tools/call" and (folder / "away").exists():
+        sys.exit("I am away")
     if method == "tools/list":
         more = {"nextCursor": "more"} if kind == "lists" else {}
-        return {"tools": json.loads((folder / "tools.json").read_text()), **more}
+        return {"tools": json.loads((folder / "tools.json").read_text()) + extra, **more}
     if kind == "wrong":
         return {"content": "no list"}
     return {"content": [{"type": "text", "text": f"{params['name']} {json.dumps(params['arguments'])}"}]}
@@ -68,6 +73,7 @@ if kind == "stubborn":
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["method"] == "notifications/cancelled":
+        extra.append({"name": "cancelled", "inputSchema": {"type": "object"}})
         say(method="notifications/tools/list_changed")
     if "id" in asked:
         answer(asked)

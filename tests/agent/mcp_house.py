@@ -19,7 +19,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.tool import Call, Tool, run_tool, tool
 from tests.processes import ROOT
 
-QUICK = Pace(first=0.02, longest=0.3, look=30.0)
+QUICK = Pace(first=0.02, longest=0.3, look=30.0, rest=0.0)
 """Seconds; a look comes only where there is a reason for it."""
 
 

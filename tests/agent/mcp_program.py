@@ -1,9 +1,8 @@
-"""A real MCP server of tests, by the official package: `python -m tests.agent.mcp_program stdio|PORT [FOLDER]`.
+"""A real MCP server of tests, by the official package: `python -m tests.agent.mcp_program stdio|PORT FOLDER`.
 
-In FOLDER it keeps its process id, and a note that a call was cancelled.
+In FOLDER it keeps its process id.
 """
 
-import asyncio
 import base64
 import os
 import signal
@@ -14,23 +13,13 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import ImageContent, ToolAnnotations
 
 server = MCPServer("tests")
-folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path()
+folder = Path(sys.argv[2])
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True))
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
-
-
-@server.tool()
-async def sleep() -> str:
-    """Sleep for ever."""
-    try:
-        await asyncio.Event().wait()
-    finally:
-        (folder / "cancelled").touch()
-    return "never"
 
 
 @server.tool()

@@ -50,7 +50,6 @@ async def test_a_frozen_server_costs_a_call_its_time_and_is_told_to_stop() -> No
         assert await house.lost("old") == "it did not tell its tools within 0.2 s"
         old.is_frozen = False
         await house.connected("old")
-        assert await house.call("old_look") == "seen"
 
 
 async def test_an_answer_without_bounds_is_not_read_to_its_end() -> None:

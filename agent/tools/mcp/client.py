@@ -173,7 +173,9 @@ def reason_of(server: Server, error: BaseException) -> str:
         case httpx2.TransportError():
             return f"nothing answers at {server.url} ({type(cause).__name__})"
         case ValidationError():
-            return f"it breaks the protocol: {plain(str(cause), _REASON)}"
+            first = cause.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            return plain(f"it breaks the protocol ({first['msg']}: {place})", _REASON)
         case OSError():
             return f"it cannot be started: {cause.strerror or cause}"
         case _:

@@ -11,12 +11,15 @@ import structlog
 
 from agent.errors import ServerLost, ToolFailed
 from agent.model.messages import Json
-from agent.tools.mcp.server import Offered, Server
+from agent.tools.mcp.server import LAST_WORDS, Offered, Server
 
 if TYPE_CHECKING:
     from agent.tools.mcp.client import Connection
 
 State = Literal["connecting", "connected", "lost"]
+
+MOST_LINES: Final = 50
+"""Of a program's standard error that go to the log between two looks at it."""
 
 log = structlog.get_logger()
 
@@ -33,6 +36,8 @@ class Pace:
     """After a connection that lived so long the next delay is the first again."""
     look: float = 60.0
     """Between two looks at a server that says nothing: whether it lives, and which tools it has."""
+    rest: float = 1.0
+    """Between two looks at a server that never stops telling changes."""
     answers: float = 10.0
     """For a page of its tools."""
     begins: float = 60.0
@@ -67,6 +72,8 @@ class Owner:
         self._entered: dict[State, asyncio.Event] = {state: asyncio.Event() for state in get_args(State)}
         self.losses = 0
         """How often a connection ended, or could not be made."""
+        self._lines = 0
+        """What its program has said to people since the last look."""
         self._offered: list[Offered] | None = None
         self._connection: Connection | None = None
 
@@ -88,7 +95,8 @@ class Owner:
         """Call a tool by the server's name of it. Raises `ToolFailed` in a sentence; takes no time while it is away."""
         connection = self._connection
         if connection is None:
-            raise ToolFailed(f"unavailable: {self.server.name}: {self.reason}; do without it, or try again later")
+            why = self.reason.partition(LAST_WORDS)[0]  # what a program said last is for the log, not for a model
+            raise ToolFailed(f"unavailable: {self.server.name}: {why}; do without it, or try again later")
         try:
             return await connection.call(tool, arguments)
         except asyncio.CancelledError:
@@ -104,6 +112,8 @@ class Owner:
             async with connected(self.server, self._say, self._pace.begins) as connection:
                 while True:
                     self._has(await connection.tools(self._pace.answers), connection)
+                    self._lines = 0
+                    await asyncio.sleep(self._pace.rest)
                     await connection.news(self._pace.look)
         finally:
             self._connection = None
@@ -118,9 +128,10 @@ class Owner:
             log.info("mcp_server_connected", server=self.server.name, tools=len(offered))
 
     def _is_lost(self, reason: str, delay: float) -> None:
+        tell = log.debug if (self.state, self.reason) == ("lost", reason) else log.warning  # once, not for ever
+        tell("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
         self._become("lost", reason)
         self.losses += 1
-        log.warning("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
 
     def _become(self, state: State, reason: str) -> None:
         self._entered[self.state].clear()
@@ -128,6 +139,9 @@ class Owner:
         self._entered[state].set()
 
     def _say(self, line: str) -> None:
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            return
         log.debug("mcp_server_said", server=self.server.name, words=line)
 
 

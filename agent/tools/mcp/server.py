@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from agent.tools.tool import DEFAULT_TIMEOUT, Effect
+
+LAST_WORDS: Final = " / "
+"""Stands before each line that a program said last, in the reason of its end."""
 
 
 @dataclass(frozen=True, slots=True)

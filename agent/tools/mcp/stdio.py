@@ -17,7 +17,7 @@ from mcp.types import jsonrpc_message_adapter
 from agent.errors import ServerLost
 from agent.tools.mcp.leash import leashed
 from agent.tools.mcp.schema import plain
-from agent.tools.mcp.server import Server
+from agent.tools.mcp.server import LAST_WORDS, Server
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -124,7 +124,7 @@ class Program:
             return "its program closed its output"
         if code < 0:
             return f"its program was killed by {signal.Signals(-code).name}"
-        return " / ".join([f"its program ended with code {code}", *self._last])
+        return LAST_WORDS.join([f"its program ended with code {code}", *self._last])
 
 
 @asynccontextmanager

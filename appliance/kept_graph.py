@@ -12,7 +12,7 @@ from memory.graph.dialect import Dialect
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
-from memory.rebuild import heal, make_missing
+from memory.rebuild import heal, make_missing, make_whole
 from memory.schedule import keep_snapshots
 from memory.snapshot import Snapshots
 from memory.writer import Writer
@@ -43,7 +43,7 @@ class KeptGraph:
         if store is not None:
             await make_missing(store, writer.audit, writer.snapshots)
         async with asyncio.TaskGroup() as group:
-            group.create_task(keep_snapshots(writer), name="graph: snapshots on schedule")
+            group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
             group.create_task(self._settle(), name="graph: a restore, or a forgetting, that broke off")
             if store is not None:
                 group.create_task(store.run(), name="graph: the store's child process")
@@ -53,6 +53,10 @@ class KeptGraph:
         """Close connections and audit log; not used after."""
         await self.writer.graph.close()
         self.writer.audit.close()
+
+    async def _see_whole(self) -> None:
+        if self.store is not None:
+            await make_whole(self.writer, self.store)
 
     async def _settle(self) -> None:
         if self.store is not None:

@@ -52,24 +52,32 @@ async def keep_snapshots(
     writer: Writer,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    see_whole: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Look every ten minutes, take and thin snapshots as they fall due, for ever; a failure is told and tried again."""
+    """Look every ten minutes, take and thin snapshots as they fall due, for ever; a failure is told and tried again.
+
+    `see_whole` is called before: what a snapshot of a damaged graph lacks, no replay would bring back.
+    """
     since = 0
     while True:
         await pause(LOOK_SECONDS)
         try:
-            since = await save_if_due(writer, now(), since)
+            since = await save_if_due(writer, now(), since, see_whole)
         except (MemoryFailure, OSError) as error:
             log.warning("snapshot_failed", reason=str(error))
 
 
-async def save_if_due(writer: Writer, now: datetime, since: int = 0) -> int:
+async def save_if_due(
+    writer: Writer, now: datetime, since: int = 0, see_whole: Callable[[], Awaitable[None]] | None = None
+) -> int:
     """Take and thin snapshots if one is due, looking at the records after a number; return the next look's number.
 
     What lies before the last snapshot is not read again, however long the log grows. Raises `MemoryFailure`.
     """
     recent = await asyncio.to_thread(_recent, writer.audit, since)
     if is_due(recent, now):
+        if see_whole is not None:
+            await see_whole()
         await writer.take_snapshot("on schedule")
         await writer.snapshots.thin()
     return recent[0].seq - 1 if recent and recent[0].kind == "snapshot" else since

@@ -14,10 +14,12 @@ from memory.errors import AuditBroken, GraphRefused
 from memory.graph.server import DATABASE
 from memory.graph.store import Json
 from memory.rebuild import make_whole
+from memory.schedule import keep_snapshots
 from memory.tally import Tally, counted, expected
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_rebuild import ME, Home
+from tests.memory.test_schedule import Clock, Over
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FIGURES: dict[str, Json] = {"nodes": 10, "relationships": 4}
@@ -96,6 +98,22 @@ async def test_a_store_that_opens_with_less_in_it_is_made_again(tmp_path: Path, 
         assert await home.looks("again") == grown
         assert (await home.snapshots.listed())[-1].reason == "after it was made again"
     assert home.store.folder_before.is_dir()
+
+
+@pytest.mark.shows("C12", "C15")
+@SESSION
+async def test_a_snapshot_on_schedule_is_not_taken_of_a_damaged_store(tmp_path: Path) -> None:
+    home, clock = Home(tmp_path), Clock(rounds=6 * 24 * 2)
+    async with home.supervised():
+        await home.grow()
+    damage(home, _zeros)
+    async with home.supervised():
+        with pytest.raises(Over):
+            await keep_snapshots(
+                home.writer, clock.now, clock.pause, see_whole=lambda: make_whole(home.writer, home.store)
+            )
+        last = (await home.snapshots.listed())[-1]
+        assert (last.reason, last.nodes, last.relationships) == ("on schedule", 80, 40)
 
 
 @pytest.mark.shows("C15")

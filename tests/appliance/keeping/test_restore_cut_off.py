@@ -16,6 +16,8 @@ from tests.appliance.keeping.test_backup import looks, saved
 from tests.appliance.keeping.test_exchange import killed_before
 from tests.appliance.keeping.test_keeper import query, records, write
 
+pytest_plugins = ["tests.memory.graph_fixtures"]
+
 FOURTH = 4
 """Step of the exchange before which it is killed: some of the old state is aside, nothing new in its place."""
 
@@ -43,6 +45,30 @@ async def test_cut_off_in_the_middle_it_is_finished_at_the_next_start(tmp_path: 
         assert await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
         assert records(await keeper.use(query("MATCH (n:Old) RETURN n"))) == []
         assert await keeper.writer.audit.verify() == 4
+
+
+class Cut(Exception):
+    """Ends a restore where a crash might."""
+
+
+def cut(done: int, of: int) -> None:
+    raise Cut
+
+
+@pytest.mark.neo4j
+@pytest.mark.shows("H7", "C18", "A24")
+@pytest.mark.timeout(180)
+async def test_cut_off_while_a_server_is_filled_it_is_gone_on_with(tmp_path: Path, neo4j_uri: str) -> None:
+    file = await backed_up(tmp_path)
+    box = KeptBox(tmp_path / "other", f'uri = "{neo4j_uri}"')
+    with pytest.raises(ExceptionGroup) as told:
+        await restore_archive(box.config(), file, cut)
+    assert told.group_contains(Cut)
+    manifest = await asyncio.to_thread(unpack, file, tmp_path / "unpacked")
+    async with keeper_alone(box.config()) as keeper:
+        taken = await keeper.writer.take_snapshot("to look")
+        assert await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
+        assert [record.kind for record in keeper.writer.audit.records()][-3:] == ["restoring", "restored", "snapshot"]
 
 
 @pytest.mark.shows("H7", "C15")

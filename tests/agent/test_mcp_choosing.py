@@ -65,6 +65,13 @@ def test_of_two_tools_with_one_name_the_first_counts() -> None:
     validate_tools([spec])
 
 
+def test_a_name_made_to_meet_another_one_is_left_out() -> None:
+    forged = name_of("house", "light.on").removeprefix("house_")
+    found = chosen(HOUSE, [offered(forged), offered("light.on")], ())
+    assert [tool.name for _, tool in found.tools] == ["light.on"]
+    assert found.refused == {forged: "its name is taken"}
+
+
 def test_only_what_is_allowed_joins_and_what_is_missing_is_told() -> None:
     found = chosen(replace(HOUSE, allowed=frozenset({"a", "ghost"})), [offered("a"), offered("b")], ())
     assert [spec.name for spec, _ in found.tools] == ["house_a"]

@@ -43,6 +43,11 @@ class Chosen:
     missing: tuple[str, ...] = ()
     """Names that the configuration allows and the server does not have."""
 
+    def refuse(self, tool: str, reason: str) -> None:
+        """Keep why a tool may not join, where there is room for one more."""
+        if len(self.refused) < MOST_NAMED:
+            self.refused[plain(tool, _NAME)] = reason
+
     def left_out(self) -> dict[str, Json]:
         """Return what did not join, and why; nothing where all did."""
         left_out: dict[str, Json] = {}
@@ -68,19 +73,22 @@ def chosen(server: Server, offered: Sequence[Offered], taken: Collection[str], m
     """
     by_name = {tool.name: tool for tool in reversed(offered) if not server.allowed or tool.name in server.allowed}
     found = Chosen(missing=tuple(sorted(server.allowed - by_name.keys())))
-    room = MOST_CHARACTERS
+    room, names = MOST_CHARACTERS, set(taken)
     for name in sorted(by_name):
         try:
             spec = spec_of(server, by_name[name], taken)
         except SchemaRefused as refused:
-            if len(found.refused) < MOST_NAMED:
-                found.refused[plain(name, _NAME)] = str(refused)
+            found.refuse(name, str(refused))
+            continue
+        if spec.name in names:
+            found.refuse(name, "its name is taken")
             continue
         length = len(spec.description) + len(json.dumps(spec.parameters))
         if len(found.tools) == most or length > room:
             found.too_many += 1
             continue
         room -= length
+        names.add(spec.name)
         found.tools.append((spec, by_name[name]))
     return found
 

@@ -31,7 +31,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.shows("F16")
+@pytest.mark.shows("C7", "F12")
 async def test_what_a_statement_names_is_kept_and_comes_back(embedded: Graph, another: Graph, tmp_path: Path) -> None:
     audit = AuditLog(tmp_path / "audit")
     writer = Writer(embedded, audit, Snapshots(tmp_path / "snapshots", audit))

@@ -4,6 +4,7 @@ import re
 
 from appliance.commands import nakari
 from appliance.exits import Exit
+from tests.architecture import decisions
 from tests.architecture.readme_tree import ROOT, in_readme, lines
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,3 +22,7 @@ def test_every_exit_code_is_there() -> None:
 def test_every_command_is_there_and_every_command_there_exists() -> None:
     named = set(re.findall(r"`nakari (\w+)", README))
     assert named == set(nakari.commands) - {"version"}
+
+
+def test_every_decision_is_listed_by_its_heading() -> None:
+    assert decisions.PAGE.read_text(encoding="utf-8") == decisions.page(), "run: python -m tests.architecture.decisions"

@@ -47,6 +47,7 @@ async def test_a_frozen_server_costs_a_call_its_time_and_is_told_to_stop() -> No
         answered = await house.call("old_look")
         assert answered == "error: old did not answer within 0.2 s, and was told to stop"
         await old.cancelled.wait()
+        # Not even our goodbye is answered.
         assert await house.lost("old") == "it did not tell its tools within 0.2 s"
         old.is_frozen = False
         await house.connected("old")

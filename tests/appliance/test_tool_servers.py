@@ -1,5 +1,7 @@
 """Servers of tools in the configuration: what may stand there, what they are given, what is told of them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from appliance.settings_file import SettingsText, default_toml, show
 from appliance.settings_mcp import McpServer
 from appliance.tool_servers import servers_of, unset_secrets
 from tests.agent.mcp_house import a_tool, bare
+from tests.processes import ROOT
 
 pytestmark = pytest.mark.shows("B13")
 
@@ -98,6 +101,12 @@ def test_what_is_wrong_is_told_in_a_sentence(tmp_path: Path, text: str, sentence
 def test_a_section_of_ours_may_have_a_servers_name(tmp_path: Path) -> None:
     config = configured(tmp_path, '[mcp.memory]\ncommand = ["b"]\n[mcp.offline]\nurl = "http://127.0.0.1/mcp"')
     assert config.mcp["memory"] == McpServer(command=("b",))
+
+
+def test_the_client_is_not_imported_before_a_server_is_to_be_connected() -> None:
+    program = "import sys, appliance.build; print({'mcp', 'httpx2'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 @pytest.mark.shows("D18")

@@ -14,6 +14,9 @@ MOST_BYTES: Final = 4_000_000
 CONNECT_SECONDS: Final = 10.0
 """To connect, and to send; an answer may take as long as its call may."""
 
+GOODBYE_SECONDS: Final = 1.0
+"""For an answer to our goodbye: a frozen server gives none, and nothing else ends the wait for it."""
+
 _JSON: Final = "application/json"
 
 
@@ -47,8 +50,15 @@ def client_for(server: Server) -> httpx2.AsyncClient:
         headers=headers,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
         trust_env=False,
-        event_hooks={"response": [_refused, _bound]},
+        event_hooks={"request": [_hurry], "response": [_refused, _bound]},
     )
+
+
+async def _hurry(request: httpx2.Request) -> None:
+    """Wait for no answer to a goodbye as long as for one to a call."""
+    if request.method == "DELETE":
+        timeout = httpx2.Timeout(GOODBYE_SECONDS)
+        request.extensions = {**request.extensions, "timeout": timeout.as_dict()}
 
 
 async def _refused(response: httpx2.Response) -> None:

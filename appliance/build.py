@@ -67,7 +67,7 @@ class Box:
     household: Household
     door: Door
     warm: Callable[[], Coroutine[None, None, None]]
-    """Opens the model's connection, loads the network's voice and the token vocabulary; nobody waits for it."""
+    """Opens the model's connection, loads what speaking needs and the token vocabulary; nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def context_limits(config: Config) -> ContextLimits:
 
 
 async def _warm(config: Config, models: Chain, tokens: TokenCounter, *, speaks: bool) -> None:
-    await models.warm()
     if speaks:
         await asyncio.to_thread(load_voice, config)
+    await models.warm()
     await asyncio.to_thread(tokens.load)

@@ -2,15 +2,15 @@
 
 import html
 import re
+from collections.abc import Callable
 from difflib import SequenceMatcher
-
-from audio.verbalize import chinese, english
+from typing import Final
 
 CODE_SAID = {"en": "Here is some code.", "zh": "这里有一段代码。"}
 """What is said in place of fenced code; nothing in other languages."""
 
-READERS = {"en": english.verbalize, "zh": chinese.verbalize}
-"""Who puts figures and signs in words; in other languages the voice does."""
+READ: Final = ("en", "zh")
+"""The languages in which figures and signs are put in words here; in others the voice does."""
 
 _PICTOGRAMS = re.compile(
     "[\u200d\u20e3\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ufe0e\ufe0f"
@@ -48,7 +48,22 @@ def speakable(sentence: str, language: str) -> str:
     said = " ".join(" ".join(_line(line) for line in sentence.splitlines()).split())
     if not any(character.isalnum() for character in said):
         return ""
-    return READERS[language](said) if language in READERS else said
+    return _reader(language)(said) if language in READ else said
+
+
+def load() -> None:
+    """Make the tables of all languages, which the first sentence would do else: 0.1 s of a small machine. Blocking."""
+    for language in READ:
+        _reader(language)
+
+
+def _reader(language: str) -> Callable[[str], str]:
+    """Return who reads figures and signs in one of `READ`; imported here, for nobody listens by it."""
+    if language == "zh":
+        from audio.verbalize.chinese import verbalize
+    else:
+        from audio.verbalize.english import verbalize
+    return verbalize
 
 
 def written_part(sentence: str, said: str, heard: str) -> str:

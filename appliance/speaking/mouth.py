@@ -8,6 +8,7 @@ import structlog
 
 from appliance.config import Config
 from appliance.options import RunOptions
+from audio import speakable
 from audio.interfaces import Player, Synthesizer
 from audio.player.reopening import ReopeningPlayer
 from audio.player.wav import WavPlayer
@@ -43,7 +44,8 @@ NETWORK_ENGINES: Final = frozenset({"auto", "edge"})
 
 
 def load_voice(config: Config) -> None:
-    """Import what the voice over the network needs, once the ears are open; else the first sentence does. Blocking."""
+    """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
+    speakable.load()
     if config.voice.engine in NETWORK_ENGINES:
         EdgeSynthesizer.load()
 

@@ -80,6 +80,8 @@ def test_help_is_light() -> None:
 def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
     later = HEAVY - {"av", "neo4j"} | {"aiohttp", "mcp", "zeroconf"}
     assert loaded_by("import appliance.service") & later == set()
+    only_for_speaking = "{name for name in sys.modules if name.startswith('audio.verbalize.')}"
+    loaded_by(f"import appliance.service, sys\nassert {only_for_speaking} == set()")
 
 
 def test_the_check_can_fail() -> None:

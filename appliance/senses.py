@@ -123,6 +123,7 @@ def join(senses: Senses, mind: Loop, contexts: Contexts, clock: Callable[[], flo
     reflexes.body.interrupt, reflexes.body.silence = mind.interrupt, interruption.silence
     reflexes.forgetting.interrupt, reflexes.forgetting.contexts = mind.interrupt, contexts
     interruption.mode = lambda: senses.echo.duplex.mode
+    interruption.hears_another = lambda: senses.echo.hears_another
     interruption.guards = (*intake.guards, lambda heard: REFLEX if asked(heard.transcript.text) else "")
     intake.guards = (*intake.guards, interruption.guard)
     if senses.ears is not None:

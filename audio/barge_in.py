@@ -82,6 +82,8 @@ class BargeIn:
         """Seconds of speech since she was ducked."""
         self._is_startled = False
         """She is quiet for a sudden sound; nobody has begun to speak."""
+        self._awaits_end = False
+        """Words came in the turn that is open: she is quiet until its end says whether they were anybody's."""
         self._calm_until, self._calm = float("-inf"), CALM_SECONDS
         self._ended_by = float("-inf")
         """When the turn began that ended a reply: the rest of it ends nothing more."""
@@ -99,7 +101,7 @@ class BargeIn:
     @property
     def due(self) -> float | None:
         """When `time_passed` has something to do next; None when it has not."""
-        if self._quiet is None:
+        if self._quiet is None or self._awaits_end:
             return None
         return self._quiet_since + NOISE_SECONDS if self._is_startled else min(self._peek_at, self._gives_up_at)
 
@@ -142,8 +144,15 @@ class BargeIn:
         return (self._quiet,)
 
     def words_so_far(self, heard: Heard) -> Actions:
-        """Take words of a turn that is still open, if they pass for a person's."""
-        return self._end_reply(heard) if self._ends_reply(heard) else ()
+        """Take words of a turn that is still open, if they pass for a person's: she is quiet until its end.
+
+        Only the end is sure: the whole turn may be a cough, another's or nobody's, and then she goes on.
+        """
+        if not self._ends_reply(heard):
+            return ()
+        was_paused, self._quiet = isinstance(self._quiet, Pause), Pause()
+        self._awaits_end, self._is_startled = True, False
+        return () if was_paused else (self._quiet,)
 
     def turn_ended(self, heard: Heard | None) -> Actions:
         """Take the end of a turn: its words, None when they were none, or nobody gets them."""
@@ -156,7 +165,7 @@ class BargeIn:
 
     def time_passed(self, now: float) -> Actions:
         """Take the time; to be told at `due`."""
-        if self._quiet is None:
+        if self._quiet is None or self._awaits_end:
             return ()
         if self._is_startled and now >= self._quiet_since + NOISE_SECONDS:
             self._calm_until, self._calm = now + self._calm, self._calm * 2
@@ -179,8 +188,12 @@ class BargeIn:
         return ()
 
     def _go_on(self) -> Actions:
-        was_quiet, self._quiet, self._is_startled = self._quiet is not None, None, False
+        was_quiet = self._quiet is not None
+        self._be_as_before()
         return (Resume(),) if was_quiet else ()
+
+    def _be_as_before(self) -> None:
+        self._quiet, self._is_startled, self._awaits_end = None, False, False
 
     def _ends_reply(self, heard: Heard) -> bool:
         """Whether these are words, said over the reply, and meant to be more than company."""
@@ -191,6 +204,6 @@ class BargeIn:
         return is_new and bool(text.strip()) and not is_backchannel(text, heard.transcript.language)
 
     def _end_reply(self, heard: Heard) -> Actions:
-        self._quiet, self._is_startled = None, False
+        self._be_as_before()
         self._ended_by = heard.utterance.started_at
         return (Commit(heard.transcript.text),)

@@ -1,41 +1,147 @@
-"""A sudden sound that is not hers, while she speaks: sooner than a voice detector that has to hear through her echo."""
+"""Somebody besides her, while she speaks: what her echo does not explain, before a voice detector hears through it."""
 
+from collections import deque
 from typing import Final
 
-from audio.pcm import CHUNK_SECONDS
+import numpy as np
+from numpy.typing import NDArray
 
-ABOVE_DB: Final = 15.0
-"""Over the loudest of what was left of her lately."""
+from audio.echo.linear import BLOCK, BLOCK_SECONDS, Block, LinearEcho
+from audio.pcm import SAMPLE_RATE, Samples
 
-CHUNKS: Final = 2
-"""In a row: a single one is as often a click, as at an onset (`EndpointerSettings`)."""
+BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
+                   5300, 6400, 7600)  # fmt: skip
+"""Bounds of the bands in which it is looked for: those of the ear (Zwicker), so that a voice fills many of them."""
+
+ABOVE_DB: Final = 3.0
+"""By which what is there exceeds what is expected of her and of the room, on average over the bands."""
+
+MOST_DB: Final = 15.0
+"""That one band may count for, above or below: a hum in one is nobody."""
+
+BLOCKS: Final = 2
+WITHIN: Final = 3
+"""So many of so many blocks (20 ms) have to stand out: a single one is as often a click."""
 
 LEARNING_SECONDS: Final = 2.0
 """Of her speech before anything is noticed."""
 
-FALL_DB: Final = 3.0 * CHUNK_SECONDS
-"""By which the loudest is forgotten with each chunk."""
+QUANTILE: Final = 0.9
+"""Of what is left of her, and of the room's noise, band by band: that is what is expected."""
 
-ADOPTED_SECONDS: Final = 1.0
-"""What stays loud for so long is the new background: a fan, music, another volume."""
+STEP_DB: Final = 1.0
+"""By which what is expected follows at most, from block to block: what stays becomes the background within a second."""
+
+FADING_DB: Final = 100.0 * BLOCK_SECONDS
+"""By which what she said fades from block to block: the end of a reverberation that the filter is too short for."""
+
+LOST_SECONDS: Final = 1.5
+"""Of her voice, in which the rest is louder than what the filter explains: it is of another room, and begins anew."""
+
+AFTER_BLOCKS: Final = round(0.5 / BLOCK_SECONDS)
+"""After her last sound, in which something of her may still be heard; then nothing is done at all."""
+
+_LEAK_DB: Final = (-40.0, 10.0)
+_NOISE_DB: Final = (-90.0, -20.0)
+"""Between which the two are looked for."""
+
+_AUDIBLE: Final = 1e-7
+"""Power of what is played, relative to full scale, from which on she sounds."""
 
 
 class NearEnd:
-    """Follows the level of the cleaned sound while she speaks; to be fed only then. Pure."""
+    """Follows a microphone beside what was played. Pure; costs nothing while she is silent."""
 
     def __init__(self) -> None:
-        self._loudest_dbfs: float | None = None
+        self.stands_out = False
+        """Whether something that is neither she nor the room's usual noise began in what was followed last."""
+        self._echo = LinearEcho()
+        self._waiting: NDArray[np.float64] = np.zeros((2, 0))
+        """Of microphone and loudspeaker, less than a block."""
+        self._before: NDArray[np.float64] = np.zeros((2, BLOCK))
+        """The last block of what is hers, and of the rest."""
+        self._hers = np.zeros(len(BANDS_HZ) - 1)
+        """Power of what is hers in each band, fading."""
+        self._leak_db = np.full(len(BANDS_HZ) - 1, -10.0)
+        """What of it the filter leaves, band by band."""
+        self._noise_db = np.full(len(BANDS_HZ) - 1, -75.0)
+        """The room's."""
         self._learnt = 0.0
-        """Seconds."""
-        self._loud = 0
-        """Chunks in a row that stood out."""
+        """Seconds of her speech."""
+        self._lost = 0.0
+        """Seconds of her speech, up to now, that the filter did not explain."""
+        self._left = 0
+        """Blocks until she counts as silent."""
+        self._loud: deque[bool] = deque(maxlen=WITHIN)
 
-    def stands_out(self, level_dbfs: float) -> bool:
-        """Take the level of the next chunk; return whether something sounds that was not there before."""
-        self._learnt += CHUNK_SECONDS
-        loudest = self._loudest_dbfs
-        is_loud = loudest is not None and self._learnt > LEARNING_SECONDS and level_dbfs > loudest + ABOVE_DB
-        self._loud = self._loud + 1 if is_loud else 0
-        if not is_loud or self._loud * CHUNK_SECONDS > ADOPTED_SECONDS:
-            self._loudest_dbfs = level_dbfs if loudest is None else max(level_dbfs, loudest - FALL_DB)
-        return self._loud == CHUNKS
+    def follow(self, near: Samples, far: Samples) -> None:
+        """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
+        fresh = np.stack([near, far]) / 32768.0
+        self._waiting = np.concatenate([self._waiting, fresh], axis=1)
+        self.stands_out = False
+        while self._waiting.shape[1] >= BLOCK:
+            block, self._waiting = self._waiting[:, :BLOCK], self._waiting[:, BLOCK:]
+            self.stands_out |= self._take(block[0], block[1])
+
+    def _take(self, near: Block, far: Block) -> bool:
+        sounds = float(far @ far) / BLOCK > _AUDIBLE
+        self._left = AFTER_BLOCKS if sounds else self._left - 1
+        if self._left <= 0:
+            self._before = np.stack([np.zeros(BLOCK), near])
+            self._loud.clear()
+            return False
+        if sounds:
+            self._note_what_is_known()
+        parts = np.stack(self._echo.explain(near, far))
+        hers, rest = _by_band(np.concatenate([self._before, parts], axis=1))
+        self._before = parts
+        self._loud.append(self._excess(hers, rest) > ABOVE_DB)
+        return self._learnt > LEARNING_SECONDS and self._loud[-1] and sum(self._loud) >= BLOCKS
+
+    def _note_what_is_known(self) -> None:
+        """Count a block of her speech; begin anew where the filter has been of no use for long."""
+        self._learnt += BLOCK_SECONDS
+        self._lost = self._lost + BLOCK_SECONDS if np.mean(self._leak_db) > 0.0 else 0.0
+        if self._lost > LOST_SECONDS:
+            self._echo, self._learnt, self._lost = LinearEcho(), 0.0, 0.0
+
+    def _excess(self, hers: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
+        """Return by how much the rest exceeds what was expected, dB on average; then expect more, or a little less."""
+        self._hers = np.maximum(hers, self._hers * 10 ** (-FADING_DB / 10))
+        hers_db, rest_db = _db(self._hers), _db(rest)
+        left_db = hers_db + self._leak_db
+        expected_db = _db(10 ** (left_db / 10) + 1.5 * 10 ** (self._noise_db / 10))
+        is_hers = left_db > self._noise_db
+        self._leak_db = np.where(is_hers, _followed(self._leak_db, rest_db - hers_db, _LEAK_DB), self._leak_db)
+        self._noise_db = np.where(is_hers, self._noise_db, _followed(self._noise_db, rest_db, _NOISE_DB))
+        return float(np.mean(np.clip(rest_db - expected_db, -MOST_DB, MOST_DB)))
+
+
+def _followed(
+    expected: NDArray[np.float64], found: NDArray[np.float64], within: tuple[float, float]
+) -> NDArray[np.float64]:
+    """Return an estimate of the quantile, moved towards what was found (stochastic approximation)."""
+    moved = expected + STEP_DB * np.where(found > expected, QUANTILE, QUANTILE - 1)
+    return np.clip(moved, *within)
+
+
+def _by_band(sounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the power in each band of sounds of two blocks each, shape (sounds, bands)."""
+    spectra = np.abs(np.fft.rfft(sounds * _WINDOW)) ** 2 / BLOCK**2
+    return spectra @ _BANDS.T
+
+
+def _db(power: NDArray[np.float64]) -> NDArray[np.float64]:
+    decibels: NDArray[np.float64] = 10 * np.log10(np.maximum(power, 1e-14))
+    return decibels
+
+
+def _bands() -> NDArray[np.float64]:
+    """Return which frequencies of a spectrum are in which band, 0 or 1, shape (bands, `BLOCK` + 1)."""
+    hertz = np.arange(BLOCK + 1) * SAMPLE_RATE / (2 * BLOCK)
+    bounds = np.array(BANDS_HZ)
+    return ((hertz >= bounds[:-1, None]) & (hertz < bounds[1:, None])).astype(np.float64)
+
+
+_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1]
+_BANDS: Final = _bands()

@@ -16,8 +16,7 @@ from audio.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.listener import Listener
 from audio.mouth import Mouth
-from audio.near_end import NearEnd
-from audio.pcm import AudioChunk, rms_dbfs
+from audio.pcm import AudioChunk
 from audio.speech import Heard, SpeechStarted
 
 log = structlog.get_logger()
@@ -50,6 +49,8 @@ class Interruption:
         """Say why words of a turn that is still open end no reply yet, "" when they do; without effect, asked often."""
         self.peek: Callable[[], None] = _nobody_asked
         """Asks the listener for the words so far."""
+        self.hears_another: Callable[[], bool] = lambda: False
+        """Whether something that is not her own voice began in the last chunk."""
         self.mode: Callable[[], Mode] = lambda: Mode.HALF
         """How she listens while she speaks; asked whenever somebody speaks over her."""
         self._mouth = mouth
@@ -57,7 +58,6 @@ class Interruption:
         self._interrupt = interrupt
         self._clock = clock
         self._barge_in = BargeIn(self.mode())
-        self._near_end = NearEnd()
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         mouth.on_speaking = self._reply
@@ -82,7 +82,7 @@ class Interruption:
         """Take a chunk, as a `ChunkWatcher`."""
         if covered or not self._barge_in.is_over_reply:
             return
-        if not self._barge_in.is_quiet and self._near_end.stands_out(rms_dbfs(chunk.samples)):
+        if not self._barge_in.is_quiet and self.hears_another():
             self._barge_in.mode = self.mode()
             self._do(self._barge_in.startled(self._clock()))
         self._do(self._barge_in.chunk_came(probability))

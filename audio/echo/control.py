@@ -51,6 +51,11 @@ class EchoControl:
         """The choice as it stands."""
         return self.guard.duplex if isinstance(self.guard, CancellingGuard) else self.fixed
 
+    @property
+    def hears_another(self) -> bool:
+        """Whether something began, in the last chunk, that is neither her voice nor the room's usual noise."""
+        return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
+
     def describe(self) -> str:
         """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
         return self.duplex.describe()

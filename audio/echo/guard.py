@@ -16,6 +16,7 @@ from audio.echo.meter import EchoMeter
 from audio.echo.reference import PlayedReference
 from audio.echo.stream import Cleaned, CleanedStream
 from audio.half_duplex import HalfDuplex
+from audio.near_end import NearEnd
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 
 log = structlog.get_logger()
@@ -83,6 +84,7 @@ class CancellingGuard:
         """Whether there will be no canceller."""
         self._stream = CleanedStream(reference, canceller)
         self._meter = EchoMeter()
+        self._near_end = NearEnd()
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._sounding = 0
@@ -92,6 +94,7 @@ class CancellingGuard:
         """Return the chunk without her own voice, 16 ms behind: its time is that of its samples."""
         cleaned = self._stream.process(chunk)
         self._meter.note(cleaned.chunk.started_at, *map(_power, (cleaned.far, cleaned.near, cleaned.left)))
+        self._near_end.follow(cleaned.near, cleaned.far)
         if self._tape is not None:
             self._tape.add(cleaned)
         elif np.any(cleaned.far):
@@ -104,6 +107,11 @@ class CancellingGuard:
         """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and she sounds."""
         return (self.duplex.mode is Mode.HALF or self._tape is not None) and self._half_duplex.covers(chunk)
 
+    @property
+    def hears_another(self) -> bool:
+        """Whether something began in the last chunk that is not her voice, nor what the room sounds like."""
+        return self._near_end.stands_out
+
     def suspicion(self, started_at: float, ended_at: float) -> float:
         """Return in [0, 1] the share of the sound between two moments that what is left of her voice explains."""
         return self._meter.suspicion(started_at, ended_at)
@@ -115,6 +123,7 @@ class CancellingGuard:
     def expect_echo_after(self, seconds: float) -> None:
         """Pair by a delay that is known: of the echo behind the moment that the player tells for its sound."""
         self._stream.expect_echo_after(seconds)
+        self._near_end = NearEnd()
 
     def stay_half_duplex(self, reason: str) -> None:
         """Give cancellation up."""

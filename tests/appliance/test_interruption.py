@@ -64,9 +64,10 @@ class Room:
         for _ in range(chunks):
             self.interruption(AudioChunk(np.zeros(CHUNK_SAMPLES, np.int16), self.clock.now), probability, False)
 
-    def sound(self, level: int, chunks: int) -> None:
+    def sound(self, *, is_another: bool, chunks: int) -> None:
+        self.interruption.hears_another = lambda: is_another
         for _ in range(chunks):
-            self.interruption(AudioChunk(np.full(CHUNK_SAMPLES, level, np.int16), self.clock.now), 0.0, False)
+            self.interruption(AudioChunk(np.zeros(CHUNK_SAMPLES, np.int16), self.clock.now), 0.0, False)
 
     def finish(self) -> None:
         self.player.go_on.set()
@@ -94,6 +95,8 @@ async def test_words_end_the_reply_and_its_run_and_the_journal_says_what_was_hea
         assert room.happened == ["pause"], "before anybody knows what it is"
 
         room.interruption.words_so_far(heard("which king", at, at + 0.8))
+        assert room.interrupted == [], "the end may yet say that it was nobody's"
+        room.interruption.turn_ended(heard("which king was it", at, at + 1.2), "")
 
         assert room.interrupted == [EVENT.id]
         assert await delivery.ended() == Delivered(STORY, "Once there", interrupted=True)
@@ -126,9 +129,25 @@ async def test_words_that_a_guard_holds_back_do_not_end_a_reply_ahead_of_their_t
         at = room.somebody_speaks()
         room.interruption.words_so_far(heard("there was a king", at, at + 0.8))
         assert room.interrupted == []
+        room.clock.now += PATIENCE_SECONDS
         room.interruption.words_so_far(heard("and a queen", at, at + 1.2))
+        assert (room.interrupted, room.happened) == ([], ["pause"])
+        room.interruption.turn_ended(heard("and a queen", at, at + 1.2), "")
         assert room.interrupted == [EVENT.id]
         await delivery.ended()
+
+
+@pytest.mark.shows("V17", "V11")
+async def test_a_turn_that_is_gated_in_the_end_lets_her_go_on_whatever_its_words_so_far_were() -> None:
+    async with a_room() as room:
+        delivery = await room.tell()
+        at = room.somebody_speaks()
+        room.interruption.words_so_far(heard("thank you for watching", at, at + 0.8))
+        room.interruption.turn_ended(heard("thank you for watching", at, at + 4.0), "unsure")
+        assert room.happened == ["pause", "resume"]
+        room.finish()
+        assert (await delivery.ended()).heard == STORY
+        assert room.interrupted == []
 
 
 @pytest.mark.shows("V17")
@@ -255,12 +274,12 @@ async def test_in_half_duplex_nothing_pauses_her() -> None:
 
 
 @pytest.mark.shows("V17")
-async def test_a_sudden_sound_quiets_her_at_its_second_chunk_and_no_speech_lets_her_go_on() -> None:
+async def test_a_sudden_sound_quiets_her_at_once_and_no_speech_lets_her_go_on() -> None:
     async with a_room() as room:
         delivery = await room.tell()
-        room.sound(10, chunks=70)
+        room.sound(is_another=False, chunks=70)
         assert room.happened == []
-        room.sound(3000, chunks=2)
+        room.sound(is_another=True, chunks=2)
         assert room.happened == ["pause"]
         room.interruption.turn_ended(None, "too short")
         await room.player.resumed.wait()

@@ -44,9 +44,32 @@ def until(she: BargeIn, end: float) -> list[tuple[float, Action]]:
 def test_a_word_ends_the_reply() -> None:
     she = speaking()
     assert she.speech_started(12.0, 12.1) == (Pause(),)
-    assert she.words_so_far(heard("no wait, I meant Berlin", 12.0, 13.0)) == (Commit("no wait, I meant Berlin"),)
+    assert she.words_so_far(heard("no wait, I meant", 12.0, 13.0)) == (), "she is quiet already"
+    assert she.due is None, "and waits for the end, however long that takes"
+    assert she.turn_ended(heard("no wait, I meant Berlin", 12.0, 16.0)) == (Commit("no wait, I meant Berlin"),)
     assert she.due is None
     assert she.reply_ended() == ()
+
+
+@pytest.mark.shows("V17", "V11")
+def test_words_so_far_that_turn_out_to_be_nothing_let_her_go_on() -> None:
+    she = speaking()
+    she.speech_started(12.0, 12.1)
+    assert she.words_so_far(heard("thank you for watching", 12.0, 13.0)) == ()
+    assert until(she, 18.0) == []
+    assert she.turn_ended(None) == (Resume(),)
+    assert she.speech_started(19.0, 19.1) == (Pause(),)
+    assert until(she, 22.0)[-1][1] == Resume(), "the next time two seconds count again"
+
+
+@pytest.mark.shows("V17")
+@pytest.mark.parametrize("mode", [Mode.HALF, Mode.DUCKED])
+def test_words_so_far_quiet_her_in_every_mode(mode: Mode) -> None:
+    she = BargeIn(mode)
+    she.reply_began(10.0)
+    she.speech_started(12.0, 12.1)
+    assert she.words_so_far(heard("what time", 12.0, 12.8)) == (Pause(),)
+    assert she.turn_ended(heard("what time is it", 12.0, 13.0)) == (Commit("what time is it"),)
 
 
 @pytest.mark.shows("V17")
@@ -81,7 +104,9 @@ def test_while_somebody_talks_on_the_words_are_asked_for_before_the_turn_ends() 
     first = round(12.1 + PEEK_AFTER_SECONDS, 3)
     assert until(she, 13.5) == [(first, Peek()), (round(first + PEEK_EVERY_SECONDS, 3), Peek())]
     assert she.words_so_far(heard("", 12.0, 13.4)) == (), "nothing understood yet"
-    assert she.words_so_far(heard("well", 12.0, 13.6)) == (Commit("well"),)
+    assert she.words_so_far(heard("well", 12.0, 13.6)) == ()
+    assert until(she, 20.0) == [], "who says something is listened to until he has ended"
+    assert she.turn_ended(heard("well then", 12.0, 20.0)) == (Commit("well then"),)
 
 
 @pytest.mark.shows("V17")
@@ -98,7 +123,7 @@ def test_company_that_turns_into_a_question_does() -> None:
     she = speaking()
     she.speech_started(12.0, 12.1)
     assert she.words_so_far(heard("ok", 12.0, 12.3)) == ()
-    assert she.words_so_far(heard("ok but what about tomorrow", 12.0, 14.0)) == (Commit("ok but what about tomorrow"),)
+    assert she.turn_ended(heard("ok but what about tomorrow", 12.0, 14.0)) == (Commit("ok but what about tomorrow"),)
 
 
 @pytest.mark.shows("V17")
@@ -113,8 +138,10 @@ def test_words_that_come_late_still_end_the_reply() -> None:
 def test_a_turn_ends_one_reply_only() -> None:
     she = speaking()
     she.speech_started(12.0, 12.1)
-    assert she.words_so_far(heard("stop that and", 12.0, 13.0)) == (Commit("stop that and"),)
+    assert she.words_so_far(heard("stop that and", 12.0, 13.0)) == ()
     assert she.words_so_far(heard("stop that and tell me", 12.0, 14.0)) == ()
+    ended = she.turn_ended(heard("stop that and tell me the time", 12.0, 14.5))
+    assert ended == (Commit("stop that and tell me the time"),)
     assert she.turn_ended(heard("stop that and tell me the time", 12.0, 14.5)) == ()
     assert she.speech_started(15.0, 15.1) == (Pause(),), "the next turn is another matter"
 
@@ -207,7 +234,7 @@ def test_a_sudden_sound_quiets_her_before_it_is_known_to_be_speech() -> None:
     assert she.startled(12.0) == (Pause(),)
     assert she.speech_started(12.0, 12.3) == (), "she is quiet already"
     assert until(she, 13.0) == [(13.0, Peek())]
-    assert she.words_so_far(heard("what time is it", 12.0, 13.0)) == (Commit("what time is it"),)
+    assert she.turn_ended(heard("what time is it", 12.0, 13.0)) == (Commit("what time is it"),)
 
 
 @pytest.mark.shows("V17")

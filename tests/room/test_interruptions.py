@@ -86,6 +86,23 @@ def test_a_reply_goes_on_after_what_was_nothing(tmp_path: Path, make: Callable[[
     assert len(whole) == len(found), found
 
 
+@pytest.mark.shows("V17", "V11")
+def test_words_so_far_whose_turn_is_nobody_s_in_the_end_cost_a_pause_and_no_reply(tmp_path: Path) -> None:
+    async def story(house: House) -> tuple[Interruption, int]:
+        echo = await warm_up(house)
+        intake = house.box.senses.intake
+        intake.guards = (*intake.guards, lambda heard: "unsure")  # of whole turns: what is asked ahead passes
+        found = await interrupt(house, says(ORDERS[5]), echo, AFTER[0])
+        return found, len([heard for _, heard in house.turns.so_far if heard.transcript.text])
+
+    found, told_ahead = live(tmp_path, story, around(300))
+    assert told_ahead > 0
+    assert found.suppressed == ("unsure",)
+    assert found.silent_after is not None
+    assert found.went_on_after is not None
+    assert found.unheard < 0.3
+
+
 @pytest.mark.shows("V17")
 @pytest.mark.parametrize("make", [mhm])
 def test_what_a_closed_set_of_sentences_makes_of_voices(tmp_path: Path, make: Callable[[], Sound]) -> None:

@@ -12,7 +12,7 @@ import structlog
 
 from memory.database import Database
 from memory.embedding import Embedder
-from memory.errors import EmbeddingUnavailable
+from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.importance import IMPORTANT
 from memory.tiers import Remembered, Tiers, remembered
 
@@ -79,14 +79,17 @@ async def keep_filled(tiers: Tiers, recall: Recall, again: float = AGAIN_SECONDS
     """Take over what happens and make vectors of what matters, until cancelled; nothing else calls for it.
 
     At start it takes over what happened before. Without a model for vectors the tiers fill all the same, and it looks
-    again later.
+    again later; so it does while the disk is full.
     """
     while True:
         tiers.changed.clear()
-        await tiers.fill()
         wait = None
         try:
+            await tiers.fill()
             await recall.fill()
+        except StateUnusable as error:
+            log.warning("tiers_not_filled", reason=str(error))
+            wait = again
         except EmbeddingUnavailable as error:
             log.debug("vectors_missing", reason=str(error))
             wait = again

@@ -148,7 +148,7 @@ def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
         f"-Darcadedb.server.saltIterations={SALT_ITERATIONS}",
         # Relative, because these arguments are split at spaces and the folder's name may hold some.
         "-Djava.util.logging.config.file=log/logging-store.properties",
-        *_vector_arithmetic(),
+        *vector_arithmetic(),
     )
     os.environ["ARCADEDB_NATIVE_ISOLATE_ARGS"] = " ".join(arguments)
     os.environ["ARCADEDB_LOG_DIR"] = str(folder / "log")
@@ -172,7 +172,7 @@ def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
     return server, {"bolt": bolt, "http": http}
 
 
-def _vector_arithmetic() -> list[str]:
+def vector_arithmetic() -> list[str]:
     """Have vectors compared by the package's library for that, where it loads; the engine would not look for it.
 
     An index over 2,000 vectors is built in a fifth of the time.

@@ -37,7 +37,9 @@ class Indexes:
     between; no question builds a vector index over many vectors itself. Without `keep`, the first question does.
     """
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: Path, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic) -> None:
+        """Know the indexes of the store in a folder; `patience` is in seconds."""
+        self._patience = patience
         self._schema = folder / "databases" / DATABASE / "schema.json"
         self._unfinished = Unfinished(folder / "indexes-unfinished.json")
         self._clock = clock
@@ -96,7 +98,7 @@ class Indexes:
         """
         if not self._is_kept or not _ASKS.search(cypher):
             return
-        is_ready = await self._settles(PATIENCE)
+        is_ready = await self._settles(self._patience)
         named = [name for name in self._failed if name in cypher or name in params.values()]
         if not is_ready or named:
             told = "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
@@ -118,7 +120,7 @@ class Indexes:
         self._settled.clear()
         work = asyncio.get_running_loop().run_in_executor(None, self._create, wanted, at)
         work.add_done_callback(partial(self._answered, name))
-        await asyncio.wait([work], timeout=PATIENCE)
+        await asyncio.wait([work], timeout=self._patience)
         if not work.done():
             return Made(1, self._note(name))
         try:
@@ -129,7 +131,7 @@ class Indexes:
                 "memory_schema lists it then"
             ) from error
         if added and self._is_kept:
-            await self._settles(PATIENCE - (self._clock() - began))
+            await self._settles(self._patience - (self._clock() - began))
         return Made(added, self._note(name))
 
     async def vector_options(self) -> dict[str, VectorOptions]:

@@ -1,0 +1,45 @@
+"""What is in use in a graph, by looking at all of it and by the store's counts; and how much memory the store has."""
+
+import pytest
+
+from memory.graph.graph import Graph
+from memory.graph.heap import LEAST, MOST, machine_megabytes, usual_heap
+from memory.graph.store import Json
+from memory.graph.survey import survey
+from tests.memory.graph_looks import SESSION
+
+pytest_plugins = ["tests.memory.graph_fixtures"]
+pytestmark = pytest.mark.shows("C5", "C1")
+
+NAMES = ["plain", "中 文", "it's", "back\\slash", "tick`ed"]
+
+
+@SESSION
+async def test_counts_and_a_look_say_what_looking_at_all_says(graph: Graph) -> None:
+    for number, name in enumerate(NAMES):
+        quoted = name.replace("`", "``")
+        await graph.write(
+            f"UNWIND range(1, $n) AS x CREATE (:`{quoted}`:Both {{x: x}})-[:`to {quoted}` {{w: x}}]->(:Other {{y: 1}})",
+            {"n": number + 1},
+        )
+    await graph.write("CREATE ({only: 1})")
+    await graph.write("CREATE (:Gone)-[:WENT]->(:Gone)")
+    await graph.write("MATCH (n:Gone) DETACH DELETE n")
+
+    async def ask(cypher: str) -> list[dict[str, Json]]:
+        return (await graph.read(cypher)).records
+
+    whole, large = await survey(ask), await survey(ask, whole=0)
+    assert large.labels == whole.labels
+    assert large.types == whole.types
+    assert set(large.keys) == set(whole.keys) == {"x", "y", "w", "only"}
+    assert (large.nodes, large.orphans, large.duplicates) == (whole.nodes, whole.orphans, whole.duplicates)
+    assert (whole.note, "exact" in large.note) == ("", True)
+    assert whole.labels["Both"] == sum(range(1, len(NAMES) + 1))
+    assert "Gone" not in large.labels
+    assert "WENT" not in large.types
+
+
+def test_the_store_has_its_share_of_the_machine() -> None:
+    assert [usual_heap(size) for size in (512, 4096, 6144, 1_000_000)] == [LEAST, LEAST, 384, MOST]
+    assert machine_megabytes() > LEAST

@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from appliance.errors import Problem
 from appliance.options import RunOptions
 from appliance.service import conversation_over
 from memory.graph.server import DATABASE
 from tests.figures import figure
+from tests.memory.test_tiers_full import room_for
 from tests.needs import NEO4J_SCRIPT
 from tests.service.living import Living, living
 from tests.service.process import Household, speak
@@ -110,6 +113,31 @@ async def test_its_disk_is_full_and_has_room_again(home: Household) -> None:
         assert she.box.graph.writer is not None
         known = await she.box.graph.writer.graph.read("MATCH (f:Fact) RETURN count(DISTINCT f.text) AS n")
         assert known.records[0]["n"] in {len(she.kept), len(she.kept) + 1}
+
+
+async def test_the_disk_of_everything_is_full_and_what_was_accepted_is_answered_once_there_is_room(
+    home: Household,
+) -> None:
+    async def told() -> str:
+        try:
+            return await she.asked("How are you?")
+        except Problem as problem:  # not even the question could be kept
+            return str(problem)
+
+    async with living(home) as she:
+        await she.ready()
+        await she.keeps("before")
+        database = she.box.memory.tiers._database
+        await room_for(database, 0)
+        with capture_logs() as logs:
+            async with asyncio.TaskGroup() as group:
+                answer = group.create_task(told())
+                while not (answer.done() or [line for line in logs if line["event"] == "state_unusable"]):
+                    await database.read(lambda connection: None)
+                await room_for(database, 100_000)
+        assert answer.result() == "Very well, thank you." or "free some disk space" in answer.result()
+        await she.keeps_again("afterwards")
+        assert await she.knows() == ["afterwards", "before"]
 
 
 @contextmanager

@@ -105,7 +105,7 @@ class Forgetting:
         self.state.bus.recent.clear()
 
     async def _stop(self, events: list[Event]) -> None:
-        """End what the mind still does with them, or would."""
+        """End what the mind still does with them, or would; what it held of them is in the journal then."""
         mailbox = self.state.mailbox
         for event in events:
             await mailbox.withdraw(event.id, "forgotten")
@@ -117,6 +117,7 @@ class Forgetting:
                         await _finished(steps, {event.id for event in events})
         finally:
             self.state.bus.forget(steps)
+        await self.state.bus.publish()
 
     async def _with_predecessors(self, events: list[Event]) -> list[Event]:
         """Return the events with those whose words they go on with: one sentence, said with a pause."""

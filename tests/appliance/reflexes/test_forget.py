@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
+from agent.record import step
 from appliance.hearing.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting
 from appliance.state import State
@@ -86,6 +87,17 @@ async def test_the_last_minutes_reach_what_waits_and_what_nobody_was_meant_to_ge
         assert filed.state == "withdrawn"
         (told,) = await mind.journal.entries(topic=FORGOTTEN)
         assert told.body["events"] == 2
+
+
+@pytest.mark.shows("V29")
+async def test_what_the_bus_holds_of_it_is_forgotten_too(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        secret = said("the apple tree")
+        await mind.handle(secret)
+        mind.mind.bus.hold(step("context.message", secret, "", {"message": {"content": "an apple tree, then"}}))
+        assert await forgetting(mind).last() == "forgotten"
+        await mind.mind.bus.publish()
+    assert not on_disk(tmp_path, "apple tree")
 
 
 @pytest.mark.shows("V29")

@@ -19,8 +19,19 @@ MAY_IMPORT = {
 """DESIGN: appliance -> agent -> memory and appliance -> audio; nothing else."""
 
 HEAVY = {
-    *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "litellm"),
-    *("neo4j", "onnxruntime", "openai", "pocketsphinx", "pyaudio", "sounddevice", "tiktoken", "tokenizers"),
+    *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "httpx2"),
+    *(
+        "litellm",
+        "mcp",
+        "neo4j",
+        "onnxruntime",
+        "openai",
+        "pocketsphinx",
+        "pyaudio",
+        "sounddevice",
+        "tiktoken",
+        "tokenizers",
+    ),
 }
 """Libraries that cost a tenth of a second or tens of megabytes to import, or that may be missing."""
 

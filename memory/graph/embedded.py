@@ -195,8 +195,11 @@ class EmbeddedStore:
         return self._endpoint
 
     async def overran(self) -> None:
-        """Kill the child: a statement went on past the store's own limit and would hold a core for ever."""
-        if self._child is not None:
+        """Kill the child: a statement went on past the store's own limit and would hold a core for ever.
+
+        Not while it makes an index: then it answers late, and would have to begin anew.
+        """
+        if self._child is not None and not self.indexes.is_making:
             log.warning("graph_store_killed", reason="a statement did not end at its time limit")
             self._child.kill()
             await self._child.ended.wait()

@@ -69,7 +69,7 @@ class StoreIndexes(Protocol):
         """What is to be said of those that are not ready though SHOW INDEXES calls them online, by name."""
 
     async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
-        """Wait a moment for what a statement asks and is not ready; raises `GraphRefused` when that takes longer."""
+        """Wait a moment for what a statement needs; raises `GraphUnavailable`, `GraphRefused` when it takes longer."""
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Take note of what a committed write did, each of `memory.graph.results.COUNTERS`."""

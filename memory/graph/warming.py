@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from memory.errors import CommitUncertain, GraphRefused
+from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
 from memory.graph.indexes import BUILD_SECONDS, Address, Standing, create, is_there, standings, vector_options, warm
 from memory.graph.server import DATABASE
@@ -51,6 +51,9 @@ class Indexes:
         """Names of those whose making the store has not answered yet."""
         self._made: set[str] = set()
         """Names of those that the store has made since it started."""
+        self._free = asyncio.Event()
+        """That no index is being made: while one is, the store answers nobody."""
+        self._free.set()
         self._told: dict[str, str] = {}
         self._failed: dict[str, str] = {}
         self._written = 0
@@ -91,19 +94,28 @@ class Indexes:
         """What is to be said of those indexes that are not ready, by name."""
         return self._failed | self._told
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
-        """Wait until a statement that asks a vector index does not have to build it.
+    @property
+    def is_making(self) -> bool:
+        """Whether the store makes an index now, and answers nobody until it is made."""
+        return not self._free.is_set()
 
-        Raises `GraphRefused` when that takes longer than `PATIENCE`, or when the index could not be built.
+    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+        """Wait until the store can answer a statement, and does not have to build a vector index for it.
+
+        Raises `GraphUnavailable` when the store still makes an index after `PATIENCE`, and `GraphRefused` when a vector
+        index is not built until then, or cannot be.
         """
+        if not await _within(self._patience, self._free):
+            raise GraphUnavailable(
+                f"the memory makes an index and answers nobody until it is made ({self._all_told()}): try again later"
+            )
         if not self._is_kept or not _ASKS.search(cypher):
             return
-        is_ready = await self._settles(self._patience)
+        is_ready = await _within(self._patience, self._settled)
         named = [name for name in self._failed if name in cypher or name in params.values()]
         if not is_ready or named:
-            told = "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
             raise GraphRefused(
-                f"the vector indexes are not ready ({told}): memory_schema tells when they are; "
+                f"the vector indexes are not ready ({self._all_told()}): memory_schema tells when they are; "
                 "compare with vector.similarity.cosine meanwhile"
             )
 
@@ -118,6 +130,7 @@ class Indexes:
         self._making.add(name)
         self._told[name] = "being made"
         self._settled.clear()
+        self._free.clear()
         work = asyncio.get_running_loop().run_in_executor(None, self._create, wanted, at)
         work.add_done_callback(partial(self._answered, name))
         await asyncio.wait([work], timeout=self._patience)
@@ -131,7 +144,7 @@ class Indexes:
                 "memory_schema lists it then"
             ) from error
         if added and self._is_kept:
-            await self._settles(self._patience - (self._clock() - began))
+            await _within(self._patience - (self._clock() - began), self._settled)
         return Made(added, self._note(name))
 
     async def vector_options(self) -> dict[str, VectorOptions]:
@@ -158,6 +171,8 @@ class Indexes:
     def _answered(self, name: str, work: "asyncio.Future[int]") -> None:
         """Take note of the store's answer, whether the call still waits for it or not."""
         self._making.discard(name)
+        if not self._making:
+            self._free.set()
         self._told.pop(name, None)
         error = None if work.cancelled() else work.exception()
         if error is None:
@@ -188,9 +203,13 @@ class Indexes:
 
     async def _make_anew(self, wanted: IndexDefinition, at: Address) -> None:
         """Make an index whose making broke off: what the store has of it may lack anything."""
-        with self._telling(wanted.known_as, "being made anew"), contextlib.suppress(GraphRefused):
-            await asyncio.to_thread(partial(create, wanted, at, anew=True))
-            self._made.add(wanted.known_as)
+        self._free.clear()
+        try:
+            with self._telling(wanted.known_as, "being made anew"), contextlib.suppress(GraphRefused):
+                await asyncio.to_thread(partial(create, wanted, at, anew=True))
+                self._made.add(wanted.known_as)
+        finally:
+            self._free.set()
 
     async def _warm(self, index: Standing, at: Address) -> None:
         began = self._clock()
@@ -222,11 +241,15 @@ class Indexes:
         self._settled.clear()
         self._stale.set()
 
-    async def _settles(self, seconds: float) -> bool:
-        """Wait so long for the indexes to be ready; say whether they are."""
-        try:
-            async with asyncio.timeout(max(0.0, seconds)):
-                await self._settled.wait()
-        except TimeoutError:
-            return False
-        return True
+    def _all_told(self) -> str:
+        return "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait so long for an event; say whether it came."""
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import GraphRefused
+from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
@@ -122,6 +122,9 @@ async def test_a_question_of_an_index_that_is_not_ready_is_refused_in_words_and_
             made = await indexes.make(IndexDefinition("FULLTEXT", "words", "A", ("t",), once=True))
             assert (made.added, "memory_schema tells" in made.note) == (1, True)
             assert indexes.states == {"words": "being made"}
+            assert indexes.is_making
+            with pytest.raises(GraphUnavailable, match="answers nobody until it is made"):
+                await indexes.ready_for("MATCH (n) RETURN n", {})
             with pytest.raises(GraphRefused, match="is being made"):
                 await indexes.make(IndexDefinition("FULLTEXT", "words", "A", ("t",), once=True))
             keeping.cancel()

@@ -26,6 +26,10 @@ _DEFINITION: Final = re.compile(
     (?:\s*OPTIONS\s*(?P<options>\{{.*\}}))?\s*;?""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_PLAIN: Final = re.compile(
+    rf"CREATE\s+(?:(?:RANGE\s+|TEXT\s+|POINT\s+)?INDEX|CONSTRAINT)\b(?:\s+(?!IF\s+NOT\b|FOR\b|ON\b)(?P<name>{_NAME}))?",
+    re.IGNORECASE,
+)
 _PROPERTY: Final = re.compile(rf"{_NAME}\s*\.\s*({_NAME})")
 _DIMENSIONS: Final = re.compile(r"vector\.dimensions[`'\"]?\s*:\s*(\d+)")
 _SIMILARITY: Final = re.compile(r"vector\.similarity_function[`'\"]?\s*:\s*['\"](\w+)['\"]")
@@ -33,9 +37,10 @@ _SIMILARITY: Final = re.compile(r"vector\.similarity_function[`'\"]?\s*:\s*['\"]
 
 @dataclass(frozen=True, slots=True)
 class IndexDefinition:
-    """What a CREATE VECTOR INDEX or CREATE FULLTEXT INDEX asks for."""
+    """What a statement asks for that makes an index or a constraint."""
 
-    kind: Literal["VECTOR", "FULLTEXT"]
+    kind: Literal["VECTOR", "FULLTEXT", "PLAIN"]
+    """PLAIN is what the store takes as it is; only its name and `cypher` are known."""
     name: str
     """"" where the statement gives none."""
     label: str
@@ -44,11 +49,18 @@ class IndexDefinition:
     """IF NOT EXISTS."""
     options: VectorOptions | None = None
     """Of a vector index."""
+    cypher: str = ""
+    """The statement, of a plain one."""
 
     @property
     def known_as(self) -> str:
-        """Its name, the store's own where the statement gives none."""
-        return self.name or f"{self.label}[{','.join(self.properties)}]"
+        """Its name, the store's own where the statement gives none; a plain one without a name is only called so."""
+        return self.name or ("unnamed" if self.cypher else f"{self.label}[{','.join(self.properties)}]")
+
+    @property
+    def commands(self) -> tuple[tuple[str, str], ...]:
+        """The languages and statements that make it, to be run one after another."""
+        return (("opencypher", self.cypher),) if self.cypher else tuple(("sql", each) for each in self.sql)
 
     @property
     def sql(self) -> tuple[str, ...]:
@@ -70,11 +82,13 @@ class IndexDefinition:
 
 
 def definition(cypher: str) -> IndexDefinition | None:
-    """Return the vector or full-text index that a statement defines; None for every other statement.
+    """Return the index or constraint that a statement defines; None for every other statement.
 
     Raises `GraphRefused` for one that the store of the box cannot make.
     """
     bare = "".join(_without_comments(cypher)).strip()
+    if plain := _PLAIN.match(bare):
+        return IndexDefinition("PLAIN", _plain(plain["name"] or ""), "", (), once=False, cypher=cypher)
     if not _BEGINNING.match(bare):
         return None
     found = _DEFINITION.fullmatch(bare)

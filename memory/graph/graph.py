@@ -234,7 +234,7 @@ async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Writte
     """Make an index by the store's own way, which knows no transaction."""
     await witness.attempted(1)
     made = await make()
-    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": made.added}
+    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": made.added, "constraintsAdded": made.constraints}
     await witness.counted(counters)
     return Written([{"note": made.note}] if made.note else [], 0, counters)
 

@@ -10,7 +10,7 @@ from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
 from memory.graph.http import OK, Door
 from memory.graph.server import DATABASE
-from memory.graph.store import Login, VectorOptions
+from memory.graph.store import Login, Made, VectorOptions
 
 BUILD_SECONDS: Final = 3600.0
 """For one index to be built, in the background."""
@@ -51,8 +51,8 @@ class Standing:
     """Whether the next question would have to read it from the disk, or to build it over more than `QUICK` vectors."""
 
 
-def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> int:
-    """Make an index; return 1, or 0 when it, or its like, was there and the definition allows that. Blocking.
+def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
+    """Make an index; nothing is added when it, or its like, was there and the definition allows that. Blocking.
 
     A vector index knows its vectors on return and is built by the first question (`warm`). `anew` drops first what is
     left of it. Raises `GraphRefused`, OSError and HTTPException.
@@ -60,13 +60,17 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> int:
     with at.open(BUILD_SECONDS) as door:
         if anew:
             door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
-        answers = (door.command("sql", sql) for sql in wanted.sql)
-        refused = next((answer.detail for answer in answers if answer.status != OK), None)
-    if refused is None:
-        return 1
-    if wanted.once and any(words in refused for words in _THERE):
-        return 0
-    raise GraphRefused(refused or "the store refused this index without a reason")
+        for language, text in wanted.commands:
+            answer = door.command(language, text)
+            if answer.status == OK:
+                continue
+            if wanted.once and any(words in answer.detail for words in _THERE):
+                return Made(0)
+            raise GraphRefused(answer.detail or "the store refused this index without a reason")
+    if wanted.kind != "PLAIN":
+        return Made(1)
+    stats = json.loads(answer.body).get("stats", {})
+    return Made(stats.get("indexesAdded", 0), constraints=stats.get("constraintsAdded", 0))
 
 
 def is_there(name: str, at: Address) -> bool:

@@ -45,6 +45,8 @@ class Made:
     """0 when it was there."""
     note: str = ""
     """What is still to be done, for the model; "" when nothing is."""
+    constraints: int = 0
+    """Constraints added."""
 
 
 @dataclass(frozen=True, slots=True)

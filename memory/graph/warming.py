@@ -5,6 +5,7 @@ import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
@@ -137,38 +138,40 @@ class Indexes:
         if not work.done():
             return Made(1, self._note(name))
         try:
-            added = work.result()
+            made = work.result()
         except (OSError, HTTPException) as error:
             raise CommitUncertain(
-                f"the memory broke off while the index was made ({error}); it is made when the memory is back: "
-                "memory_schema lists it then"
+                f"the memory broke off while the index was made ({error}): SHOW INDEXES tells whether it is there, "
+                "once the memory is back"
             ) from error
-        if added and self._is_kept:
+        if made.added and wanted.options and self._is_kept:
             await _within(self._patience - (self._clock() - began), self._settled)
-        return Made(added, self._note(name))
+        return replace(made, note=self._note(name))
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return dimensions and function of the vector indexes, by name. Raises `GraphUnavailable`."""
         return await asyncio.to_thread(vector_options, self._schema)
 
-    def _create(self, wanted: IndexDefinition, at: Address) -> int:
+    def _create(self, wanted: IndexDefinition, at: Address) -> Made:
         """Make an index in a worker thread; a vector index stays written down until it is built, too."""
+        if wanted.kind == "PLAIN":
+            return create(wanted, at)
         if is_there(wanted.known_as, at):
             if wanted.once:
-                return 0
+                return Made(0)
             raise GraphRefused(f"the index {wanted.known_as} already exists: DROP INDEX it first, or say IF NOT EXISTS")
         self._unfinished.add(wanted)
-        added = 0
+        made = Made(0)
         try:
-            added = create(wanted, at)
+            made = create(wanted, at)
         except GraphRefused:
             self._unfinished.cross_out([wanted.known_as])
             raise
-        if not (added and self._is_kept and wanted.options):
+        if not (made.added and self._is_kept and wanted.options):
             self._unfinished.cross_out([wanted.known_as])
-        return added
+        return made
 
-    def _answered(self, name: str, work: "asyncio.Future[int]") -> None:
+    def _answered(self, name: str, work: "asyncio.Future[Made]") -> None:
         """Take note of the store's answer, whether the call still waits for it or not."""
         self._making.discard(name)
         if not self._making:

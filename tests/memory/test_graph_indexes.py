@@ -145,7 +145,6 @@ async def test_an_index_is_there_after_a_restart(tmp_path: Path) -> None:
     "cypher",
     [
         "MATCH (n) RETURN n",
-        "CREATE INDEX i FOR (n:A) ON (n.x)",
         "CREATE (n:VECTOR)",
         "RETURN 'CREATE VECTOR INDEX'",
         "// CREATE VECTOR INDEX\nRETURN 1",
@@ -185,3 +184,19 @@ def test_a_definition_is_read_however_it_is_written() -> None:
 def test_what_cannot_be_made_is_refused_before_anything_happens(cypher: str) -> None:
     with pytest.raises(GraphRefused):
         definition(cypher)
+
+
+@pytest.mark.parametrize(
+    ("cypher", "name"),
+    [
+        ("CREATE INDEX i FOR (n:A) ON (n.x)", "i"),
+        ("create range index `a b` IF NOT EXISTS FOR (n:A) ON (n.x)", "a b"),
+        ("/* so */ CREATE INDEX IF NOT EXISTS FOR (n:A) ON (n.x)", "unnamed"),
+        ("CREATE CONSTRAINT once IF NOT EXISTS FOR (n:A) REQUIRE n.x IS UNIQUE", "once"),
+        ("CREATE CONSTRAINT FOR (n:A) REQUIRE n.x IS UNIQUE", "unnamed"),
+    ],
+)
+def test_what_the_store_takes_itself_is_sent_as_it_is(cypher: str, name: str) -> None:
+    found = definition(cypher)
+    assert found is not None
+    assert (found.kind, found.known_as, found.commands) == ("PLAIN", name, (("opencypher", cypher),))

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final, Literal, TypeAlias
 
 from audio.errors import DeviceUnavailable
-from audio.portaudio import leave_what_is_stuck, mute_alsa
+from audio.portaudio import DEVICES, leave_what_is_stuck, mute_alsa
 
 Kind: TypeAlias = Literal["input", "output"]
 
@@ -86,6 +86,17 @@ def find_device(substring: str, kind: Kind) -> SoundDevice:
     return choose(list_devices(), substring, kind)
 
 
+def find_device_anew(substring: str, kind: Kind) -> SoundDevice:
+    """Find as `find_device` does, among the devices there are now. On the sound thread (see `DeviceList.refresh`)."""
+    module = sounddevice()
+    DEVICES.refresh(module)
+    try:
+        return find_device(substring, kind)
+    except DeviceUnavailable:
+        DEVICES.refresh(module, is_missing=True)
+        return find_device(substring, kind)
+
+
 def choose(devices: tuple[SoundDevice, ...], substring: str, kind: Kind) -> SoundDevice:
     """Choose as `find_device` does: an equal name before a part of one, the default before others."""
     able = [device for device in devices if device.can(kind)]
@@ -100,3 +111,11 @@ def choose(devices: tuple[SoundDevice, ...], substring: str, kind: Kind) -> Soun
         names = ", ".join(dict.fromkeys(device.name for device in able))
         raise DeviceUnavailable(f"no {_WHAT[kind]} is called {substring!r}; there are: {names}")
     return min(matching, key=lambda each: (each.name.casefold() != wanted, not each.is_default(kind), each.index))
+
+
+def cannot_be_opened(kind: Kind, name: str, reason: object) -> DeviceUnavailable:
+    """Return the error of a device that is there and refuses, with the mend; `reason` is what PortAudio says."""
+    return DeviceUnavailable(
+        f"the {_WHAT[kind]} {name!r} cannot be opened ({reason}): "
+        "another program may be using it; choose another one in the configuration"
+    )

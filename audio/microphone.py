@@ -1,14 +1,11 @@
 """The microphone, by PortAudio through sounddevice."""
 
 from types import ModuleType
-from typing import Final, Protocol
+from typing import Protocol
 
 from audio.capture import InputFormat, LiveMicrophone, Taker, age_of, formats_to_try
-from audio.devices import SoundDevice, find_device, sounddevice
-from audio.errors import DeviceUnavailable
+from audio.devices import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
 from audio.portaudio import DEVICES
-
-BUSY: Final = "another program may be using it; choose another one in the configuration"
 
 
 class MicrophoneSource(LiveMicrophone):
@@ -45,14 +42,8 @@ class SounddeviceInput:
 
     def open(self) -> InputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
-        module = sounddevice()
-        DEVICES.refresh(module)
-        try:
-            device = find_device(self._wanted, "input")
-        except DeviceUnavailable:
-            DEVICES.refresh(module, is_missing=True)
-            device = find_device(self._wanted, "input")
-        self._device, self._format = device, _negotiated(module, device)
+        device = find_device_anew(self._wanted, "input")
+        self._device, self._format = device, _negotiated(sounddevice(), device)
         return self._format
 
     def begin(self, take: Taker) -> None:
@@ -83,7 +74,7 @@ class SounddeviceInput:
             stream.start()
         except module.PortAudioError as error:
             self.close()
-            raise DeviceUnavailable(f"the microphone {opened.name!r} cannot be opened ({error}): {BUSY}") from error
+            raise cannot_be_opened("input", opened.name, error) from error
         DEVICES.opened(self)
 
     def is_idle(self) -> bool:
@@ -118,4 +109,4 @@ def _negotiated(module: ModuleType, device: SoundDevice) -> InputFormat:
             reason = str(error)
         else:
             return InputFormat(device.name, rate, channels)
-    raise DeviceUnavailable(f"the microphone {device.name!r} cannot be opened ({reason}): {BUSY}")
+    raise cannot_be_opened("input", device.name, reason)

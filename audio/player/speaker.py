@@ -1,15 +1,12 @@
 """The loudspeaker, by PortAudio through sounddevice."""
 
-from collections.abc import Sequence
 from itertools import product
-from types import ModuleType
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.devices import sounddevice
-from audio.errors import DeviceUnavailable
+from audio.devices import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
 from audio.player.live import Filler, LivePlayer, OutputFormat, fill_channels
 from audio.portaudio import DEVICES
 
@@ -24,8 +21,6 @@ LATENCY_SECONDS = 0.06
 
 IDLE_BLOCKS = 100
 """Silent ones in a row (1 s at least) after which nobody would miss it."""
-
-BUSY = "another program may be using it; choose another one in the configuration"
 
 
 class SpeakerPlayer(LivePlayer):
@@ -51,7 +46,9 @@ class SounddeviceOutput:
     """An `Output` of sounddevice."""
 
     def __init__(self, device: str) -> None:
-        self._device = device
+        self._wanted = device
+        self._name = ""
+        """What was opened."""
         self._settings: dict[str, int | str] = {}
         """What sounddevice opens a stream with."""
         self._stream: _Stream | None = None
@@ -60,17 +57,11 @@ class SounddeviceOutput:
 
     def open(self) -> OutputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
-        module = sounddevice()
-        DEVICES.refresh(module)
-        try:
-            index, name, native_rate = self._chosen(module)
-        except DeviceUnavailable:
-            DEVICES.refresh(module, is_missing=True)
-            index, name, native_rate = self._chosen(module)
+        device, module = find_device_anew(self._wanted, "output"), sounddevice()
         reason = ""
-        for rate, channels in product((RATE, native_rate), CHANNELS):
+        for rate, channels in formats_to_try(device):
             settings: dict[str, int | str] = {
-                "device": index,
+                "device": device.index,
                 "samplerate": rate,
                 "channels": channels,
                 "dtype": "int16",
@@ -80,9 +71,9 @@ class SounddeviceOutput:
             except module.PortAudioError as error:
                 reason = str(error)
             else:
-                self._settings = settings
-                return OutputFormat(name, rate, LATENCY_SECONDS)
-        raise DeviceUnavailable(f"the loudspeaker {name!r} cannot be opened ({reason}): {BUSY}")
+                self._name, self._settings = device.name, settings
+                return OutputFormat(device.name, rate, LATENCY_SECONDS)
+        raise cannot_be_opened("output", device.name, reason)
 
     def begin(self, fill: Filler) -> None:
         """Open the stream and start it. Raises `DeviceUnavailable`."""
@@ -97,7 +88,7 @@ class SounddeviceOutput:
             self._stream.start()
         except module.PortAudioError as error:
             self.close()
-            raise DeviceUnavailable(f"the loudspeaker cannot be opened ({error}): {BUSY}") from error
+            raise cannot_be_opened("output", self._name, error) from error
         DEVICES.opened(self)
 
     def is_idle(self) -> bool:
@@ -115,28 +106,7 @@ class SounddeviceOutput:
             stream.close()
         DEVICES.closed(self)
 
-    def _chosen(self, module: ModuleType) -> tuple[int, str, int]:
-        """Return index, name and native rate (Hz) of the device. Raises `DeviceUnavailable`."""
-        devices = module.query_devices()
-        index = choose_device(
-            self._device,
-            [(device["name"], device["max_output_channels"]) for device in devices],
-            module.default.device["output"],
-        )
-        return index, devices[index]["name"], int(devices[index]["default_samplerate"])
 
-
-def choose_device(wanted: str, devices: Sequence[tuple[str, int]], default: int) -> int:
-    """Return the index of the first output whose name has `wanted` in it, of `default` when nothing is wanted.
-
-    `devices` are (name, output channels) in the sound system's order. Raises `DeviceUnavailable`, naming what there is.
-    """
-    names = [name for name, channels in devices if channels > 0]
-    if not names:
-        raise DeviceUnavailable("there is no loudspeaker: plug one in, or write the sound to a file with --output")
-    for index, (name, channels) in enumerate(devices):
-        if channels > 0 and (wanted.lower() in name.lower() if wanted else index == default):
-            return index
-    if wanted:
-        raise DeviceUnavailable(f"no loudspeaker has {wanted!r} in its name; there are: {', '.join(names)}")
-    return next(index for index, (_, channels) in enumerate(devices) if channels > 0)
+def formats_to_try(device: SoundDevice) -> list[tuple[int, int]]:
+    """Return (Hz, channels) in the order to try."""
+    return list(product((RATE, round(device.sample_rate)), CHANNELS))

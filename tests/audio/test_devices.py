@@ -54,6 +54,14 @@ def test_a_name_that_nothing_has_is_told_with_those_that_can() -> None:
     )
 
 
+@pytest.mark.shows("V2")
+def test_a_machine_with_nothing_but_microphones_has_no_loudspeaker() -> None:
+    with pytest.raises(DeviceUnavailable, match="there is no loudspeaker on this machine"):
+        choose(ROOM[2:4], "", "output")
+    with pytest.raises(DeviceUnavailable, match="no loudspeaker is called 'C920'; there are: HDMI 0, "):
+        choose(ROOM, "C920", "output")
+
+
 def test_a_machine_without_any_is_told() -> None:
     with pytest.raises(DeviceUnavailable, match="there is no loudspeaker on this machine; plug one in"):
         choose((), "", "output")

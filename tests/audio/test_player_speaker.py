@@ -13,9 +13,7 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from audio.errors import DeviceUnavailable
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.player.speaker import choose_device
 from tests.audio.mouth_fakes import read_wav
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 
@@ -105,7 +103,7 @@ def test_a_loudspeaker_that_is_not_there_is_named_with_those_that_are(backend: s
     with program(card.environment, backend, "tones", "kitchen") as player:
         told = facts(player.stdout)
 
-    assert told["error"].startswith("no loudspeaker has 'kitchen' in its name; there are: ")
+    assert told["error"].startswith("no loudspeaker is called 'kitchen'; there are: ")
     assert "speaker" in told["error"].partition("there are")[2]
 
 
@@ -116,27 +114,3 @@ def test_without_portaudio_the_mend_is_told(tmp_path: Path) -> None:
         told = facts(player.stdout)
 
     assert told == {"error": "there is no PortAudio (PortAudio library not found); apt-get install libportaudio2"}
-
-
-DEVICES = [("Built-in Mic", 0), ("HDMI 0", 8), ("USB Speaker", 2), ("USB Headset", 2)]
-
-
-@pytest.mark.shows("V2")
-@pytest.mark.parametrize(
-    ("wanted", "default", "index"), [("", 3, 3), ("", -1, 1), ("", 0, 1), ("usb", 1, 2), ("head", 1, 3)]
-)
-def test_a_loudspeaker_is_chosen_by_a_part_of_its_name(wanted: str, default: int, index: int) -> None:
-    assert choose_device(wanted, DEVICES, default) == index
-
-
-@pytest.mark.parametrize(
-    ("wanted", "devices", "mend"),
-    [
-        ("mic", DEVICES, "there are: HDMI 0, USB Speaker, USB Headset"),
-        ("", DEVICES[:1], "plug one in"),
-        ("", [], "plug"),
-    ],
-)
-def test_where_there_is_none_the_mend_is_told(wanted: str, devices: list[tuple[str, int]], mend: str) -> None:
-    with pytest.raises(DeviceUnavailable, match=mend):
-        choose_device(wanted, devices, 0)

@@ -119,7 +119,11 @@ class Graph:
     async def schema(self) -> Schema:
         """Return what is in use: all of it up to `memory.graph.survey.WHOLE`, in a larger graph what `note` says."""
         found = await survey(self._all)
-        indexes = [self._described(index) for index in await self._all("SHOW INDEXES") if index["type"] == "VECTOR"]
+        there = await self._all("SHOW INDEXES")
+        indexes = [self._described(index) for index in there if index["type"] == "VECTOR"]
+        listed = {index["name"] for index in there if index["type"] == "VECTOR"}
+        states = self._store.indexes.states
+        indexes += [{"name": name, "state": state} for name, state in states.items() if name not in listed]
         return Schema(
             found.labels,
             found.types,

@@ -71,7 +71,10 @@ class Schema:
     property_keys: dict[str, int]
     """Of nodes and relationships together."""
     vector_indexes: list[dict[str, Json]]
-    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done."""
+    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done.
+
+    Other indexes only while there is something to be said of them: `{name, state}`.
+    """
     nodes: int = 0
     orphans: int = 0
     """Nodes without any relationship."""

@@ -44,7 +44,8 @@ class Indexes:
         self._schema = folder / "databases" / DATABASE / "schema.json"
         self._unfinished = Unfinished(folder / "indexes-unfinished.json")
         self._clock = clock
-        self._at: Address | None = None
+        self.address: Address | None = None
+        """Where the store's second door is; None while it is down."""
         self._stale = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
@@ -57,6 +58,11 @@ class Indexes:
         self._free.set()
         self._told: dict[str, str] = {}
         self._failed: dict[str, str] = {}
+        """Why a vector index could not be built, by its name."""
+        self._late: set[str] = set()
+        """Names of those among `_making` whose call went on."""
+        self._refused: dict[str, str] = {}
+        """Why one of those was not made; kept until it is wanted again."""
         self._written = 0
         self._is_kept = False
 
@@ -76,13 +82,13 @@ class Indexes:
 
     def reached(self, at: Address) -> None:
         """Take note that the store has started: nothing is in its memory, and what was not on the disk is lost."""
-        self._at = at
+        self.address = at
         self._made.clear()
         self._look()
 
     def lost(self) -> None:
         """Take note that the store is gone."""
-        self._at = None
+        self.address = None
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Take note of what a write did."""
@@ -93,7 +99,7 @@ class Indexes:
     @property
     def states(self) -> dict[str, str]:
         """What is to be said of those indexes that are not ready, by name."""
-        return self._failed | self._told
+        return self._refused | self._failed | self._told
 
     @property
     def is_making(self) -> bool:
@@ -125,10 +131,11 @@ class Indexes:
 
         Raises `GraphRefused`, and `CommitUncertain` when the store broke off.
         """
-        at, name, began = self._at, wanted.known_as, self._clock()
+        at, name, began = self.address, wanted.known_as, self._clock()
         if at is None or name in self._making:
             raise GraphRefused(f"the index {name} is being made: memory_schema tells when it is ready")
         self._making.add(name)
+        self._refused.pop(name, None)
         self._told[name] = "being made"
         self._settled.clear()
         self._free.clear()
@@ -136,6 +143,7 @@ class Indexes:
         work.add_done_callback(partial(self._answered, name))
         await asyncio.wait([work], timeout=self._patience)
         if not work.done():
+            self._late.add(name)
             return Made(1, self._note(name))
         try:
             made = work.result()
@@ -180,13 +188,14 @@ class Indexes:
         error = None if work.cancelled() else work.exception()
         if error is None:
             self._made.add(name)
-        else:
-            log.warning("graph_index_not_made", kind=type(error).__name__)
+        elif name in self._late:
+            self._refused[name] = f"it was not made: {error}"
+        self._late.discard(name)
         self._look()
 
     async def _settle(self) -> None:
         """Make anew what broke off, and warm what is cold; a store that goes away is looked at when it is back."""
-        at, self._written = self._at, 0
+        at, self._written = self.address, 0
         if at is None:
             return
         try:

@@ -130,6 +130,21 @@ async def test_a_question_of_an_index_that_is_not_ready_is_refused_in_words_and_
             keeping.cancel()
 
 
+async def test_what_became_of_an_index_after_its_call_is_told(tmp_path: Path) -> None:
+    """The store refuses a property that is indexed already; a call without patience does not hear of it."""
+    async with kept(tmp_path) as (store, graph):
+        await graph.write("CREATE FULLTEXT INDEX words IF NOT EXISTS FOR (n:Vec) ON EACH [n.t]")
+        impatient = Indexes(tmp_path, patience=0.0)
+        assert store.indexes.address is not None
+        impatient.reached(store.indexes.address)
+        wanted = definition("CREATE INDEX again FOR (n:Vec) ON (n.t)")
+        assert wanted is not None
+        assert (await impatient.make(wanted)).note
+        await impatient._free.wait()
+        assert "existent index 'words'" in impatient.states["again"]
+        assert (await graph.schema()).vector_indexes == []
+
+
 async def test_without_a_keeper_nobody_waits(tmp_path: Path) -> None:
     indexes = Indexes(tmp_path, patience=0.05)
     indexes.reached(Address(1, None))

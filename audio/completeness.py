@@ -84,7 +84,7 @@ _QUESTION_WORDS: Final = _words(
     "what who whose whom which where when why how what's who's where's when's how's whats whos wheres"
 )
 _COURTESIES: Final = _words("please hey ok okay well so now oh and then nakari just")
-"""May stand before an order and say nothing of it."""
+"""Said before the sentence itself; left out before it is judged."""
 
 _ORDERS: Final = _words(
     """turn switch set play stop pause start open close call show tell give make add remove delete cancel put send
@@ -173,6 +173,7 @@ def _is_number(word: str) -> bool:
 
 
 def _is_whole_question(words: list[str]) -> bool:
+    """Whether the words begin as a question and go on with what is asked."""
     if words[0] in _QUESTION_WORDS:
         return len(words) > 2 or (len(words) > 1 and "'" in words[0])
     if words[0] not in _ASKING or len(words) < 3 or words[-1] in _AUXILIARIES:
@@ -182,6 +183,7 @@ def _is_whole_question(words: list[str]) -> bool:
 
 
 def _is_whole_order(words: list[str]) -> bool:
+    """Whether the words begin with an order and have what it is given for."""
     if words[:2] == ["remind", "me"]:
         topic = next((at for at, word in enumerate(words) if word in {"to", "about", "that"}), len(words))
         return len(words) - topic > 2
@@ -191,6 +193,7 @@ def _is_whole_order(words: list[str]) -> bool:
 
 
 def _is_polite_end(words: list[str]) -> bool:
+    """Whether the words end in a courtesy, which comes last."""
     return len(words) > 2 and (words[-1] in {"please", "thanks"} or words[-2:] == ["thank", "you"])
 
 
@@ -207,7 +210,7 @@ _ZH_WHOLE: Final = _words(
     谢谢 谢谢你 你好 再见 早上好 晚上好 晚安 大声点 小声点 大声一点 小声一点 安静 闭嘴 静音 算了 没事 没关系 知道了
     明白 为什么 打开吧"""
 )
-_ZH_QUESTION_ENDS: Final = tuple(_words("吗 呢 吧 么 几点 几点了 多少 哪里 哪儿 谁 几度 多久 多远 怎么样"))
+_ZH_QUESTION_ENDS: Final = tuple(_words("吗 呢 吧 么 几点 几点了 多少 哪里 哪儿 谁 几度 多久 多远 怎么样 什么"))
 _ZH_DONE_ENDS: Final = tuple(_words("了 呀 嘛 一下 一点 一遍 谢谢 起来 出来 好不好 行不行"))
 _ZH_NOUN_ENDS: Final = tuple(_words("天气 音乐 时间 新闻 闹钟 灯 电视 空调 分钟 小时 秒 秒钟"))
 _ZH_ORDERS: Final = tuple(_words("打开 关闭 关掉 关上 播放 停止 取消 设置 设 定 告诉我 给我 帮我 请"))
@@ -219,20 +222,21 @@ _ZH_NUMERALS: Final = "零一二三四五六七八九十百千万两〇012345678
 def _chinese(text: str) -> Completeness:
     asks = text.endswith(("?", "？"))
     text = re.sub(r"[\s。．.！!？?]+", "", text)
+    if not text:
+        return Completeness.NEUTRAL
     if text in _ZH_WHOLE:
         return Completeness.FINISHED
-    if not text or _is_open_chinese(text):
-        return Completeness.UNFINISHED if text else Completeness.NEUTRAL
-    if asks or text.endswith(_ZH_QUESTION_ENDS + _ZH_DONE_ENDS) or text.endswith("什么"):
-        return Completeness.FINISHED
-    if "把" in text:
-        return Completeness.FINISHED
-    is_order = text.startswith(_ZH_ORDERS) and len(text) > 3
-    is_request = text.endswith(_ZH_NOUN_ENDS) and len(text) > 3
-    return Completeness.FINISHED if is_order or is_request else Completeness.NEUTRAL
+    if _is_open_chinese(text):
+        return Completeness.UNFINISHED
+    is_order = len(text) > 3 and text.startswith(_ZH_ORDERS)
+    is_request = len(text) > 3 and text.endswith(_ZH_NOUN_ENDS)
+    is_handled = "把" in text  # its verb is there, or it would be open
+    whole = asks or is_handled or is_order or is_request or text.endswith(_ZH_QUESTION_ENDS + _ZH_DONE_ENDS)
+    return Completeness.FINISHED if whole else Completeness.NEUTRAL
 
 
 def _is_open_chinese(text: str) -> bool:
+    """Whether the last characters ask for more."""
     if text.endswith(("是什么", "为什么", "要那个", "要这个", "大一点", "小一点")):
         return False
     _, ba, acted_on = text.rpartition("把")

@@ -10,7 +10,7 @@ from audio.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, ru
 
 def verbalize(text: str) -> str:
     """Return one line of Chinese with every figure and sign in words; no ASCII digit is left."""
-    return " ".join(apply(_RULES, text).split())
+    return apply(_RULES, text)
 
 
 def _count(figures: str) -> str:
@@ -51,7 +51,7 @@ def _time(found: re.Match[str]) -> str:
 
 
 def _money(found: re.Match[str]) -> str:
-    sign, size = found["before"] or found["after"], found["size"] or ""
+    sign, size = found["sign"], found["size"] or ""
     figures = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", found["n"]).replace(".–", "–").rstrip(".")
     return f"{'负' if found['minus'] else ''}{_counts(figures)}{size}{words.MONEY[sign]}"
 
@@ -78,6 +78,7 @@ def _fraction(found: re.Match[str]) -> str:
 
 _SIZE = r"(?:\s?(?P<size>[千百]?[万亿]|[千百]))?"
 _MEASURES = "|".join(words.MEASURES)
+_CURRENCY_SIGN = either(sign for sign in words.MONEY if not sign.isalpha())
 
 _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s*(?:-+|=+)>\s*", "，"),
@@ -102,13 +103,12 @@ _RULES: Final[tuple[Rule, ...]] = (
     # Amounts
     rule(r"(%|°[CF]?)\s?[–—~～-]\s?(?=\d)", r"\1到"),
     rule(
-        rf"(?<![\d.,])(?P<minus>[-−])?(?P<before>{either(k for k in words.MONEY if not k.isalpha())})\s?"
-        rf"(?P<n>{RANGE}){_SIZE}(?:\s?元)?(?P<after>(?!))?",
+        rf"(?<![\d.,])(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE}){_SIZE}(?:\s?元)?",
         _money,
     ),
     rule(
         rf"(?<![\d.,])(?P<minus>[-−])?(?P<n>{RANGE}){_SIZE}\s?"
-        rf"(?P<after>{either(words.MONEY)})(?![A-Za-z])(?P<before>(?!))?",
+        rf"(?P<sign>{either(words.MONEY)})(?![A-Za-z])",
         _money,
     ),
     rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度))", "负"),

@@ -10,7 +10,7 @@ from audio.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, is
 
 def verbalize(text: str) -> str:
     """Return one line of English with every figure and sign in words; no ASCII digit is left."""
-    return " ".join(apply(_RULES, text).split())
+    return apply(_RULES, text)
 
 
 def _numbers(figures: str) -> str:
@@ -111,9 +111,11 @@ def _decade(found: re.Match[str]) -> str:
 
 # Amounts
 
+_CURRENCY_SIGN = either(sign for sign in words.MONEY if not sign.isalpha())
+
 
 def _money(found: re.Match[str]) -> str:
-    minus, sign, figures, magnitude = found["minus"], found["before"] or found["after"], found["n"], found["size"]
+    minus, sign, figures, magnitude = found["minus"], found["sign"], found["n"], found["size"]
     one, many, cent, cents = words.MONEY[sign]
     said = "minus " if minus else ""
     if magnitude:
@@ -178,14 +180,13 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<!\S)([<>≤≥])(?=\d)", lambda found: words.LIMITS[found[1]]),
     rule(r"(%|°[CF]?)\s?[–—~-]\s?(?=\d)", r"\1 to "),
     rule(
-        rf"(?<!\w)(?P<minus>[-−])?(?P<before>{either(sign for sign in words.MONEY if not sign.isalpha())})"
-        rf"\s?(?P<n>{RANGE})"
-        r"(?:\s?(?P<size>(?:thousand|million|billion|trillion|bn|[kKmMB])\b))?(?P<after>(?!))?",
+        rf"(?<!\w)(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE})"
+        r"(?:\s?(?P<size>(?:thousand|million|billion|trillion|bn|[kKmMB])\b))?",
         _money,
     ),
     rule(
         rf"(?<![\w.,])(?P<minus>[-−])?(?P<n>{RANGE})(?:\s?(?P<size>thousand|million|billion|trillion))?"
-        rf"\s?(?P<after>{either(words.MONEY)})(?!\w)(?P<before>(?!))?",
+        rf"\s?(?P<sign>{either(words.MONEY)})(?!\w)",
         _money,
     ),
     rule(rf"(?<![\w.,])[-−](?={NUMBER})", "minus "),
@@ -226,4 +227,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s+-{1,3}\s+", " — "),
     rule(r"([!?])\1+", r"\1"),
 )
-"""In this order: the longer and surer reading first; what is only a number comes late."""
+"""In this order: the longer and surer reading first; what is only a number comes late.
+
+Rules with the same function have the same groups: an empty `()` keeps the place of one that this rule lacks.
+"""

@@ -34,11 +34,14 @@ def rule(pattern: str, say: Callable[[re.Match[str]], str] | str, flags: int = 0
 
 
 def apply(rules: Sequence[Rule], text: str) -> str:
-    """Return the text after all rules, in their order: what an earlier one has put in words, a later one leaves."""
+    """Return the text after all rules, in their order, in one line with single spaces.
+
+    What an earlier rule has put in words, a later one leaves.
+    """
     text = _FRACTION.sub(_spelt_fraction, _THOUSANDS.sub("", text.translate(_NARROW)))
     for pattern, say in rules:
         text = pattern.sub(say, text)
-    return text
+    return " ".join(text.split())
 
 
 def bounds(found: str) -> list[str]:

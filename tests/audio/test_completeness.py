@@ -194,38 +194,26 @@ ZH_NEUTRAL = lines("""
 """)
 
 
-@pytest.mark.shows("V7")
-@pytest.mark.parametrize("text", FINISHED)
-def test_a_whole_question_order_or_answer_is_finished(text: str) -> None:
-    assert completeness_of(text, "en") is Completeness.FINISHED
+def in_both(english: list[str], chinese: list[str]) -> list[tuple[str, str]]:
+    """Return (text, language) of each."""
+    return [*((text, "en") for text in english), *((text, "zh") for text in chinese)]
 
 
 @pytest.mark.shows("V7")
-@pytest.mark.parametrize("text", UNFINISHED)
-def test_nobody_ends_like_that(text: str) -> None:
-    assert completeness_of(text, "en") is Completeness.UNFINISHED
-
-
-@pytest.mark.parametrize("text", NEUTRAL)
-def test_of_a_statement_nobody_can_say(text: str) -> None:
-    assert completeness_of(text, "en") is Completeness.NEUTRAL
+@pytest.mark.parametrize(("text", "language"), in_both(FINISHED, ZH_FINISHED))
+def test_a_whole_question_order_or_answer_is_finished(text: str, language: str) -> None:
+    assert completeness_of(text, language) is Completeness.FINISHED
 
 
 @pytest.mark.shows("V7")
-@pytest.mark.parametrize("text", ZH_FINISHED)
-def test_finished_in_chinese(text: str) -> None:
-    assert completeness_of(text, "zh") is Completeness.FINISHED
+@pytest.mark.parametrize(("text", "language"), in_both(UNFINISHED, ZH_UNFINISHED))
+def test_words_that_ask_for_more_are_unfinished(text: str, language: str) -> None:
+    assert completeness_of(text, language) is Completeness.UNFINISHED
 
 
-@pytest.mark.shows("V7")
-@pytest.mark.parametrize("text", ZH_UNFINISHED)
-def test_unfinished_in_chinese(text: str) -> None:
-    assert completeness_of(text, "zh") is Completeness.UNFINISHED
-
-
-@pytest.mark.parametrize("text", ZH_NEUTRAL)
-def test_neutral_in_chinese(text: str) -> None:
-    assert completeness_of(text, "zh") is Completeness.NEUTRAL
+@pytest.mark.parametrize(("text", "language"), in_both(NEUTRAL, ZH_NEUTRAL))
+def test_a_statement_may_go_on_and_is_neutral(text: str, language: str) -> None:
+    assert completeness_of(text, language) is Completeness.NEUTRAL
 
 
 @pytest.mark.parametrize("language", ["", "de", "fr", "ja"])

@@ -180,7 +180,7 @@ def test_a_graph_that_is_switched_off_is_fine(config: Config) -> None:
 class WithGraph(ScriptedHandler):
     """A running service that tells of its graph."""
 
-    async def status(self) -> Mapping[str, Json]:
+    async def status(self, owner_key: str) -> Mapping[str, Json]:
         return {"graph": {"state": "down", "reason": "it broke"}}
 
 

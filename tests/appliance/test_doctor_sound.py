@@ -215,7 +215,7 @@ class Listening(ScriptedHandler):
     source: str = ""
     microphone: Mapping[str, Json] = field(default_factory=lambda: {"state": "open", "times_lost": 0})
 
-    async def status(self) -> Mapping[str, Json]:
+    async def status(self, owner_key: str) -> Mapping[str, Json]:
         return {"ears": {"source": self.source, "microphone": {**self.microphone}}}
 
 

@@ -1,6 +1,6 @@
 """Events she makes for an event: a parent waits for all of them, and they cannot run away."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,17 +11,11 @@ from agent.errors import TooManyEvents
 from agent.event import Event
 from agent.mailbox import CHILDREN, Wake
 from agent.mailbox_children import MOST_CHILDREN, Child
-from tests.agent.mailboxes import KINDS, NothingDue, Rig, filed, work
+from tests.agent.mailboxes import NothingDue, Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 FOR_CHILDREN = Wake("event", name=CHILDREN)
-
-
-@pytest.fixture(params=KINDS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with KINDS[request.param](tmp_path) as rig:
-        yield rig
 
 
 def child(parent: Event, content: str = "part") -> Event:

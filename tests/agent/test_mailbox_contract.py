@@ -1,22 +1,14 @@
 """What every mailbox promises, in memory, in a file, or in a server."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
 from agent.event import TIMER, Event
 from agent.mailbox import MAX_ATTEMPTS, Wake
 from agent.model.messages import Json
-from tests.agent.mailboxes import KINDS, Rig, filed, finish, handled, work
-
-
-@pytest.fixture(params=KINDS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with KINDS[request.param](tmp_path) as rig:
-        yield rig
+from tests.agent.mailboxes import Rig, filed, finish, handled, work
 
 
 @pytest.mark.shows("A1", "A2", "A5", "A11")

@@ -1,21 +1,13 @@
 """What every mailbox promises of events that are put back: their note, their budget, and what brings them back."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.mailbox import PERSON, Wake
-from tests.agent.mailboxes import KINDS, NothingDue, Rig, filed, handled, work
-
-
-@pytest.fixture(params=KINDS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with KINDS[request.param](tmp_path) as rig:
-        yield rig
+from tests.agent.mailboxes import NothingDue, Rig, filed, handled, work
 
 
 @pytest.mark.shows("A3")

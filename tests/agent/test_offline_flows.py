@@ -3,20 +3,9 @@
 import pytest
 
 from agent.model.messages import Message, ToolCall
-from agent.model.offline import OfflineModel
-from tests.agent.offline_talk import TOOLS, Talk, a_timer, at, without
+from tests.agent.offline_talk import OFFLINE, TOOLS, Talk, a_timer, at, without
 
 NEEDS_MODEL = "I need a model to answer that"
-
-
-@pytest.fixture(scope="module")
-def model() -> OfflineModel:
-    return OfflineModel()
-
-
-@pytest.fixture
-def talk(model: OfflineModel) -> Talk:
-    return Talk(model)
 
 
 @pytest.mark.shows("V30")
@@ -232,16 +221,14 @@ async def test_after_a_whole_reply_it_only_ends_the_event(talk: Talk) -> None:
         ("Set an alarm for noon.", ("set_alarm",)),
     ],
 )
-async def test_without_the_tool_it_says_that_it_cannot(
-    model: OfflineModel, words: str, missing: tuple[str, ...]
-) -> None:
-    talk = Talk(model, without("set_volume", *missing))
+async def test_without_the_tool_it_says_that_it_cannot(words: str, missing: tuple[str, ...]) -> None:
+    talk = Talk(OFFLINE, without("set_volume", *missing))
     talk.hear(words)
     assert await talk.says() == "I have nothing here to do that with."
 
 
-async def test_without_any_tool_the_answer_is_bare_text(model: OfflineModel) -> None:
-    talk = Talk(model, ())
+async def test_without_any_tool_the_answer_is_bare_text() -> None:
+    talk = Talk(OFFLINE, ())
     talk.hear("What time is it?")
     assert await talk.answer() == []
     assert talk.messages[-1].content == "It is 11 o'clock in the morning."
@@ -258,10 +245,8 @@ async def test_without_any_tool_the_answer_is_bare_text(model: OfflineModel) -> 
         ("把音量调到百分之三十", {"percent": 30}, "音量已调到百分之30。"),
     ],
 )
-async def test_the_volume_where_there_is_a_tool_for_it(
-    model: OfflineModel, words: str, arguments: dict[str, int], said: str
-) -> None:
-    talk = Talk(model, TOOLS.specs)
+async def test_the_volume_where_there_is_a_tool_for_it(words: str, arguments: dict[str, int], said: str) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs)
     talk.hear(words)
     assert await talk.calls("done") == [("set_volume", arguments)]
     assert await talk.says() == said

@@ -2,20 +2,9 @@
 
 import pytest
 
-from agent.model.offline import OfflineModel
-from tests.agent.offline_talk import NOTHING_SAID, Talk, found, without
+from tests.agent.offline_talk import NOTHING_SAID, OFFLINE, Talk, found, without
 
 INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
-
-
-@pytest.fixture(scope="module")
-def model() -> OfflineModel:
-    return OfflineModel()
-
-
-@pytest.fixture
-def talk(model: OfflineModel) -> Talk:
-    return Talk(model)
 
 
 @pytest.mark.shows("V30")
@@ -141,7 +130,7 @@ async def test_a_question_of_empty_words_is_not_searched_for(talk: Talk) -> None
     assert (await talk.says()).startswith("I find nothing about that")
 
 
-async def test_without_a_note_for_later_it_still_keeps_the_words(model: OfflineModel) -> None:
-    talk = Talk(model, without("set_volume", "create_event"))
+async def test_without_a_note_for_later_it_still_keeps_the_words() -> None:
+    talk = Talk(OFFLINE, without("set_volume", "create_event"))
     talk.hear("Remember that my keys are in the drawer.")
     assert await talk.says() == "I will keep that: your keys are in the drawer."

@@ -11,16 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.context.block import Block, render
-from agent.model.interface import Answer, ChatModel
+from agent.model.interface import ChatModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.offline import OfflineModel
 from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire import GrowingList, to_openai
+from agent.tools.events import ENDINGS
 from tests.agent.clock import MORNING
-from tests.agent.offline_talk import BERLIN, SPECS, TOOLS, Talk, a_timer, whole
-
-SHARED = OfflineModel()
-"""Keeps nothing between calls but its sentences."""
+from tests.agent.offline_talk import BERLIN, OFFLINE, SPECS, TOOLS, Talk, a_timer, whole
 
 
 async def answered(model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolSpec] = SPECS) -> Message:
@@ -83,8 +81,7 @@ async def test_the_same_list_gives_the_same_answer() -> None:
     assert await answered(OfflineModel(), messages) == await answered(OfflineModel(), messages)
 
 
-async def test_ids_of_calls_are_never_given_twice() -> None:
-    talk = Talk(OfflineModel())
+async def test_ids_of_calls_are_never_given_twice(talk: Talk) -> None:
     for _ in range(3):
         talk.hear("Set a timer for five minutes.")
         await talk.calls(a_timer("5 minutes", "5 minutes"))
@@ -95,8 +92,7 @@ async def test_ids_of_calls_are_never_given_twice() -> None:
     assert all(len(id_) <= 40 for id_ in ids)
 
 
-async def test_what_it_writes_any_provider_takes_back() -> None:
-    talk = Talk(OfflineModel())
+async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
     talk.hear("记住我的钥匙在“抽屉”里\\")
     await talk.calls({"id": "e2"})
     await talk.says()
@@ -129,12 +125,12 @@ async def test_what_it_writes_any_provider_takes_back() -> None:
 )
 @pytest.mark.parametrize("tools", [SPECS, TOOLS.specs, ()])
 async def test_it_has_an_answer_to_anything(messages: list[Message], tools: tuple[ToolSpec, ...]) -> None:
-    message = await answered(SHARED, messages, tools)
+    message = await answered(OFFLINE, messages, tools)
     assert message.content or message.tool_calls
 
 
 async def test_words_that_are_no_block_are_taken_as_a_persons() -> None:
-    message = await answered(OfflineModel(), [Message("user", "Who are you?")])
+    message = await answered(OFFLINE, [Message("user", "Who are you?")])
     assert "I am nakari" in message.tool_calls[0].arguments
 
 
@@ -184,15 +180,47 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.shows("V30", "B1")
+@settings(max_examples=300)
 @given(st.lists(MESSAGES, max_size=8), st.sets(st.sampled_from([spec.name for spec in SPECS])))
 def test_it_answers_any_list_of_messages_with_any_tools(messages: list[Message], missing: set[str]) -> None:
+    """Lists that no provider would take, too; it calls only tools that are there, with arguments that they take."""
     tools = [spec for spec in SPECS if spec.name not in missing]
-    message = asyncio.run(answered(SHARED, messages, tools))
+    message = asyncio.run(answered(OFFLINE, messages, tools))
     assert message.content or message.tool_calls
     assert {call.name for call in message.tool_calls} <= {spec.name for spec in tools}
-    assert isinstance(Answer(message).message.to_json(), dict)
+    assert len({call.id for call in message.tool_calls}) == len(message.tool_calls)
     for call in message.tool_calls:
         called = TOOLS.find(call.name)
         assert called is not None
         called.arguments.model_validate_json(call.arguments)
+
+
+MOST_ROUNDS = 5
+"""Answers to one event, whatever its tools give."""
+
+MOST_CALLS = 9
+"""Calls of one answer: eight timers cancelled, or a reply and an ending."""
+
+
+@pytest.mark.shows("V30", "B1", "B7")
+@settings(max_examples=60)
+@given(st.lists(st.tuples(BLOCKS, st.lists(RESULTS, min_size=MOST_CALLS)), min_size=1, max_size=4))
+def test_every_event_ends_whatever_its_tools_answer(events: list[tuple[Message, list[str]]]) -> None:
+    """And a real model could take the conversation over at any point: the list stays legal."""
+
+    async def converse() -> None:
+        messages, growing = [Message("system", "s")], GrowingList()
+        for handed_over, results in events:
+            messages.append(handed_over)
+            for _ in range(MOST_ROUNDS):
+                answer = await answered(OFFLINE, messages)
+                told = zip(answer.tool_calls, results, strict=False)
+                messages += [answer, *(Message("tool", text, tool_call_id=call.id) for call, text in told)]
+                growing.update([*messages, Message("user", "and?")])
+                if {call.name for call in answer.tool_calls} & ENDINGS:
+                    break
+            else:
+                raise AssertionError(f"no end: {messages}")
+
+    asyncio.run(converse())

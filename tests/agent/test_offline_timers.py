@@ -4,20 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from agent.model.offline import OfflineModel
 from tests.agent.offline_talk import Talk, a_timer, at
 
 INTERRUPTED = "unknown: the machine stopped before this call had a result; look whether it took effect"
-
-
-@pytest.fixture(scope="module")
-def model() -> OfflineModel:
-    return OfflineModel()
-
-
-@pytest.fixture
-def talk(model: OfflineModel) -> Talk:
-    return Talk(model)
 
 
 @pytest.mark.shows("V30")

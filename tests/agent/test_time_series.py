@@ -1,7 +1,6 @@
 import json
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,7 +12,7 @@ from agent.model.messages import Json
 from agent.time.series import SERIES, BadRule, described, missed, occurrences, rule_of, successor
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, run_tool
-from tests.agent.mailboxes import KINDS, NothingDue, Rig, finish
+from tests.agent.mailboxes import NothingDue, Rig, finish
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ASKED = Event("asr_transcript", "wake me", session_id="desk", id="asked")
@@ -115,12 +114,6 @@ def test_an_interval_that_began_years_ago_is_counted_from_its_last() -> None:
     again = successor(event, utc("2026-11-21T10:40"))
     assert again is not None
     assert again.not_before == utc("2026-11-21T10:43")
-
-
-@pytest.fixture(params=KINDS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path):  # type: ignore[no-untyped-def]
-    async with KINDS[request.param](tmp_path) as rig:
-        yield rig
 
 
 async def call(rig: Rig, name: str, **arguments: Json) -> dict[str, Json]:

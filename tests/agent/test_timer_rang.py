@@ -4,7 +4,6 @@ import pytest
 
 from agent.event import TIMER, USER_TEXT, Event
 from agent.mailbox import InHand
-from agent.model.offline import OfflineModel
 from agent.situation import rang
 from tests.agent.offline_talk import Talk
 
@@ -18,14 +17,12 @@ def test_she_is_told_of_a_timer_and_of_nothing_else() -> None:
 
 
 @pytest.mark.shows("V23", "V30")
-async def test_without_a_model_what_rang_is_not_said_again() -> None:
-    talk = Talk(OfflineModel())
+async def test_without_a_model_what_rang_is_not_said_again(talk: Talk) -> None:
     talk.happen(DUE, TIMER, Rang="yes")
     assert [name for name, _ in await talk.answer()] == ["complete_event"]
     assert talk.messages[-1].content == ""
 
 
-async def test_what_did_not_ring_is_said() -> None:
-    talk = Talk(OfflineModel())
+async def test_what_did_not_ring_is_said(talk: Talk) -> None:
     talk.happen(DUE, TIMER)
     assert await talk.says() == "Time is up: pasta."

@@ -1,23 +1,16 @@
 """What broke off in a crash is resumed; suspended work that comes back is not: neither is taken for the other."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from agent.mailbox import Wake
 from memory.errors import StateUnusable
-from tests.agent.mailboxes import KINDS, Rig, filed, work
+from tests.agent.mailboxes import Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 WAITS = ("suspend_event", '{"note": "still waiting", "wake_on": "parcel"}')
-
-
-@pytest.fixture(params=KINDS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with KINDS[request.param](tmp_path) as rig:
-        yield rig
 
 
 @pytest.mark.shows("A24")

@@ -1,0 +1,22 @@
+"""What tests of the mind share: each kind of mailbox on a clock of its own, and a talk with the offline model."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent.mailboxes import KINDS, Rig
+from tests.agent.offline_talk import OFFLINE, Talk
+
+
+@pytest.fixture(params=KINDS)
+async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
+    """A mailbox that must keep the promises of all; whoever takes it runs once with each kind."""
+    async with KINDS[request.param](tmp_path) as rig:
+        yield rig
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """A talk in which nothing was said yet."""
+    return Talk(OFFLINE)

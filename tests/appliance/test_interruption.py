@@ -10,7 +10,7 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Delivery, Reply
-from appliance.speaking.interruption import BACKCHANNEL, Interruption
+from appliance.speaking.interruption import BACKCHANNEL, SNATCH, Interruption
 from appliance.speaking.voice import SENTENCE_ENDED, VoiceOutlet
 from audio.barge_in import PATIENCE_SECONDS, PEEK_AFTER_SECONDS
 from audio.echo.duplex import DUCK_DB, Mode
@@ -182,6 +182,20 @@ async def test_company_gets_no_event_and_ends_nothing() -> None:
         room.finish()
         assert not (await delivery.ended()).interrupted
         assert room.interruption.guard(mhm) == "", "now it is an answer"
+
+
+@pytest.mark.shows("V17", "V11")
+@pytest.mark.parametrize(("seconds", "reason"), [(0.26, SNATCH), (0.4, "")])
+async def test_a_snatch_of_a_word_over_her_voice_gets_no_event(seconds: float, reason: str) -> None:
+    async with a_room() as room:
+        delivery = await room.tell()
+        at = room.somebody_speaks()
+        hello = heard("hello", at, at + seconds)
+        assert room.interruption.guard(hello) == reason
+        room.interruption.turn_ended(hello, "snatch")
+        room.finish()
+        await delivery.ended()
+        assert room.interruption.guard(hello) == "", "while she is silent it is a word"
 
 
 async def test_after_a_question_company_is_an_answer() -> None:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from audio.pcm import CHUNK_SECONDS
 from audio.turn import Span
+
+_ROUNDING: Final = 1e-9
+"""Seconds by which sums of chunk lengths may miss a bound that they reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,6 @@ class Endpointer:
 
     def __init__(self, settings: EndpointerSettings | None = None) -> None:
         self.settings = settings or EndpointerSettings()
-        self._commit_seconds = self.settings.commit_seconds
-        self._onset_at: float | None = None
         self._reset()
 
     @property
@@ -125,7 +126,7 @@ class Endpointer:
         return ()
 
     def _threshold(self) -> float:
-        """Speech under way holds on to less; after a soft end it takes a new onset."""
+        """Return the probability from which a chunk of the turn is speech: less while speech is under way."""
         in_speech = self._state is _State.SPEECH
         return self.settings.release_probability if in_speech else self.settings.onset_probability
 
@@ -135,7 +136,7 @@ class Endpointer:
             return ()
         self._onset_at = started_at if self._onset_at is None else self._onset_at
         self._speech_seconds += CHUNK_SECONDS
-        if self._speech_seconds + 1e-9 < self.settings.onset_seconds:
+        if self._speech_seconds + _ROUNDING < self.settings.onset_seconds:
             return ()
         self._state = _State.SPEECH
         self._started_at, self._ended_at = self._onset_at, started_at + CHUNK_SECONDS
@@ -148,7 +149,7 @@ class Endpointer:
         return (Resumed(started_at),) if was_paused else ()
 
     def _fall_silent(self, now: float) -> tuple[Signal, ...]:
-        silence = now - self._ended_at + 1e-9
+        silence = now - self._ended_at + _ROUNDING
         if silence >= self._commit_seconds:
             return self._end(now)
         if self._state is _State.SPEECH and silence >= self.settings.soft_end_seconds:
@@ -160,12 +161,16 @@ class Endpointer:
         speech = self._speech_seconds
         turn = Committed(self._started_at, self._ended_at, speech, now)
         self._reset()
-        is_long_enough = speech + 1e-9 >= self.settings.least_speech_seconds
+        is_long_enough = speech + _ROUNDING >= self.settings.least_speech_seconds
         return (turn if is_long_enough else Dropped(speech, turn.ended_at),)
 
     def _reset(self) -> None:
         self._state = _State.SILENCE
         self._commit_seconds = self.settings.commit_seconds
-        self._onset_at = None
+        """Silence that ends this turn."""
+        self._onset_at: float | None = None
+        """Where the chunks above the onset began, while they are too few for speech to have begun."""
         self._speech_seconds = 0.0
+        """Of the onset, then of the turn."""
         self._started_at = self._ended_at = 0.0
+        """Of the turn, on the source's clock."""

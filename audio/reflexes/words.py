@@ -35,18 +35,8 @@ PHRASES: Final[Mapping[Reflex, tuple[str, ...]]] = {
     "louder": (
         *("louder", "speak up", "turn it up", "volume up", "turn the volume up", "turn up the volume", "too quiet"),
         *("speak louder", "raise the volume"),
-        *(
-            "大声",
-            "大声点",
-            "大声一点",
-            "大点声",
-            "声音大一点",
-            "声音大点",
-            "音量大一点",
-            "调大声",
-            "听不见",
-            "声音太小",
-        ),
+        *("大声", "大声点", "大声一点", "大点声", "声音大一点", "声音大点", "音量大一点", "调大声"),
+        *("听不见", "声音太小"),
     ),
     "repeat": (
         *("repeat", "repeat that", "repeat it", "say that again", "say it again", "say again", "once more", "pardon"),
@@ -55,15 +45,8 @@ PHRASES: Final[Mapping[Reflex, tuple[str, ...]]] = {
     ),
     "mute": (
         *("mute", "mute yourself", "stop listening", "don t listen", "do not listen", "microphone off", "go deaf"),
-        *(
-            "turn off the microphone",
-            "turn the microphone off",
-            "关闭麦克风",
-            "关掉麦克风",
-            "静音",
-            "别听了",
-            "不要听了",
-        ),
+        *("turn off the microphone", "turn the microphone off"),
+        *("关闭麦克风", "关掉麦克风", "静音", "别听了", "不要听了"),
     ),
     "unmute": (
         *("unmute", "unmute yourself", "start listening", "listen again", "microphone on", "turn on the microphone"),
@@ -84,21 +67,22 @@ FILLERS: Final = frozenset(
 )
 """English words around an order that change nothing about it: "could you please repeat that"."""
 
-_BEFORE: Final = re.compile("^(?:请你?|麻烦你?|你?能不能|可以|好了|好的|好|喂|嗯|那|你|快)+(?=.)")
-_COURTESY: Final = re.compile("好了|好的|好|喂|嗯|那|快|请|谢谢")
-_AFTER: Final = re.compile("(?<=.)(?:吧|啊|啦|呀|吗|嘛|了|哦|谢谢)+$")
-_WORDS: Final = re.compile(r"[\W_]+")
+_COURTEOUS_BEGINNING: Final = re.compile("^(?:请你?|麻烦你?|你?能不能|可以|好了|好的|好|喂|嗯|那|你|快)+(?=.)")
+_ONLY_COURTESY: Final = re.compile("好了|好的|好|喂|嗯|那|快|请|谢谢")
+_SOFTENING_END: Final = re.compile("(?<=.)(?:吧|啊|啦|呀|吗|嘛|了|哦|谢谢)+$")
+_NO_WORD: Final = re.compile(r"[\W_]+")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
 def plain(words: str, names: Collection[str] = NAMES) -> str:
-    """Return an utterance without punctuation, capitals, names, courtesies and stammers: "Please stop, stop!" is stop.
+    """Return an utterance in small letters without punctuation, names, courtesies and repetition.
 
-    Fillers fall at both ends only, so that what stands between two other words keeps its meaning.
+    "Please stop, stop!" is "stop". Fillers are taken off both ends only, so that what stands between two other words
+    keeps its meaning.
     """
-    spoken = _WORDS.sub(" ", words.casefold()).strip()
+    spoken = _NO_WORD.sub(" ", words.casefold()).strip()
     for name in sorted(names, key=len, reverse=True):
-        called = re.escape(_WORDS.sub(" ", name.casefold()).strip())
+        called = re.escape(_NO_WORD.sub(" ", name.casefold()).strip())
         edge = r"(?:^|(?<=\s)){}(?=\s|$)" if called.isascii() else "{}"
         spoken = re.sub(edge.format(called), " ", spoken)
     if _HAN.search(spoken):
@@ -113,25 +97,30 @@ def plain(words: str, names: Collection[str] = NAMES) -> str:
 
 def asked(words: str, active: Collection[str] = REFLEXES, names: Collection[str] = NAMES) -> Reflex | None:
     """Return the reflex that an utterance is, None when it says anything else, or anything besides."""
-    return _OF_PHRASE.get(said) if (said := plain(words, names)) and _OF_PHRASE.get(said) in active else None
+    reflex = _OF_PHRASE.get(plain(words, names))
+    return reflex if reflex in active else None
 
 
 def calls(words: str, names: Collection[str] = NAMES) -> bool:
     """Whether an utterance names her."""
-    spoken = f" {_WORDS.sub(' ', words.casefold())} "
+    spoken = f" {_NO_WORD.sub(' ', words.casefold())} "
     told = ((f" {name.casefold()} " if name.isascii() else name.casefold()) for name in names if name.strip())
     return any(name in spoken for name in told)
 
 
 def _plain_chinese(spoken: str) -> str:
-    pieces = [piece for piece in spoken.split() if not _COURTESY.fullmatch(piece)]
-    said = [piece if piece in _OF_PHRASE else _AFTER.sub("", _BEFORE.sub("", piece)) for piece in pieces]
+    """Return what `plain` does, for text that holds Han characters; `spoken` has its pieces between spaces."""
+    pieces = [piece for piece in spoken.split() if not _ONLY_COURTESY.fullmatch(piece)]
+    said = [
+        piece if piece in _OF_PHRASE else _SOFTENING_END.sub("", _COURTEOUS_BEGINNING.sub("", piece))
+        for piece in pieces
+    ]
     once = said[0] if len(set(said)) == 1 else "".join(said)
     return once if once in _OF_PHRASE else _once(list(once), "")
 
 
 def _once(kept: list[str], between: str = " ") -> str:
-    """Return the words joined, a repeated order once: "wait wait wait", "go on go on"."""
+    """Return the words joined; where they are one order said several times ("go on go on"), that order once."""
     for size in range(1, len(kept) // 2 + 1):
         if len(kept) % size == 0 and kept == kept[:size] * (len(kept) // size):
             return between.join(kept[:size])

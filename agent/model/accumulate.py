@@ -45,7 +45,9 @@ class Accumulator:
         self._raw_text = Growing()
         self._calls: list[OpenCall] = []
         self._open: dict[int, OpenCall] = {}
-        self._key = 0
+        """The newest call under each index of the wire."""
+        self._wire_index = 0
+        """The index that the last piece had; a piece without one goes on there."""
         self._text_fields: dict[str, Growing] = {}
         self._list_fields: dict[str, list[Json]] = {}
         self._signatures: list[Json] = []
@@ -137,8 +139,8 @@ class Accumulator:
         identifier, name = _string(piece.get("id")), _string(named.get("name"))
         arguments = _arguments(named.get("arguments"))
         index = piece.get("index")
-        self._key = index if isinstance(index, int) else self._key
-        call = self._open.get(self._key)
+        self._wire_index = index if isinstance(index, int) else self._wire_index
+        call = self._open.get(self._wire_index)
         if call is not None and self._is_rest_of_name(call, identifier, name):
             call.name, name = call.name + name, ""
         elif call is None or call.is_over_at(identifier, name, arguments):
@@ -166,7 +168,7 @@ class Accumulator:
         self._taken.add(identifier)
         call = OpenCall(len(self._calls), identifier, wire_id, name)
         self._calls.append(call)
-        self._open[self._key] = call
+        self._open[self._wire_index] = call
         return call
 
 

@@ -113,7 +113,7 @@ class LiteLlmModel:
         words = words_of(str(getattr(error, "message", error)).split("Exception - ", 1)[-1], self._key)
         if has_begun:
             return broken(self.name, f"broke off ({words})")
-        if any(isinstance(cause, OSError | httpx.TransportError) for cause in _chain(error)):
+        if any(isinstance(cause, OSError | httpx.TransportError) for cause in _causes(error)):
             return unreachable(self.name, self._where)
         status = getattr(error, "status_code", None)
         headers = getattr(error, "litellm_response_headers", None) or {}
@@ -121,7 +121,7 @@ class LiteLlmModel:
         return refused(self.name, status if isinstance(status, int) else 500, words, retry_after)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and what it came from."""
     known: set[int] = set()
     cause: BaseException | None = error

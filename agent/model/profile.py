@@ -21,8 +21,11 @@ _ANTHROPIC_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 """Gemini wants a letter or an underscore first."""
 
-_ANY_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
+NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What OpenAI, Anthropic and Gemini all take as the name of a function."""
+
+NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
+"""A character that no name may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Profile:
     """Send it back all the same."""
     ids: re.Pattern[str] | None = None
     """What the id of a call must match; None is anything."""
-    names: re.Pattern[str] = _ANY_NAME
+    names: re.Pattern[str] = NAME
     """What the name of a function must match."""
     prefills: bool = False
     """Whether a list can be read ahead by asking for a single token, at no cost but the machine's own."""
@@ -59,7 +62,7 @@ class Profile:
 
     def name_of(self, wanted: str) -> str:
         """Return the name of a function that was called, without what is not allowed in it."""
-        name = _NOT_IN_NAMES.sub("_", wanted)[:64] or "unnamed"
+        name = NOT_IN_NAMES.sub("_", wanted)[:64] or "unnamed"
         return name if self.names.fullmatch(name) else f"_{name}"[:64]
 
     def travelling(self, extra: Mapping[str, Json], has_calls: bool) -> dict[str, Json]:

@@ -1,16 +1,12 @@
 """The strict rules of a wire profile: a list that a provider would reject is found before it is sent."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import jiter
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Json, ToolSpec
-from agent.model.profile import GENERIC, Profile
-
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What OpenAI, Anthropic and Gemini all take as the name of a function."""
+from agent.model.profile import GENERIC, NAME, Profile
 
 
 def validate_openai(entries: Sequence[Mapping[str, Json]], profile: Profile = GENERIC) -> None:

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
-import jiter
-
 from agent.errors import IllegalMessages
+from agent.model.arguments import is_object
 from agent.model.messages import Json, Message, ToolCall, ToolSpec
 from agent.model.profile import GENERIC, INLINE, Profile
 from agent.model.validate import OpenAiRules, validate_tools
@@ -45,12 +44,7 @@ def legal_arguments(arguments: str) -> str:
     text = whole_characters(arguments)
     if not text.strip():
         return "{}"
-    try:
-        if isinstance(jiter.from_json(text.encode(), allow_inf_nan=False), dict):
-            return text
-    except ValueError:
-        pass
-    return json.dumps({"malformed_arguments": text}, ensure_ascii=False)
+    return text if is_object(text) else json.dumps({"malformed_arguments": text}, ensure_ascii=False)
 
 
 def whole_characters(text: str) -> str:

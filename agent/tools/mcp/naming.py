@@ -1,17 +1,16 @@
 """The names of a server's tools: legal for every provider, and the same whatever else there is."""
 
 import hashlib
-import re
 from collections.abc import Collection
 from typing import Final
 
+from agent.model.profile import NOT_IN_NAMES
+
 MOST_CHARACTERS: Final = 64
-"""Of a tool's name, the narrowest rule among providers (`agent.model.validate.NAME`)."""
+"""Of a tool's name, the narrowest rule among providers (`agent.model.profile.NAME`)."""
 
 _DIGEST: Final = 6
 """Hexadecimal digits that tell changed names apart."""
-
-_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def name_of(server: str, tool: str, taken: Collection[str] = ()) -> str:
@@ -22,7 +21,7 @@ def name_of(server: str, tool: str, taken: Collection[str] = ()) -> str:
     name has no _, two servers never share one.
     """
     name = f"{server}_{tool}"
-    legal = _ILLEGAL.sub("_", name)
+    legal = NOT_IN_NAMES.sub("_", name)
     if name == legal and len(name) <= MOST_CHARACTERS and name not in taken:
         return name
     digest = hashlib.sha256(tool.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]

@@ -7,6 +7,12 @@ from typing import Final, TypeAlias
 from audio.pcm import CHUNK_SECONDS
 from audio.turn import Span
 
+SPEECH_BEGINS: Final = 0.5
+"""Probability of speech from which a chunk begins it (upstream Silero's `VADIterator` threshold)."""
+
+SPEECH_GOES_ON: Final = 0.35
+"""Probability from which a chunk goes on with speech under way (upstream: 0.15 under the threshold)."""
+
 _ROUNDING: Final = 1e-9
 """Seconds by which sums of chunk lengths may miss a bound that they reach."""
 
@@ -15,10 +21,10 @@ _ROUNDING: Final = 1e-9
 class EndpointerSettings:
     """When speech counts as begun, paused and over."""
 
-    onset_probability: float = 0.5
-    """At least this begins speech (upstream `VADIterator` threshold)."""
-    release_probability: float = 0.35
-    """Below this it pauses (upstream: 0.15 under the onset)."""
+    onset_probability: float = SPEECH_BEGINS
+    """At least this begins speech."""
+    release_probability: float = SPEECH_GOES_ON
+    """Below this it pauses."""
     onset_seconds: float = 0.064
     """Two chunks: a single one is as often a click."""
     soft_end_seconds: float = 0.2
@@ -90,6 +96,17 @@ class Endpointer:
     def __init__(self, settings: EndpointerSettings | None = None) -> None:
         self.settings = settings or EndpointerSettings()
         self._reset()
+
+    def _reset(self) -> None:
+        self._state = _State.SILENCE
+        self._commit_seconds = self.settings.commit_seconds
+        """Silence that ends this turn."""
+        self._onset_at: float | None = None
+        """Where the chunks above the onset began, while they are too few for speech to have begun."""
+        self._speech_seconds = 0.0
+        """Of the onset, then of the turn."""
+        self._started_at = self._ended_at = 0.0
+        """Of the turn, on the source's clock."""
 
     @property
     def is_in_turn(self) -> bool:
@@ -163,14 +180,3 @@ class Endpointer:
         self._reset()
         is_long_enough = speech + _ROUNDING >= self.settings.least_speech_seconds
         return (turn if is_long_enough else Dropped(speech, turn.ended_at),)
-
-    def _reset(self) -> None:
-        self._state = _State.SILENCE
-        self._commit_seconds = self.settings.commit_seconds
-        """Silence that ends this turn."""
-        self._onset_at: float | None = None
-        """Where the chunks above the onset began, while they are too few for speech to have begun."""
-        self._speech_seconds = 0.0
-        """Of the onset, then of the turn."""
-        self._started_at = self._ended_at = 0.0
-        """Of the turn, on the source's clock."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from appliance.reflexes.acting import Body
+from audio.attention import NOT_ADDRESSED, Attention
 from audio.reflexes.words import plain
-from audio.wakeword import NOT_ADDRESSED, Attention
 
 SUSPICIOUS: Final = 0.5
 """Likelihood of echo from which on a word is taken for hers."""

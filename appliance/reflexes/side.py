@@ -20,12 +20,13 @@ from appliance.reflexes.words import sentence
 from appliance.ringing.ringer import Ringer
 from appliance.settings_file import listed
 from appliance.state import State
+from audio.attention import Attention
 from audio.interfaces import AudioSource, Player
 from audio.mouth import Mouth
 from audio.mute import Mute, MutedSource
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.synthesizer.kept import KeptPhrases
-from audio.wakeword import Attention, WakeWord
+from audio.wakeword import WakeWord
 
 log = structlog.get_logger()
 
@@ -86,8 +87,9 @@ class ReflexSide:
                 group.create_task(self.spotter.run(), name="reflexes: words spotted in sound")
 
     async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes; return the sentence that says how that went."""
-        done = await (self.forgetting.last(last) if minutes is None else self.forgetting.since(minutes))
+        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that says how that went."""
+        forgetting = self.forgetting
+        done = await (forgetting.last(last, typed=True) if minutes is None else forgetting.since(minutes, typed=True))
         return sentence(done, self.voice.language)
 
     def describe(self) -> dict[str, Json]:

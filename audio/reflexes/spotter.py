@@ -3,13 +3,14 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
 import structlog
 
+from audio.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import KeywordDecoder
@@ -37,10 +38,6 @@ for words that a cough comes near to (simulated: enough -7, pause -10, shut up -
 
 COVERS: Final = 0.6
 """Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
-
-SPEECH_BEGINS: Final = 0.5
-SPEECH_GOES_ON: Final = 0.35
-"""Probabilities of speech; upstream Silero's threshold, and its threshold for the end."""
 
 SPEECH_IS_SURE: Final = 0.8
 """Reached once by every word: measured 0.86 to 1.00 of 80 (five voices, down to -40 dBFS), of a door 0.53 to 0.78."""
@@ -86,18 +83,21 @@ class Spotted:
     """Decimal exponent of how much likelier the word was than any string of phones."""
 
 
-@dataclass(slots=True)
-class Cutter:
+class StretchCutter:
     """Cuts chunks into stretches: pure; what her own voice covers is never part of one."""
 
-    _before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=PRE_ROLL_CHUNKS))
-    _chunks: list[AudioChunk] = field(default_factory=list)
-    _first: int = 0
-    """Index of the chunk in which speech began."""
-    _silent: int = 0
-    _is_too_long: bool = False
-    _surest: float = 0.0
-    """The highest probability of speech so far."""
+    def __init__(self) -> None:
+        self._before: deque[AudioChunk] = deque(maxlen=PRE_ROLL_CHUNKS)
+        """The newest chunks while nobody speaks."""
+        self._chunks: list[AudioChunk] = []
+        """Of the open stretch, pre-roll included; none before it begins, and none once it is too long."""
+        self._first = 0
+        """Index of the chunk in which speech began."""
+        self._silent = 0
+        """Chunks without speech at its end."""
+        self._is_too_long = False
+        self._surest = 0.0
+        """The highest probability of speech so far."""
 
     def process(self, chunk: AudioChunk, probability: float, *, covered: bool) -> Stretch | None:
         """Take a chunk; return the stretch whose closing silence is over with it."""
@@ -188,7 +188,7 @@ class Spotter:
     def __init__(self, search: KeywordSearch, on_spotted: Callable[[Spotted], None]) -> None:
         self._search = search
         self._on_spotted = on_spotted
-        self._cutter = Cutter()
+        self._cutter = StretchCutter()
         self._waiting: asyncio.Queue[tuple[Stretch, bool]] = asyncio.Queue(MOST_WAITING)
         self.is_sounding: Callable[[], bool] = lambda: False
         """Whether anything of hers is to be heard; asked when speech has ended."""

@@ -1,4 +1,4 @@
-"""The wake word in real clips, and whom words are for: with a wake word and without."""
+"""The wake word in real clips."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,7 @@ import pytest
 from audio.errors import ModelNotFound
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.recording import read_recording
-from audio.speech import Heard, Transcript, Utterance
-from audio.wakeword import FOLLOW_UP_SECONDS, NOT_ADDRESSED, ONLY_WOKEN, Attention, WakeWord, wake_words
+from audio.wakeword import WakeWord, wake_words
 from tests.audio.spoken import SHARED_CLIPS, debian_clips
 from tests.figures import figure
 
@@ -34,12 +33,6 @@ def wakes(name: str, sound: Samples, *, covered: bool = False) -> list[float]:
     for chunk in chunks(sound):
         watch(chunk, 0.0, covered)
     return heard
-
-
-def heard(words: str, started_at: float, seconds: float = 1.0) -> Heard:
-    end = started_at + seconds
-    utterance = Utterance(np.zeros(16_000, np.int16), started_at, end, end + 0.7, seconds)
-    return Heard(utterance, Transcript(words, "en", "scripted"), end + 0.8)
 
 
 @needs_clips
@@ -95,74 +88,6 @@ def test_a_silence_after_the_word_asks_for_a_sign_and_more_words_do_not() -> Non
     assert signs == ["wake"]
 
 
-@pytest.mark.shows("V15")
-def test_the_word_alone_is_known_by_its_time_whatever_was_understood() -> None:
-    attention = Attention("alexa")
-    attention.wake(200.6)
-    assert attention.guard(heard("where are my keys", 200.0, 0.6)) == ONLY_WOKEN
-    assert attention.guard(heard("where are my keys", 200.0, 2.0)) == ""
-
-
 def test_a_word_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(ModelNotFound, match=r"no wake word 'nakari'; there are .*alexa"):
         WakeWord("nakari", lambda _: None)
-
-
-@pytest.mark.shows("V15")
-def test_with_a_wake_word_nothing_else_is_for_her() -> None:
-    attention = Attention("alexa")
-    assert attention.guard(heard("what a lovely day", 100.0)) == NOT_ADDRESSED
-    attention.wake(200.4)
-    assert attention.guard(heard("alexa turn off the light", 200.0)) == ""
-    assert attention.wakes == 1
-
-
-@pytest.mark.shows("V15")
-def test_who_wakes_her_may_take_a_breath() -> None:
-    attention = Attention("alexa", follow_up=8.0)
-    attention.wake(200.4)
-    assert attention.guard(heard("alexa", 200.0, 0.5)) == ONLY_WOKEN
-    assert attention.guard(heard("turn off the light", 203.0)) == ""
-    assert attention.guard(heard("said the television", 209.0)) == NOT_ADDRESSED
-
-
-@pytest.mark.shows("V15")
-def test_her_name_in_the_words_opens_as_well() -> None:
-    attention = Attention("alexa", names=("nakari", "那卡里"))
-    assert attention.guard(heard("Nakari, what time is it?", 100.0)) == ""
-    assert attention.guard(heard("那卡里，几点了", 110.0)) == ""
-    assert attention.guard(heard("Nakari!", 120.0)) == ONLY_WOKEN
-    assert attention.guard(heard("what time is it", 123.0)) == ""
-
-
-@pytest.mark.shows("V15")
-def test_after_a_reply_no_wake_word_is_needed_for_a_while() -> None:
-    now = [100.0]
-    attention = Attention("alexa", clock=lambda: now[0])
-    attention.speaking(True)
-    assert attention.guard(heard("no, tomorrow", 99.0)) == "", "into her words"
-    now[0] = 105.0
-    attention.speaking(False)
-    assert attention.guard(heard("and tomorrow", 105.0 + FOLLOW_UP_SECONDS - 0.1)) == ""
-    assert attention.guard(heard("and now the weather", 105.0 + FOLLOW_UP_SECONDS + 0.1)) == NOT_ADDRESSED
-
-
-@pytest.mark.shows("V15")
-def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
-    now = [100.0]
-    attention = Attention(clock=lambda: now[0])
-    assert attention.guard(heard("what a lovely day", 100.0)) == ""
-    assert attention.evidence(heard("what a lovely day", 100.0)) == {"woken": False, "named": False, "follow_up": False}
-    attention.speaking(False)
-    assert attention.evidence(heard("nakari and tomorrow", 104.0)) == {"woken": False, "named": True, "follow_up": True}
-    assert attention.marks(heard("nakari and tomorrow", 104.0)) == {"addressed": "named follow_up"}
-    assert attention.marks(heard("what a lovely day", 150.0)) == {"addressed": "unknown"}
-
-
-@pytest.mark.shows("V15")
-def test_whether_she_listens_to_all_can_be_asked_before_the_words_are_known() -> None:
-    assert Attention().is_open(1.0, 2.0)
-    attention = Attention("alexa")
-    assert not attention.is_open(1.0, 2.0)
-    attention.wake(1.5)
-    assert attention.is_open(1.0, 2.0)

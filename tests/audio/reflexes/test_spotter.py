@@ -17,11 +17,11 @@ from audio.reflexes.spotter import (
     PRE_ROLL_CHUNKS,
     SOFT_END_CHUNKS,
     THRESHOLDS,
-    Cutter,
     KeywordSearch,
     Spotted,
     Spotter,
     Stretch,
+    StretchCutter,
     overlap,
 )
 from audio.reflexes.words import asked
@@ -39,7 +39,7 @@ def chunk(number: int, samples: Samples | None = None) -> AudioChunk:
 
 def cut(pattern: str) -> list[Stretch]:
     """Cut a pattern: `#` is speech, `.` is none, `c` is covered by her own voice."""
-    cutter = Cutter()
+    cutter = StretchCutter()
     found = (
         cutter.process(chunk(number), 0.9 if sign == "#" else 0.1, covered=sign == "c")
         for number, sign in enumerate(pattern)
@@ -49,7 +49,7 @@ def cut(pattern: str) -> list[Stretch]:
 
 def stretches(sound: Samples, soft_end: int = SOFT_END_CHUNKS) -> Iterator[Stretch]:
     """Yield what the cutter makes of a sound in a quiet room."""
-    detector, cutter = load_detector(), Cutter()
+    detector, cutter = load_detector(), StretchCutter()
     noise = np.random.default_rng(0).normal(0, 30, 12_000).astype(np.int16)
     whole = np.concatenate([noise, sound, noise])
     for number in range(len(whole) // CHUNK_SAMPLES):
@@ -66,7 +66,7 @@ def search() -> KeywordSearch:
 
 
 def test_what_was_never_surely_speech_is_no_word() -> None:
-    cutter = Cutter()
+    cutter = StretchCutter()
     door = [0.1, 0.53, 0.78, 0.76, 0.72, 0.6, *[0.1] * SOFT_END_CHUNKS]
     word = [0.1, 0.53, 0.78, 0.96, 0.72, 0.6, *[0.1] * SOFT_END_CHUNKS]
     cut_out = [cutter.process(chunk(number), p, covered=False) for number, p in enumerate([*door, *word])]

@@ -6,8 +6,6 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.pcm import SAMPLE_RATE
-
 Features: TypeAlias = NDArray[np.float32]
 """The log-mel spectrogram, shape (bands, frames) or (1, bands, frames)."""
 
@@ -30,11 +28,6 @@ def short_window(samples: int) -> int:
     """Return the frames for an utterance of so many samples at 16 kHz, even and at most `WHOLE`."""
     frames = -(-samples // FRAME_SAMPLES) + MARGIN
     return min(WHOLE, frames + frames % 2)
-
-
-def seconds_of(frames: int) -> float:
-    """Return how long a window is."""
-    return frames * FRAME_SAMPLES / SAMPLE_RATE
 
 
 class Window:

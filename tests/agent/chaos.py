@@ -33,13 +33,13 @@ from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool, tool
 from appliance.speaking.voice import VoiceOutlet
 from audio.mouth import Mouth
-from audio.player.null import SilentPlayer
 from memory import journal as journal_module
 from memory.database import Database
 from memory.errors import StateUnusable
 from memory.journal import Journal
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import NOON, SYSTEM, OnePrompt
+from tests.audio.mouth_fakes import SilentPlayer
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
 

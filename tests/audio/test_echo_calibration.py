@@ -15,10 +15,10 @@ from audio.echo.reference import PlayedReference
 from audio.half_duplex import HalfDuplex
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
 from audio.player.live import LivePlayer, Output
-from audio.player.null import SilentPlayer
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
 from tests.audio.echo_room import EchoPath, Room, at_level
+from tests.audio.mouth_fakes import SilentPlayer
 from tests.audio.spoken import silence
 
 

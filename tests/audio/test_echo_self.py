@@ -8,8 +8,8 @@ import pytest
 from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
 from audio.line import SpokenSentence
 from audio.mouth import Mouth
-from audio.player.null import SilentPlayer
 from audio.speech import Heard, SpeechAudio, Transcript, Utterance
+from tests.audio.mouth_fakes import SilentPlayer
 from tests.audio.spoken import silence
 
 SAID = "The weather tomorrow will be mostly sunny, with a light wind from the west."

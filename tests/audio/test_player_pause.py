@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from audio.pcm import Samples
 from audio.player.live import LivePlayer
 from audio.player.loudness import FADE_SECONDS
-from audio.player.null import SilentPlayer
 from audio.player.wav import SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, read_wav
@@ -259,14 +258,3 @@ async def test_without_waiting_a_pause_changes_nothing(tmp_path: Path) -> None:
     samples, _ = read_wav(tmp_path / "said.wav")
     assert samples[:: SAMPLE_RATE // 5].tolist() == [100, 50, 0]
     assert player.stop() == 0.0
-
-
-async def test_no_loudspeaker_can_be_paused_too() -> None:
-    player = SilentPlayer()
-    await player.start()
-    player.pause()
-    player.set_gain(0.1)
-    await player.play(level(1, 5.0))
-    await player.drain()
-    player.resume()
-    assert (player.stop(), player.busy_until) == (0.0, 0.0)

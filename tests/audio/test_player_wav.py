@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from audio.errors import OutputUnwritable
-from audio.player.null import SilentPlayer
 from audio.player.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note, read_wav
@@ -156,17 +155,3 @@ async def test_writing_to_a_closed_file_is_told() -> None:
 
     with pytest.raises(OutputUnwritable, match="/dev/null cannot be written"):
         await player.play(level(100, 0.1))
-
-
-async def test_without_a_loudspeaker_sound_is_over_at_once() -> None:
-    player = SilentPlayer()
-    await player.start()
-    began = time.monotonic()
-
-    for _ in range(100):
-        await player.play(level(100, 10.0))
-    await player.drain()
-
-    assert time.monotonic() - began < 1.0
-    assert (player.stop(), player.busy_until) == (0.0, 0.0)
-    await player.aclose()

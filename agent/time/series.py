@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -113,9 +113,14 @@ def without_today(event: Event, now: datetime) -> Event | None:
     series = event.metadata.get(SERIES)
     if not isinstance(series, dict) or event.not_before is None:
         return None
-    tomorrow = now.astimezone(ZoneInfo(str(series["zone"]))).replace(hour=0, minute=0, second=0, microsecond=0)
-    end = (tomorrow + timedelta(days=1)).astimezone(UTC) - timedelta(microseconds=1)
+    end = end_of_day(now, ZoneInfo(str(series["zone"])))
     return successor(event, now, after=end) if event.not_before <= end else None
+
+
+def end_of_day(now: datetime, zone: tzinfo) -> datetime:
+    """Return the last moment (UTC, to the microsecond) of the day it is there."""
+    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
+    return datetime.combine(tomorrow, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
 
 
 def missed(event: Event, now: datetime) -> int:

@@ -17,13 +17,13 @@ class ToolRegistry:
 
         Raises ValueError when two have one name; nothing has changed then.
         """
-        self._have({"": tuple(tools)})
+        self._set({"": tuple(tools)})
 
     def join(self, source: str, tools: Iterable[Tool]) -> None:
         """Have these tools of a source beside all others from now on, instead of those it had; as `replace` does."""
-        self._have({**self._sources, source: tuple(tools)})
+        self._set({**self._sources, source: tuple(tools)})
 
-    def _have(self, sources: Mapping[str, Sequence[Tool]]) -> None:
+    def _set(self, sources: Mapping[str, Sequence[Tool]]) -> None:
         by_name: dict[str, Tool] = {}
         for tool in (tool for tools in sources.values() for tool in tools):
             if tool.name in by_name:

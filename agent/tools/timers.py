@@ -13,7 +13,7 @@ from agent.errors import ToolFailed
 from agent.event import TIMER, Event, new_id
 from agent.model.messages import Json
 from agent.time.quiet import QuietHours
-from agent.time.series import SERIES, BadRule, described, first, is_recurring, successor
+from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
 from agent.tools.tool import Tool, tool
 
 PRIORITY: Final = 20
@@ -130,9 +130,10 @@ class Timers:
 
     async def _skip(self, timer: Event) -> Json:
         """File what comes tomorrow or later before what comes today is withdrawn: a crash between loses nothing."""
-        again = successor(timer, self.now(), after=end_of_day(self.now(), self.zone))
-        if timer.not_before is not None and timer.not_before > end_of_day(self.now(), self.zone):
+        end = end_of_day(self.now(), self.zone)
+        if timer.not_before is not None and timer.not_before > end:
             raise ToolFailed(f"it does not come today; the next time is {self._local(timer.not_before)}")
+        again = successor(timer, self.now(), after=end)
         if again is not None:
             await self.mailbox.enqueue(again)
         if not await self.mailbox.withdraw(timer.id, "left out for today"):
@@ -197,12 +198,6 @@ class _Wish:
     due: datetime
     rule: str = ""
     """RRULE; "" for once."""
-
-
-def end_of_day(now: datetime, zone: ZoneInfo) -> datetime:
-    """Return the last moment (UTC) of the day it is there."""
-    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
-    return datetime.combine(tomorrow, time(), zone).astimezone(UTC) - timedelta(microseconds=1)
 
 
 def late_seconds(event: Event, now: datetime) -> float:

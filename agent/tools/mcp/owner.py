@@ -84,11 +84,11 @@ class Owner:
         while True:
             began = self._clock()
             try:
-                await self._live(connected)
+                await self._keep_connected(connected)
             except ServerLost as lost:
-                _go_on()
+                _end_if_cancelled()
                 delay = self._pace.after(delay, self._clock() - began)
-                self._is_lost(str(lost), delay)
+                self._mark_lost(str(lost), delay)
             await asyncio.sleep(delay)
 
     async def call(self, tool: str, arguments: dict[str, Json]) -> str:
@@ -107,33 +107,33 @@ class Owner:
         """Wait until it is in this state."""
         await self._entered[state].wait()
 
-    async def _live(self, connected: "Callable[..., AbstractAsyncContextManager[Connection]]") -> None:
+    async def _keep_connected(self, connected: "Callable[..., AbstractAsyncContextManager[Connection]]") -> None:
         try:
             async with connected(self.server, self._say, self._pace.begins) as connection:
                 while True:
-                    self._has(await connection.tools(self._pace.answers), connection)
+                    self._take_over(await connection.tools(self._pace.answers), connection)
                     self._lines = 0
                     await asyncio.sleep(self._pace.rest)
                     await connection.news(self._pace.look)
         finally:
             self._connection = None
 
-    def _has(self, offered: list[Offered], connection: "Connection") -> None:
+    def _take_over(self, offered: list[Offered], connection: "Connection") -> None:
         if offered != self._offered:
             self._offered = offered
             self._offer(offered)
         self._connection = connection
         if self.state != "connected":
-            self._become("connected", "")
+            self._enter("connected", "")
             log.info("mcp_server_connected", server=self.server.name, tools=len(offered))
 
-    def _is_lost(self, reason: str, delay: float) -> None:
+    def _mark_lost(self, reason: str, delay: float) -> None:
         tell = log.debug if (self.state, self.reason) == ("lost", reason) else log.warning  # once, not for ever
         tell("mcp_server_lost", server=self.server.name, reason=reason, again_in_seconds=delay)
-        self._become("lost", reason)
+        self._enter("lost", reason)
         self.losses += 1
 
-    def _become(self, state: State, reason: str) -> None:
+    def _enter(self, state: State, reason: str) -> None:
         self._entered[self.state].clear()
         self.state, self.reason = state, reason
         self._entered[state].set()
@@ -145,8 +145,8 @@ class Owner:
         log.debug("mcp_server_said", server=self.server.name, words=line)
 
 
-def _go_on() -> None:
-    """Raise CancelledError where we are to end: the client's own scopes may take that for theirs."""
+def _end_if_cancelled() -> None:
+    """Raise CancelledError when this task was cancelled: the client's own scopes may have taken that for theirs."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

@@ -71,7 +71,7 @@ class _Copy:
         self._nodes = 0
 
     def of(self, node: object, within: tuple[str, ...]) -> dict[str, Json]:
-        """Return the legal part of a schema; `within` are the references that lead to it."""
+        """Return the legal part of a schema; `within` is its path: a reference that leads to it, "" for each level."""
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise SchemaRefused(f"its arguments have more than {MOST_NODES} parts")
@@ -82,10 +82,10 @@ class _Copy:
             beside = {word: value for word, value in node.items() if word != "$ref"}
             return self.of({**target, **beside} if isinstance(target, dict) else beside, (*within, reference))
         inner = (*within, "")
-        legal: dict[str, Json] = {
-            word: value for word, copy in _WORDS.items() if (value := copy(self, node.get(word), inner)) is not None
-        }
-        return _without_strangers(legal)
+        values = {word: read(node.get(word)) for word, read in _VALUES.items()}
+        schemas = {word: copy(self, node.get(word), inner) for word, copy in _SCHEMAS.items()}
+        legal: dict[str, Json] = {word: value for word, value in (values | schemas).items() if value is not None}
+        return _with_required(legal, node.get("required"))
 
     def _at(self, reference: str) -> object:
         """Return what a reference within the document points to; None for any other."""
@@ -104,7 +104,7 @@ class _Copy:
 
     def inner(self, value: object, within: tuple[str, ...]) -> Json:
         """Return a schema within a schema; as a schema may be a yes or a no, that stays."""
-        return self.of(value, within) if isinstance(value, dict) else _flag(self, value, within)
+        return self.of(value, within) if isinstance(value, dict) else _flag(value)
 
     def alternatives(self, value: object, within: tuple[str, ...]) -> Json:
         """Return a list of schemas."""
@@ -113,49 +113,42 @@ class _Copy:
         return [self.of(one, within) for one in value[:MOST_CHOICES]]
 
 
-def _kind(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _kind(value: object) -> Json:
     if isinstance(value, list):
         kinds: list[Json] = [kind for kind in TYPES if kind in value]
         return kinds or None
     return value if isinstance(value, str) and value in TYPES else None
 
 
-def _description(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _description(value: object) -> Json:
     return plain(value, MOST_DESCRIPTION) or None
 
 
-def _choices(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _choices(value: object) -> Json:
     if not isinstance(value, list):
         return None
     choices: list[Json] = [one for one in value[:MOST_CHOICES] if _is_scalar(one)]
     return choices or None
 
 
-def _default(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _default(value: object) -> Json:
     return value if _is_scalar(value) else None
 
 
-def _number(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _number(value: object) -> Json:
     return value if _is_number(value) else None
 
 
-def _count(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _count(value: object) -> Json:
     return value if _is_number(value) and isinstance(value, int) and value >= 0 else None
 
 
-def _flag(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _flag(value: object) -> Json:
     return value if isinstance(value, bool) else None
 
 
-def _format(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
+def _format(value: object) -> Json:
     return value if isinstance(value, str) and value in FORMATS else None
-
-
-def _names(_: _Copy, value: object, __: tuple[str, ...]) -> Json:
-    if not isinstance(value, list):
-        return None
-    names: list[Json] = list(dict.fromkeys(one for one in value if isinstance(one, str)))
-    return names or None
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
@@ -171,15 +164,20 @@ def _is_scalar(value: object) -> TypeGuard[str | int | float]:
     return isinstance(value, bool) or _is_number(value)
 
 
-def _without_strangers(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return an object's schema that requires only arguments it describes."""
-    properties, required = schema.get("properties"), schema.pop("required", None)
-    described = properties if isinstance(properties, dict) else {}
-    kept: list[Json] = [name for name in required if name in described] if isinstance(required, list) else []
-    return schema | {"required": kept} if kept else schema
+def _with_required(schema: dict[str, Json], required: object) -> dict[str, Json]:
+    """Return an object's schema that requires what it is said to, of the arguments it describes."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return schema
+    names: list[Json] = [name for name in dict.fromkeys(filter(_is_text, required)) if name in properties]
+    return schema | {"required": names} if names else schema
 
 
-_WORDS: Final[Mapping[str, Callable[[_Copy, object, tuple[str, ...]], Json]]] = {
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
+_VALUES: Final[Mapping[str, Callable[[object], Json]]] = {
     "type": _kind,
     "description": _description,
     "format": _format,
@@ -188,10 +186,13 @@ _WORDS: Final[Mapping[str, Callable[[_Copy, object, tuple[str, ...]], Json]]] = 
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _count),
     "uniqueItems": _flag,
+}
+"""What is kept of a schema, in this order. Patterns are not: some servers of models fail on one they cannot parse."""
+
+_SCHEMAS: Final[Mapping[str, Callable[[_Copy, object, tuple[str, ...]], Json]]] = {
     "properties": _Copy.properties,
-    "required": _names,
     "additionalProperties": _Copy.inner,
     "items": _Copy.inner,
     **dict.fromkeys(("anyOf", "oneOf", "allOf"), _Copy.alternatives),
 }
-"""What is kept of a schema, in this order. Patterns are not: some servers of models fail on one they cannot parse."""
+"""What of it holds further schemas, after the values; what is required comes last."""

@@ -43,7 +43,7 @@ class McpServers:
         self._ours = frozenset(registry.names)
         self._shares = shares
         """Whether an owner may use the household's tools, by its key; asked at each call."""
-        self.owners = {server.name: Owner(server, partial(self._joins, server.name), pace) for server in servers}
+        self.owners = {server.name: Owner(server, partial(self._join, server.name), pace) for server in servers}
         """By the server's name."""
         self._chosen: dict[str, Chosen] = {}
 
@@ -57,8 +57,8 @@ class McpServers:
         """Return of each server whether it is connected, how many tools it has here, and what is wrong."""
         return {name: _told(owner, self._chosen.get(name, Chosen())) for name, owner in self.owners.items()}
 
-    def _joins(self, name: str, offered: Sequence[Offered]) -> None:
-        """Have these tools of a server from now on."""
+    def _join(self, name: str, offered: Sequence[Offered]) -> None:
+        """Let the registry have these tools of a server from now on, as far as they may join."""
         owner = self.owners[name]
         found = chosen(owner.server, offered, self._ours, share_of(len(self.owners)))
         self._registry.join(name, [self._tool(owner, spec, tool) for spec, tool in found.tools])

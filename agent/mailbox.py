@@ -138,6 +138,14 @@ class Mailbox:
         """Take the words out of an event for good; that it was, and what became of it, stays. False when unknown."""
         return await self._database.write(lambda c: table.erase(c, event_id))
 
+    async def remove_owner(self, owner_key: str, *, in_hand: bool = False) -> int:
+        """Take every event of an owner out of the file, whatever its state; return how many.
+
+        The one in hand stays, if it is theirs, without `in_hand`: whoever handles it has to let go of it first.
+        """
+        statement = "DELETE FROM mailbox WHERE owner_key = ? AND (state <> 'in_hand' OR ?)"
+        return await self._step(lambda c, now: c.execute(statement, (owner_key, in_hand)).rowcount)
+
     async def wake(self, name: str) -> int:
         """Make the events due that were suspended for this name; return how many."""
         with self._changing():

@@ -291,7 +291,6 @@ def erase(connection: sqlite3.Connection, event_id: str) -> bool:
     if row is None:
         return False
     bare = replace(from_json(row["envelope"]), content="", result="", error="", metadata={})
-    connection.execute("PRAGMA secure_delete = ON")
     connection.execute(
         "UPDATE mailbox SET envelope = ?, note = '', summary = '' WHERE id = ?", (to_json(bare), event_id)
     )

@@ -36,6 +36,7 @@ from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
 from appliance.keeping.keeper import keeper_of
+from appliance.keeping.owner_erasure import OwnerErasure
 from appliance.memory_side import MemorySide, memory_side
 from appliance.model_choice import ModelChoice, know_room
 from appliance.options import RunOptions
@@ -64,6 +65,7 @@ class Box:
     graph: GraphSide
     memory: MemorySide
     owners: Owners
+    erasure: OwnerErasure
     household: Household
     door: Door
     warm: Callable[[], Coroutine[None, None, None]]
@@ -128,11 +130,13 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         keeper = keeper_of(config, graph)
         if keeper is not None:
             senses.reflexes.forgetting.erase_event = keeper.erase_event
+        erasure = OwnerErasure(config.state_folder, graph, owners, senses.reflexes.forgetting)
+        owners.erase = erasure.erase
         door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
         warm = partial(_warm, config, models, tokens, speaks=not options.deaf)
-        yield Box(senses, interruption, mind, servers, graph, memory, owners, household, door, warm)
+        yield Box(senses, interruption, mind, servers, graph, memory, owners, erasure, household, door, warm)
 
 
 def _mind(

@@ -1,14 +1,17 @@
 """Whose events there are: the household, its members by key, visitors; and what each has set for themselves."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from agent.event import HOUSEHOLD
 from agent.prompts import MODULES
 from appliance.config import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.keeping.progress import Progress
 from appliance.state import State
-from memory.identity import Identities
+from memory.identity import Identities, Identity, is_public_key
 from memory.owner_settings import PROMPT, Levels, OwnerSettings, Value
 
 TOOL_CALLS: Final = "mind.tool_calls"
@@ -23,6 +26,9 @@ class Owners:
     settings: OwnerSettings
     on_change: Callable[[str], None] = field(default=lambda owner_key: None)
     """Called with whose settings have changed, once that is durable, on the event loop; has to return at once."""
+
+    erase: Callable[[str, Progress], Awaitable[str]] | None = None
+    """Erases everything of an owner and returns the sentence that says so; None where nothing is kept."""
 
     def shares_graph(self, owner_key: str) -> bool:
         """Whether this owner's events may use the household's graph: its own and its members' (DESIGN 17)."""
@@ -50,6 +56,21 @@ class Owners:
 def identities_of(config: Config) -> Identities:
     """Return who is known here; for a command too, while the service runs."""
     return Identities(config.state_folder / "identities")
+
+
+def owner_of(identities: Identities, named: str) -> Identity:
+    """Return who is meant by a key, or by a member's name. Raises `Problem` where that is nobody, or several."""
+    if is_public_key(named):
+        return identities.find(named)
+    found = [each for each in identities.members() if each.name == named]
+    if len(found) > 1:
+        raise Problem(f"{len(found)} members are called {named}: name one by the key", Exit.USAGE)
+    if not found:
+        whom = (
+            "the household's everything is the state folder" if named == HOUSEHOLD else "a visitor is named by the key"
+        )
+        raise Problem(f"no member is called {named}; `nakari identity list` shows them, {whom}", Exit.USAGE)
+    return found[0]
 
 
 async def open_owners(config: Config, state: State) -> Owners:

@@ -4,15 +4,19 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from appliance.build import Box, open_box
 from appliance.config import Config
 from appliance.exits import Exit
+from appliance.hearing.source import choose_source, recording_from_now_on
 from appliance.notify import HeartBeat, Notifier, Watchdog
 from appliance.options import RunOptions
+
+if TYPE_CHECKING:
+    from appliance.build import Box
+    from audio.interfaces import AudioSource
 
 log = structlog.get_logger()
 
@@ -31,14 +35,23 @@ class _Over(Exception):
 
 
 def run(config: Config, options: RunOptions) -> Exit:
-    """Serve until SIGTERM or SIGINT, or with `once` until the conversation is over. Raises what `open_box` raises."""
-    asyncio.run(_run(config, options))
+    """Serve until SIGTERM or SIGINT, or with `once` until the conversation is over. Raises what `open_box` raises.
+
+    The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
+    meanwhile waits in the microphone's buffer.
+    """
+    source = choose_source(config, options)
+    with recording_from_now_on(source):
+        asyncio.run(_run(config, options, source))
     return Exit.OK
 
 
-async def _run(config: Config, options: RunOptions) -> None:
+async def _run(config: Config, options: RunOptions, source: "AudioSource | None") -> None:
+    from appliance.build import open_box
+    from appliance.outside import around
+
     notifier = Notifier(config.supervisor.notify_socket)
-    async with open_box(config, options) as box:
+    async with open_box(config, options, around(source)) as box:
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -55,7 +68,7 @@ async def _run(config: Config, options: RunOptions) -> None:
     log.info("service_stopped")
 
 
-async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
+async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
     """Run every loop of the box until `until_over` returns; then let her finish her sentence, and stop them all."""
 
     async def end() -> None:
@@ -78,6 +91,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
                 start(ears.followers.lost.run(), name="ears: a sign for words that were lost")
                 start(ears.improve(), name="ears: a better model, once it has come")
                 start(ears.devices.run(), name="devices: watched, opened again, told of")
+            start(box.erasure.run(), name="memory: owners who are to be forgotten, and are not yet")
             start(box.mind.run(), name="mind: one event after the other")
             start(box.mind.watch(), name="mind: what a person says while an event is in hand")
             start(box.servers.run(), name="mcp: servers of tools, each in a task of its own")
@@ -96,7 +110,7 @@ async def serve(box: Box, until_over: Callable[[], Awaitable[None]], watchdog: W
         pass
 
 
-async def conversation_over(box: Box) -> None:
+async def conversation_over(box: "Box") -> None:
     """Return when the recording is used up, or it was silent for 120 s, and nothing is left to do or to say."""
     if box.senses.ears is not None:
         await box.senses.ears.until_silent(CONVERSATION_SECONDS)
@@ -108,9 +122,11 @@ async def conversation_over(box: Box) -> None:
 
 async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
     """Yield the answer to one line of text, from a box without ears that is opened for it."""
+    from appliance.build import open_box
+
     pieces: asyncio.Queue[str | None] = asyncio.Queue(1)
 
-    async def think(box: Box) -> None:
+    async def think(box: "Box") -> None:
         async with aclosing(box.household.ask(text, "cli")) as answer:
             async for piece in answer:
                 await pieces.put(piece)
@@ -122,7 +138,7 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
             yield piece
 
 
-async def _farewell(box: Box) -> None:
+async def _farewell(box: "Box") -> None:
     """Let her finish the event in hand and the sentence under way, for a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(FAREWELL_SECONDS):
@@ -145,7 +161,7 @@ async def _first_of(*waits: Awaitable[object]) -> None:
             task.cancel()
 
 
-def _beats(box: Box) -> list[HeartBeat]:
+def _beats(box: "Box") -> list[HeartBeat]:
     mind = HeartBeat("mind", EVENT_SECONDS)
     box.mind.on_step = mind.touch
     box.mind.on_rest = mind.rest

@@ -114,6 +114,8 @@ class Visitors:
 
     async def run(self) -> None:
         """Host the graphs that are asked for, and stop those that nobody uses, until cancelled."""
+        for owner_key in await asyncio.to_thread(self.keys):  # a kill left them, before anything was written
+            await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._is_hosting.set()
@@ -161,6 +163,17 @@ class Visitors:
                 async with self.of(owner_key) as kept:
                     erased += await erase_event(kept.writer, kept.store, event_id)
         return erased
+
+    async def remove(self, owner_key: str) -> bool:
+        """Take away a visitor's whole graph, stopped first if it runs; False where there is none. Raises OSError."""
+        async with self._starting:
+            if life := self._lives.get(owner_key):
+                life.unwanted.set()
+                await life.ended.wait()
+            if owner_key not in await asyncio.to_thread(self.keys):
+                return False
+            await asyncio.to_thread(shutil.rmtree, self.folder / owner_key)
+            return True
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:
@@ -262,5 +275,5 @@ class Visitors:
 
 def _leave_nothing(folder: Path) -> None:
     """Remove the folder of who wrote nothing. Blocking."""
-    if not any(file.stat().st_size for file in (folder / "audit").glob("*")):
+    if not any(file.stat().st_size for name in ("audit", "snapshots") for file in (folder / name).glob("*")):
         shutil.rmtree(folder, ignore_errors=True)

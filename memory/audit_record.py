@@ -48,6 +48,12 @@ class Record:
         """Whether its content was taken out on a person's wish."""
         return bool(self.digest) and self.content is None
 
+    @property
+    def erases(self) -> frozenset[int]:
+        """The records whose contents were taken out, as this one tells."""
+        numbers = self.facts.get("records") if self.kind == "erased" else None
+        return frozenset(int(str(number)) for number in numbers) if isinstance(numbers, list) else frozenset()
+
     def to_line(self) -> bytes:
         """Return it as a line of the file."""
         return as_line(self._as_json()).encode() + b"\n"

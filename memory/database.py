@@ -106,6 +106,14 @@ class Database:
         """
         return await self._ask(look, changes=False, lasting=False)
 
+    async def rewrite(self) -> None:
+        """Write the file anew, and empty its log, so that nothing is left anywhere in it of what was deleted before.
+
+        Takes the room of the whole file once more, and lets nobody in meanwhile. Raises `StateUnusable`, also while
+        another program looks at the file.
+        """
+        await self._ask(self._vacuum, changes=False, lasting=False)
+
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
         thread, self._thread = self._thread, None
@@ -181,6 +189,14 @@ class Database:
             connection.execute("ROLLBACK TO change")
         connection.execute("RELEASE change")
 
+    def _vacuum(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA query_only=OFF")
+        connection.execute("VACUUM")
+        if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise StateUnusable(
+                f"the state database {self.path} could not be written anew; close the other program that reads it"
+            )
+
     def _open(self, schemas: Sequence[str]) -> None:
         with ExitStack() as held:
             try:
@@ -212,6 +228,7 @@ class Database:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA secure_delete=ON")  # what is deleted or changed is overwritten, in every build
         missing = self._migrations[found - 1 :] if found else ()
         connection.executescript(
             "\n;\n".join(("BEGIN IMMEDIATE", *missing, *schemas, f"PRAGMA user_version={present}", "COMMIT"))

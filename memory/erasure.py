@@ -34,18 +34,32 @@ log = structlog.get_logger()
 async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str) -> int:
     """Make her graph what it were had this event written nothing; return how many of its statements were erased.
 
-    The contents of its records go first, so that no replay can ever bring them back; then the graph is made again from
-    the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed. Broken
-    off in between, `finish` goes on. Raises `MemoryFailure`; the contents are gone even then.
+    Raises what `erase_writes` does.
+    """
+    return await erase_writes(writer, store, lambda record: record.facts.get("event_id") == event_id)
+
+
+async def erase_owner(writer: Writer, store: EmbeddedStore | None, owner_key: str) -> int:
+    """Make her graph what it were had no event of this owner written anything, as `erase_event` does, in one pass."""
+    return await erase_writes(writer, store, lambda record: record.facts.get("owner_key") == owner_key)
+
+
+async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Callable[[Record], bool]) -> int:
+    """Make her graph what it were without these attempts to write; return how many held a content yet.
+
+    The contents of their records go first, so that no replay can ever bring them back; then the graph is made again
+    from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed.
+    Broken off in between, `finish` goes on. Raises `MemoryFailure`; the contents are gone even then.
     """
     async with writer.exclusively():
         records = await asyncio.to_thread(lambda: list(writer.audit.records()))
-        own = {record.seq for record in records if _is_by(record, event_id)}
+        meant = [record for record in records if record.kind == "attempt" and is_meant(record)]
+        own = {record.seq for record in meant}
         outcomes = {record.seq for record in records if record.kind == "outcome" and record.facts["of"] in own}
         await writer.audit.erase(own | outcomes)
     if own:
         await finish(writer, store)
-    return len(own)
+    return sum(not record.is_erased for record in meant)
 
 
 async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
@@ -91,16 +105,8 @@ def unclean(records: list[Record]) -> set[int]:
     """Return the erased writes that were kept and may still be in the graph: erased since the last clean snapshot."""
     was_kept = {record.facts["of"] for record in records if record.kind == "outcome" and record.facts["committed"]}
     clean = max((r.seq for r in records if r.kind == "snapshot" and r.facts["reason"] == AFTER), default=0)
-    erased: set[int] = set()
-    for record in records:
-        named = record.facts.get("records")
-        if record.kind == "erased" and record.seq > clean and isinstance(named, list):
-            erased.update(int(str(number)) for number in named)
+    erased = {number for record in records if record.seq > clean for number in record.erases}
     return {record.seq for record in records if record.kind == "attempt" and record.seq in erased & was_kept}
-
-
-def _is_by(record: Record, event_id: str) -> bool:
-    return record.kind == "attempt" and record.facts.get("event_id") == event_id
 
 
 def _way_around(records: list[Record], there: list[Snapshot], first: int) -> Lineage:

@@ -212,19 +212,27 @@ def _append(connection: sqlite3.Connection, rows: list[tuple[dict[str, str], str
 
 
 def _erase(connection: sqlite3.Connection, ids: Collection[str]) -> int:
-    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten, in this file and its index
     erased = 0
     for name in ids:
         row = connection.execute("SELECT seq, body FROM journal WHERE id = ?", (name,)).fetchone()
         if row is None or ERASED in json.loads(row["body"]):
             continue
-        digest = hashlib.sha256(row["body"].encode()).hexdigest()
-        connection.execute("UPDATE journal SET body = ? WHERE seq = ?", (_json({ERASED: digest}), row["seq"]))
-        connection.execute("DELETE FROM journal_words WHERE rowid = ?", (row["seq"],))
+        erase_body(connection, row)
         erased += 1
-    # A deleted row of the index is only marked as such until its segments are merged.
-    connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
+    merge_index(connection)
     return erased
+
+
+def erase_body(connection: sqlite3.Connection, row: sqlite3.Row) -> None:
+    """Put the digest of its body in the place of it, and take its words out of the search; `row` is seq and body."""
+    digest = hashlib.sha256(row["body"].encode()).hexdigest()
+    connection.execute("UPDATE journal SET body = ? WHERE seq = ?", (_json({ERASED: digest}), row["seq"]))
+    connection.execute("DELETE FROM journal_words WHERE rowid = ?", (row["seq"],))
+
+
+def merge_index(connection: sqlite3.Connection) -> None:
+    """Write the index of words anew: a deleted row of it is only marked as such until its segments are merged."""
+    connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:

@@ -138,6 +138,11 @@ class OwnerSettings:
         for name in gone:
             self._kept.get(owner_key, {}).pop(name, None)
 
+    async def forget(self, owner_key: str) -> None:
+        """Keep nothing that an owner ever set, be they a member or not."""
+        await self._database.write(lambda c: c.execute("DELETE FROM owner_setting WHERE owner_key = ?", (owner_key,)))
+        self._kept.pop(owner_key, None)
+
     def _held(self, owner_key: str) -> Mapping[str, Value]:
         kept = self._kept.get(owner_key, {})
         try:

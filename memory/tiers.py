@@ -51,8 +51,14 @@ WHEN json_extract(new.body, '$.erased') IS NOT NULL
 BEGIN
     DELETE FROM tier_item WHERE seq = new.seq;
 END;
+CREATE TRIGGER IF NOT EXISTS tier_keeps_off BEFORE INSERT ON tier_item
+WHEN (SELECT json_extract(body, '$.erased') FROM journal WHERE seq = new.seq) IS NOT NULL
+BEGIN
+    SELECT RAISE(IGNORE);
+END;
 """
-"""For `Database.open`, after the journal's. What the journal erases is gone from the tiers in the same transaction."""
+"""For `Database.open`, after the journal's. What the journal erases is gone from the tiers in the same transaction,
+and a page that was read before comes too late."""
 
 
 @dataclass(frozen=True, slots=True)

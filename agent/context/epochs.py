@@ -100,6 +100,11 @@ class Contexts:
         for (owner, _), epoch in self._open.items():
             epoch.is_outdated |= owner == owner_key
 
+    def let_go(self, owner_key: str) -> None:
+        """Hold none of an owner's contexts in memory any more; what the journal has of them is read when asked for."""
+        for key in [key for key in self._open if key[0] == owner_key]:
+            del self._open[key]
+
     async def sum_up(self, epoch: Epoch, event: Event, told: str, *, in_hand: bool) -> Epoch:
         """Open a new epoch with the model's account of the one before, by rule where it is "".
 

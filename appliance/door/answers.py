@@ -12,7 +12,7 @@ from appliance.door.caller import Caller
 from appliance.door.mailbox_requests import ListMailbox, MailboxRequest, Retry, Withdraw
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.door.model_requests import ModelHandler
-from appliance.door.owner_requests import OwnerRequest, answer_of
+from appliance.door.owner_requests import ForgetOwner, OwnerRequest, answer_of, erased_of
 from appliance.door.requests import (
     Acting,
     AnyRequest,
@@ -103,7 +103,7 @@ class Answers:
                 visitor.send(await self._answered(request, caller))
             else:
                 told = in_hundredths(lambda done, of: visitor.send({"progress": [done, of]}))
-                visitor.send(await self._of_household(request, told, caller))
+                visitor.send(await self._long(request, told, caller))
         except Gone:
             raise
         except Exception as error:  # noqa: BLE001  told to the one who asked; the door stays open for the others
@@ -120,9 +120,17 @@ class Answers:
                 return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
             case ListMailbox() | Retry() | Withdraw():
                 return await self._handler.mail(request, caller.owner_key)
+        return await answer_of(self._known(), caller, cast("OwnerRequest", request))
+
+    def _known(self) -> Owners:
         if self._owners is None:
             raise Problem("nobody has a key or settings here", Exit.UNAVAILABLE)
-        return await answer_of(self._owners, caller, cast("OwnerRequest", request))
+        return self._owners
+
+    async def _long(self, request: AnyRequest, told: Progress, caller: Caller) -> Mapping[str, Json]:
+        if isinstance(request, ForgetOwner):
+            return {"result": await erased_of(self._known(), caller, request, told)}
+        return await self._of_household(request, told, caller)
 
     async def _of_household(self, request: AnyRequest, told: Progress, caller: Caller) -> Mapping[str, Json]:
         """Do what acts on the room, on all of her memory, or on the box."""

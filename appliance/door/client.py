@@ -100,12 +100,14 @@ async def tell(path: Path, request: dict[str, Json], patience: float = PATIENCE,
     raise _broken_off(path)
 
 
-async def follow(path: Path, request: dict[str, Json], told: Callable[[int, int], None]) -> Json:
+async def follow(path: Path, request: dict[str, Json], told: Callable[[int, int], None], key: bytes = b"") -> Json:
     """Send a request that may take long, and return its result; `told` hears how far it has come.
+
+    It is sent as whoever has this private key, where there is one.
 
     Raises `ServiceNotRunning`, `Problem` when it fails or breaks off.
     """
-    async with aclosing(_answers(path, request)) as answers:
+    async with aclosing(_answers(path, request, key)) as answers:
         async for answer in answers:
             match answer:
                 case {"progress": [int() as done, int() as of]}:

@@ -7,7 +7,10 @@ from pydantic import BeforeValidator, model_validator
 from agent.model.messages import Json
 from appliance.door.asked import Asked, Name
 from appliance.door.caller import Caller
-from appliance.owners import Owners
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.keeping.progress import Progress
+from appliance.owners import Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
 from memory.owner_settings import Value
 
@@ -63,6 +66,14 @@ class ResetSettings(Asked):
         return self
 
 
+class ForgetOwner(Asked):
+    """Somebody wants everything of theirs erased, or the household wants everything of an owner erased."""
+
+    do: Literal["forget.owner"] = "forget.owner"
+    owner: Name | None = None
+    """A key, or a member's name; whoever has proven a key leaves it out."""
+
+
 SettingsRequest: TypeAlias = ListSettings | SetSetting | ResetSettings
 OwnerRequest: TypeAlias = AskChallenge | Prove | SettingsRequest
 
@@ -92,3 +103,19 @@ async def settings_of(owners: Owners, owner_key: str, request: SettingsRequest) 
             await owners.reset(owner_key, *([request.name] if request.name is not None else []))
             which = request.name or "Everything"
             return {"done": f"{which} is as it was before you set it."}
+
+
+async def erased_of(owners: Owners, caller: Caller, request: ForgetOwner, told: Progress) -> str:
+    """Erase everything of whoever asks, or of whom the household names; return the sentence that says so.
+
+    Raises `Problem`, and what `told` raises; the work goes on even then.
+    """
+    if owners.erase is None:
+        raise Problem("nothing is kept here", Exit.UNAVAILABLE)
+    if not caller.is_household:
+        if request.owner not in (None, caller.owner_key):
+            raise Problem("what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED)
+        return await owners.erase(caller.owner_key, told)
+    if request.owner is None:
+        raise Problem("owner: say whose, by the key or a member's name", Exit.USAGE)
+    return await owners.erase(owner_of(owners.identities, request.owner).owner_key, told)

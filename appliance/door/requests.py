@@ -15,7 +15,7 @@ from appliance.door.asked import Asked, Name, Words
 from appliance.door.mailbox_requests import MailboxRequest
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.door.model_requests import UseModel
-from appliance.door.owner_requests import OwnerRequest
+from appliance.door.owner_requests import ForgetOwner, OwnerRequest
 
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -67,7 +67,7 @@ class Hush(Asked):
 
 
 class Forget(Asked):
-    """Somebody wants forgotten what was heard."""
+    """Somebody wants forgotten what the household told her last, aloud or in writing."""
 
     do: Literal["forget"]
     last: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -86,9 +86,10 @@ Acting: TypeAlias = Hush | Forget | Calibrate | UseModel
 """What is answered by one sentence."""
 
 EverybodyS: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
-"""What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's."""
+"""What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's; but
+everybody may ask to be forgotten."""
 
-AnyRequest: TypeAlias = EverybodyS | Acting | Tools | UseTool | MemoryRequest
+AnyRequest: TypeAlias = EverybodyS | ForgetOwner | Acting | Tools | UseTool | MemoryRequest
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 
@@ -114,6 +115,7 @@ def parse(line: bytes) -> AnyRequest:
     if not place:
         raise BadRequest(
             'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
-            '"calibrate", "model", "tools", "tool", "backup", "challenge", "prove", "settings…", "mailbox…", "memory.…"'
+            '"forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", "prove", "settings…", '
+            '"mailbox…", "memory.…"'
         )
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

@@ -16,6 +16,9 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"done": "…"}                                            one sentence, "" when there was nothing to act upon
     {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
         {"done": "…"}
+    {"do": "forget.owner", "owner": "…"}                         everything of an owner, by key or name; of whoever has
+        {"progress": [3, 10]}                                    proven a key without "owner"; as often as it takes
+        {"result": "…"}
     {"do": "calibrate"}                                          her echo is measured; she plays a chime for it
         {"done": "…"}
     {"do": "ask", "text": "…", "session": "…", "stream": true}

@@ -11,9 +11,12 @@ from appliance.door.client import find_service, follow, tell
 from appliance.door.memory_requests import MemoryRequest, UseTool
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
-from appliance.graph import graph_side
+from appliance.graph import GraphSide, graph_side
 from appliance.keeping.keeper import Keeper, keeper_of
+from appliance.keeping.owner_erasure import OwnerErasure
 from appliance.keeping.progress import Progress, in_hundredths
+from appliance.owners import open_owners
+from appliance.reflexes.forget import Forgetting
 from appliance.state import open_state
 from memory.graph.embedded import START_SECONDS, State
 
@@ -86,11 +89,42 @@ async def keeper_alone(config: Config, patience: float = START_SECONDS) -> Async
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(graph.run(), name="graph: the store's child process")
-            if graph.store is not None:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(patience):
-                        await graph.store.until(State.READY)
+            await _started(graph, patience)
             try:
                 yield keeper
             finally:
                 running.cancel()
+
+
+async def erase_everything(config: Config, owner_key: str, told: Progress) -> str:
+    """Erase everything of an owner, in the running service or else here; return the sentence that says so.
+
+    Raises `Problem`, `StateUnusable`, and what `told` raises; the next service goes on with what is left.
+    """
+    try:
+        path = await asyncio.to_thread(find_service, config.sockets)
+    except ServiceNotRunning:
+        return await _erase_alone(config, owner_key, told)
+    return str(await follow(path, {"do": "forget.owner", "owner": owner_key}, told))
+
+
+async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
+    async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
+        owners = await open_owners(config, state)
+        forgetting = Forgetting(state)
+        running = group.create_task(graph.run(), name="graph: the store's child process")
+        await _started(graph, START_SECONDS)
+        try:
+            return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(
+                owner_key, in_hundredths(told)
+            )
+        finally:
+            running.cancel()
+
+
+async def _started(graph: GraphSide, patience: float) -> None:
+    """Return when the store of the box serves, or after so many seconds; it says why by itself."""
+    if graph.store is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await graph.store.until(State.READY)

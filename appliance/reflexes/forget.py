@@ -11,10 +11,11 @@ import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
-from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event, utc_now
+from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
 from agent.model.messages import Json
 from appliance.hearing.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.reflexes import ROOM
+from appliance.speaking.text import TEXT_SOURCES
 from appliance.state import State
 from memory.errors import MemoryFailure
 from memory.journal import ERASED, Stored
@@ -42,7 +43,7 @@ def _no_interruption(event_id: str) -> bool:
 
 @dataclass(slots=True)
 class Forgetting:
-    """Erases turns of the room, with all that came of them, as far as this machine knows."""
+    """Erases turns of the household, with all that came of them, as far as this machine knows."""
 
     state: State
     contexts: Contexts | None = None
@@ -57,28 +58,29 @@ class Forgetting:
     """Removes from the graph what was written because of an event; returns how many statements."""
     now: Callable[[], datetime] = utc_now
 
-    async def last(self, count: int = 1) -> str:
-        """Forget the newest turns; return the name of the sentence that tells how that went."""
-        return await self._forget((await self._heard())[-count:])
+    async def last(self, count: int = 1, *, typed: bool = False) -> str:
+        """Forget the newest turns; return the name of the sentence that tells how that went.
 
-    async def since(self, minutes: float) -> str:
-        """Forget what was heard within the last so many minutes."""
+        Those of the room, or with `typed` what was written to her too, in whatever session.
+        """
+        return await self._forget((await self._told(typed=typed))[-count:])
+
+    async def since(self, minutes: float, *, typed: bool = False) -> str:
+        """Forget what she was told within the last so many minutes."""
         start = self.now() - timedelta(minutes=minutes)
-        return await self._forget([event for event in await self._heard() if event.created_at >= start], start)
+        return await self._forget(
+            [event for event in await self._told(typed=typed) if event.created_at >= start], start
+        )
 
-    async def _heard(self) -> list[Event]:
-        """Return the room's spoken events that still have their words, oldest first."""
-        mailbox = self.state.mailbox
-        runs = await self.state.journal.entries(
-            topic="runs.new", session_id=ROOM, owner_key=HOUSEHOLD, newest=True, limit=MOST_EVENTS
-        )
-        names = dict.fromkeys(run.event_id for run in runs if run.body.get("source") == "mic")
+    async def _told(self, *, typed: bool) -> list[Event]:
+        """Return the household's spoken events, and typed ones, that still have their words, oldest first."""
+        mailbox, sources = self.state.mailbox, {"mic", *(TEXT_SOURCES if typed else ())}
+        runs = await self.state.journal.entries(topic="runs.new", owner_key=HOUSEHOLD, newest=True, limit=MOST_EVENTS)
+        names = dict.fromkeys(run.event_id for run in runs if run.body.get("source") in sources)
         filed = [found.event for name in names if (found := await mailbox.find(name))]
-        waiting = await mailbox.waiting(ASR_TRANSCRIPT, HOUSEHOLD)
-        return sorted(
-            {event.id: event for event in (*filed, *waiting) if event.content}.values(),
-            key=lambda event: event.created_at,
-        )
+        waiting = [event for kind in PERSON_TYPES for event in await mailbox.waiting(kind, HOUSEHOLD)]
+        told = {event.id: event for event in (*filed, *waiting) if event.content and event.source in sources}
+        return sorted(told.values(), key=lambda event: event.created_at)
 
     async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
         self._drop()
@@ -87,7 +89,7 @@ class Forgetting:
         if not events:
             return "nothing to forget"
         try:
-            await self._stop(events)
+            await self.stop(events)
             self._drop()  # what a reply that was under way has said since
             events = await self._with_predecessors(events)
             entries = await self._entries(events, start or events[0].created_at)
@@ -104,7 +106,7 @@ class Forgetting:
             drop()
         self.state.bus.recent.clear()
 
-    async def _stop(self, events: list[Event]) -> None:
+    async def stop(self, events: list[Event]) -> None:
         """End what the mind still does with them, or would; what it held of them is in the journal then."""
         mailbox = self.state.mailbox
         for event in events:
@@ -137,16 +139,20 @@ class Forgetting:
             return []
         first = min(entry.seq for entry in own)
         # Whatever epoch was opened since may have taken the words along; `leave_out` opens one that has not.
-        epochs = await journal.entries(topic=EPOCH, session_id=ROOM, owner_key=HOUSEHOLD, after=first - 1)
+        sessions = {event.session_id for event in events}
+        since = await journal.entries(topic=EPOCH, owner_key=HOUSEHOLD, after=first - 1)
+        epochs = [epoch for epoch in since if epoch.session_id in sessions]
         held_back = await journal.entries(topic=EARS_SUPPRESSED, after=first - 1)
         early = await journal.entries(topic=EARS_SUPPRESSED, newest=True, limit=MOST_EVENTS)
         near = [*held_back, *(entry for entry in early if entry.at >= start)]
         return [entry for entry in (*own, *epochs, *near) if ERASED not in entry.body]
 
     async def _erase(self, events: list[Event], entries: list[Stored]) -> None:
-        names = {event.id for event in events}
         if entries and self.contexts is not None:
-            await self.contexts.leave_out(events[-1], names, {event.content for event in events})
+            words = {event.content for event in events}
+            for last in {event.session_id: event for event in events}.values():
+                names = {event.id for event in events if event.session_id == last.session_id}
+                await self.contexts.leave_out(last, names, words)
         for event in events:
             await self.state.mailbox.erase(event.id)
         await self.state.journal.erase(*dict.fromkeys(entry.id for entry in entries))

@@ -87,7 +87,7 @@ class ReflexSide:
                 group.create_task(self.spotter.run(), name="reflexes: words spotted in sound")
 
     async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that says how that went."""
+        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that tells of it."""
         forgetting = self.forgetting
         done = await (forgetting.last(last, typed=True) if minutes is None else forgetting.since(minutes, typed=True))
         return sentence(done, self.voice.language)

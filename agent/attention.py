@@ -14,7 +14,7 @@ from memory.errors import MemoryFailure
 from memory.journal import Journal
 
 MOST_ARRIVALS: Final = 64
-"""Events that arrived and were not looked at yet; one more is only handled in its turn."""
+"""Capacity of `arrivals`: an event beyond it interrupts nothing, and is handled in its turn."""
 
 
 class Attention:
@@ -78,8 +78,8 @@ class Attention:
         if run is None:
             return
         if predecessor(event) == run.event.id and event.owner_key == run.event.owner_key:
-            is_mute = await self._is_mute(run)
-            if is_mute and run is self.run and not run.has_effect:
+            is_unheard = await self._is_unheard(run)
+            if is_unheard and run is self.run and not run.has_effect:
                 run.superseded_by = event.id
                 if run.stop.give("superseded"):
                     self.hush()
@@ -88,8 +88,8 @@ class Attention:
         if run.stop.reason is not None and run.kept_on:
             await self._words.fill(event)
 
-    async def _is_mute(self, run: Run) -> bool:
-        """Whether nothing was heard of this event yet; a filler is a sound too, but no answer to go on after."""
+    async def _is_unheard(self, run: Run) -> bool:
+        """Whether no answer to this event was heard yet; a filler is a sound, but no answer."""
         if run.is_resumed or run.hand.note:
             return False
         try:

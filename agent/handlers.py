@@ -42,7 +42,7 @@ class Request:
 
 
 class Inbox:
-    """The requests of one handler. Order: as delivered. Loss: none in silence; what has no room is answered FAILED."""
+    """The requests of one handler. Order: as delivered. Loss: none; what finds no room is answered FAILED at once."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -84,7 +84,7 @@ async def answered(handler: Handler, event: Event) -> Event:
     if not isinstance(answer, Event):
         return failed(event, f"the handler answered with {type(answer).__name__}, which is no Event")
     if answer.id == event.id and answer is not event:
-        return replace(answer, id=new_id(), parent_id=event.id)  # by its id the journal takes it for the request
+        return replace(answer, id=new_id(), parent_id=event.id)  # the journal knows an entry by its id
     return answer
 
 

@@ -20,10 +20,10 @@ MAX_ATTEMPTS: Final = 5
 """Deliveries of one event at which the process may die; after the last one it goes to the dead letter."""
 
 IDLE_PAUSE: Final = timedelta(seconds=60)
-"""An event suspended for quiet stays away so long, else an empty mailbox would hand it back at once, for ever."""
+"""How long an event suspended until an idle moment stays away: an idle mailbox would hand it back at once, for ever."""
 
 LEAST_PAUSE: Final = timedelta(seconds=1)
-"""Any suspended event stays away so long, also when the moment it asked for has passed."""
+"""How long any suspended event stays away at least, also when the moment it asked for has passed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ class Accumulator:
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""
-        for text in (self._raw_text.flush(), None):
-            if words := self._spoken(text):
+        for words in (self._spoken(self._raw_text.flush()), self._rest_of_spoken()):
+            if words:
                 yield TextDelta(words)
         for call in self._calls:
             yield from call.flush()
@@ -105,14 +105,17 @@ class Accumulator:
         """Whether a delta after the end only says once more what was said."""
         return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
 
-    def _spoken(self, text: str | None) -> str:
-        """Return what more of the raw text, or its end (None), adds to what is meant for others."""
-        if self._thinking is None:
-            words = text or ""
-        else:
-            words, thought = self._thinking.finish() if text is None else self._thinking.feed(text)
-            if thought:
-                self._text_fields.setdefault(INLINE, Growing()).add(thought)
+    def _spoken(self, raw: str) -> str:
+        """Return what more of the raw text adds to what is meant for others."""
+        return self._keep(*(self._thinking.feed(raw) if self._thinking else (raw, "")))
+
+    def _rest_of_spoken(self) -> str:
+        """Return what the end of the raw text adds to it: what may have become thinking, and did not."""
+        return self._keep(*(self._thinking.finish() if self._thinking else ("", "")))
+
+    def _keep(self, words: str, thought: str) -> str:
+        if thought:
+            self._text_fields.setdefault(INLINE, Growing()).add(thought)
         return self._text.add(words)
 
     def _feed_delta(self, delta: Mapping[str, Json]) -> Iterator[StreamItem]:

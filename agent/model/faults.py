@@ -1,4 +1,4 @@
-"""What a failed model call is called, and the one sentence with the mend that people read."""
+"""The errors of failed model calls: their kind, and the one sentence with the mend that people read."""
 
 import json
 
@@ -31,13 +31,13 @@ def refused(name: str, status: int, words: str, retry_after: str = "") -> ModelE
         return ModelUnavailable(f"{name} has no credit left{said}: add some, or use another model")
     if status == 429:
         wait = f"wait {retry_after} s" if retry_after.isdecimal() else "wait"
-        return _later(f"{name} takes no more requests now{said}: {wait}, or use another model", retry_after)
+        return _unavailable(f"{name} takes no more requests now{said}: {wait}, or use another model", retry_after)
     if status in {408, 409, 425} or status >= 500:
-        return _later(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
+        return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
     return ModelRefused(f"{name} rejects the request, HTTP {status}{said}: correct its parameters in the configuration")
 
 
-def _later(sentence: str, retry_after: str) -> ModelUnavailable:
+def _unavailable(sentence: str, retry_after: str) -> ModelUnavailable:
     error = ModelUnavailable(sentence)
     error.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
     return error

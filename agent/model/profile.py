@@ -42,7 +42,7 @@ class Profile:
     thinks_inline: bool = False
     """Whether the text may begin with <think>…</think>, which is neither spoken nor sent back."""
     replays_thinking: bool = False
-    """Send it back all the same."""
+    """Whether it is sent back all the same."""
     ids: re.Pattern[str] | None = None
     """What the id of a call must match; None is anything."""
     names: re.Pattern[str] = NAME
@@ -99,7 +99,7 @@ class Profile:
 
 
 def _complaint_of_blocks(blocks: Json) -> str:
-    """Thinking that is not signed is refused by who signs it."""
+    """Return what is wrong with blocks of thinking, "" when nothing: a provider that signs them wants its signature."""
     for block in blocks if isinstance(blocks, list) else ():
         signed = isinstance(block, dict) and (block.get("signature") or block.get("type") == "redacted_thinking")
         if not signed:

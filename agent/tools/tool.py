@@ -17,7 +17,7 @@ DEFAULT_TIMEOUT = 20.0
 """Seconds a tool may take before its observation is a time-out."""
 
 Effect: TypeAlias = Literal["pure", "reversible", "irreversible"]
-"""What breaking a call off leaves behind: nothing; nothing that lasts; or nobody knows, so that it keeps its time."""
+"""What a call that is broken off leaves behind: nothing; nothing that lasts; or nobody knows, and so it runs on."""
 
 MAX_OBSERVATION = 16_000
 """Characters of one observation; what is over is cut, and the cut is told."""

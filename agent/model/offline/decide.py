@@ -121,14 +121,14 @@ def _bare(words: str) -> str:
 def _unknown(scene: Scene, _: Meaning) -> str:
     abilities = phrase("abilities", scene.language)
     told = phrase("needs_model", scene.language, abilities=abilities)
-    if not _is_beginning("".join(scene.turn.replies[-1:]), told):
+    if not _is_beginning("".join(scene.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", scene.language)
     said_before = any(told in turn.replies for turn in scene.earlier)
     return phrase("needs_model_still", scene.language) if said_before else told
 
 
 def _is_beginning(part: str, whole: str) -> bool:
-    """Say whether a text is the beginning of another; not so when a model began to answer and broke off."""
+    """Say whether a text is the beginning of another, whatever its white space."""
     return "".join(whole.split()).startswith("".join(part.split()))
 
 

@@ -1,0 +1,254 @@
+"""A Debian booted for real: systemd as the first process of its own namespaces, with what nakari needs installed.
+
+The box has a loopback and no other network, and a sound card of software where one is given. What it writes stays in
+memory and is gone with it. Its tree is made once for each lock, beside `bare_debian`'s: Debian's packages, and in
+/opt/nakari the environment of an earlier nakari, so that `scripts/install` finds what an upgrade finds.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.service.bare_debian import ROOT, BareDebian, cached_tree, copy_registry_configuration
+
+SUITE = "bookworm"
+PACKAGES = "systemd systemd-sysv dbus libasound2-plugins python3 python3-venv libportaudio2 espeak-ng flite"
+BOOT_SECONDS = 30.0
+COMMAND_SECONDS = 60.0
+INSIDE = (
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME=/root",
+    "LANG=C.UTF-8",
+    "TERM=dumb",
+)
+NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup")
+
+BOOT = """
+tree=$1 writes=$2 program=$3 card=$4
+ip link set lo up
+mount -t tmpfs tmpfs "$writes"
+mkdir "$writes/upper" "$writes/work" "$writes/root"
+mount -t overlay -o "lowerdir=$tree,upperdir=$writes/upper,workdir=$writes/work" overlay "$writes/root"
+cd "$writes/root"
+mount -t proc proc proc
+mount -t sysfs -o ro sysfs sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mount -t tmpfs -o mode=755 tmpfs run
+mount -t tmpfs -o mode=1777 tmpfs tmp
+mount -t tmpfs -o mode=755 tmpfs dev
+for device in null zero full random urandom tty; do
+    touch dev/$device
+    mount --bind /dev/$device dev/$device
+done
+mkdir dev/pts dev/shm
+mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+mount -t tmpfs -o mode=1777 tmpfs dev/shm
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+mkdir -p srv/nakari srv/card .old
+mount --bind -o ro "$program" srv/nakari
+mount --bind "$card" srv/card
+hostname box
+pivot_root . .old
+umount -l /.old
+mount --make-rshared / # a unit's credentials want it
+exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
+    /lib/systemd/systemd --system --unit=multi-user.target --log-target=journal --show-status=no
+"""
+"""Run in new namespaces, which vanish with all their mounts and processes."""
+
+SOUND_BY_THE_CARD = """
+pcm.!default { type pulse server "unix:/srv/card/run/native" hint { show on description "the card" } }
+ctl.!default { type pulse server "unix:/srv/card/run/native" }
+"""
+
+
+TRY = """
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/lower /mnt/upper /mnt/work /mnt/root /mnt/groups
+mount -t overlay -o lowerdir=/mnt/lower,upperdir=/mnt/upper,workdir=/mnt/work overlay /mnt/root
+mount -t cgroup2 cgroup2 /mnt/groups
+"""
+
+
+class NotBooted(Exception):
+    """The box did not come up, or is off; what its console said is in the text."""
+
+
+@dataclass
+class Box:
+    """A running machine with nakari's source in /srv/nakari."""
+
+    outer: subprocess.Popen[bytes]
+    """`unshare`, whose only child is the machine's first process."""
+
+    def run(self, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command inside, as root, with `text` as its input."""
+        return subprocess.run(
+            [*self._enter(), "env", "-i", *INSIDE, *command],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+
+    def must(self, *command: str, text: str = "") -> str:
+        """Run a command that has to go well, and return what it printed."""
+        done = self.run(*command, text=text)
+        assert done.returncode == 0, f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        """Start a command inside and go on; what it says is dropped."""
+        entered = [*self._enter(), "env", "-i", *INSIDE, *command]
+        return subprocess.Popen(entered, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def write(self, file: str, text: str) -> None:
+        """Write a file inside, and the folders above it."""
+        self.must("sh", "-euc", 'mkdir -p "$(dirname "$1")" && cat >"$1"', "sh", file, text=text)
+
+    def show(self, name: str) -> str:
+        """Return what systemd knows of nakari.service under this name."""
+        return self.must("systemctl", "show", "nakari.service", "--value", f"--property={name}").strip()
+
+    def journal(self, *more: str) -> list[dict[str, str]]:
+        """Return what nakari.service, and systemd about it, wrote to the journal: fields by name, oldest first."""
+        lines = self.must("journalctl", "--unit=nakari.service", "--output=json", "--no-pager", *more).splitlines()
+        return [{name: str(value) for name, value in json.loads(line).items()} for line in lines]
+
+    def until(self, what: str, condition: Callable[[], bool], seconds: float) -> None:
+        """Wait for something inside to be true; fails with the end of the journal when it is not within `seconds`."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                said = "\n".join(line["MESSAGE"] for line in self.journal("--lines=40"))
+                raise AssertionError(f"{what}: not within {seconds} s\n{said}")
+
+    def pull_the_plug(self) -> None:
+        """End the machine: its first process takes all others with it, and `unshare` ends after that."""
+        with suppress(NotBooted, ProcessLookupError):
+            os.kill(self._first_process(), signal.SIGKILL)
+        self.outer.wait(COMMAND_SECONDS)
+
+    def _enter(self) -> list[str]:
+        return ["nsenter", "--target", str(self._first_process()), *NAMESPACES, "--"]
+
+    def _first_process(self) -> int:
+        try:
+            children = Path(f"/proc/{self.outer.pid}/task/{self.outer.pid}/children").read_text(encoding="ascii")
+            return int(children.split()[0])
+        except (OSError, IndexError) as error:
+            raise NotBooted("the box is off") from error
+
+
+def cannot_boot() -> str | None:
+    """Return why no box can be booted on this machine, though it has namespaces; None when one can."""
+    try:
+        with own_cgroup(f"nakari-try-{os.getpid()}"):
+            tried = ["unshare", *NAMESPACES, "--fork", "sh", "-euc", TRY]
+            done = subprocess.run(tried, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"no control group can be made here: {error.strerror}"
+    return f"this machine forbids the mounts of a box: {done.stderr.strip()}" if done.returncode else None
+
+
+@contextmanager
+def booted(card: Path) -> Iterator[Box]:
+    """Boot a box with this folder of a `VirtualSound` as its sound card; it is off at the end. Raises `NotBooted`."""
+    tree = tree_of_this_lock()
+    with tempfile.TemporaryDirectory(prefix="nakari-box-") as folder, own_cgroup(Path(folder).name) as cgroup:
+        console = Path(folder) / "console"
+        writes = Path(folder) / "writes"
+        writes.mkdir()
+        boot = ["sh", "-euc", BOOT, "sh", str(tree), str(writes), str(ROOT), str(card)]
+        joined = ["sh", "-euc", 'echo $$ >"$0/init/cgroup.procs"; exec "$@"', str(cgroup)]
+        command = [*joined, "unshare", *NAMESPACES, "--fork", "--kill-child=KILL", "--propagation", "private", *boot]
+        with (
+            console.open("wb") as written,
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT) as outer,
+        ):
+            box = Box(outer)
+            try:
+                _wait_for_boot(box, console)
+                box.write("/etc/asound.conf", SOUND_BY_THE_CARD)
+                yield box
+            finally:
+                box.pull_the_plug()
+
+
+def _wait_for_boot(box: Box, console: Path) -> None:
+    deadline = time.monotonic() + BOOT_SECONDS
+    while time.monotonic() < deadline and box.outer.poll() is None:
+        try:
+            state = box.run("systemctl", "is-system-running").stdout.strip()
+        except NotBooted:
+            continue
+        if state in {"running", "degraded"}:
+            return
+    raise NotBooted(f"no systemd within {BOOT_SECONDS} s: {console.read_text(encoding='utf-8', errors='replace')}")
+
+
+@contextmanager
+def own_cgroup(name: str) -> Iterator[Path]:
+    """Give a control group that becomes the root of the box's."""
+    top = Path("/sys/fs/cgroup")
+    group = (top / "unified" if (top / "unified").is_dir() else top) / name
+    (group / "init").mkdir(parents=True)
+    try:
+        yield group
+    finally:
+        for folder, _, _ in os.walk(group, topdown=False):
+            Path(folder).rmdir()
+
+
+def tree_of_this_lock() -> Path:
+    """Return a tree with Debian's packages and the environment of this lock, made at the first call and kept.
+
+    One of an earlier lock is brought up to this one, as an upgrade would.
+    """
+    made_from = [*sorted((ROOT / "requirements").glob("*.txt")), ROOT / "pyproject.toml", ROOT / "scripts/setup"]
+    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in made_from) + PACKAGES.encode()).hexdigest()
+    bare = cached_tree(SUITE)
+    tree = bare.with_name(f"{SUITE}-service-{digest[:12]}")
+    unfinished = bare.with_name(f"{SUITE}-service-unfinished")
+    with bare.with_name(f"{SUITE}-service.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not tree.exists():
+            earlier = next(bare.parent.glob(f"{SUITE}-service-*/"), None)
+            if earlier is None:
+                copy = bare.with_name(f"{SUITE}.copy")
+                shutil.rmtree(copy, ignore_errors=True)
+                subprocess.run(["cp", "--archive", "--reflink=auto", bare, copy], check=True)
+                copy.rename(unfinished)
+            elif earlier != unfinished:
+                earlier.rename(unfinished)
+            _furnish(unfinished)
+            unfinished.rename(tree)
+    return tree
+
+
+def _furnish(tree: Path) -> None:
+    """Install Debian's packages, and an environment in /opt/nakari as `scripts/install` makes it."""
+    copy_registry_configuration(tree, SUITE)
+    debian = BareDebian(tree)
+    debian.must(
+        "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && "
+        f"apt-get install -qq -y --no-install-recommends {PACKAGES} >/dev/null && apt-get clean"
+    )
+    home = tree / "opt/nakari"
+    for name in ("appliance", "agent", "audio", "memory", "requirements", "scripts"):
+        shutil.copytree(ROOT / name, home / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy2(ROOT / name, home)
+    debian.must("/opt/nakari/scripts/setup")

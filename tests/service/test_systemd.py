@@ -1,0 +1,228 @@
+"""The box as its owner meets it: installed under a real systemd, started, asked, spoken to, killed, frozen, stopped."""
+
+import json
+import re
+import shutil
+import time
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from appliance.exits import Exit
+from tests.room.virtual_sound import VirtualSound, virtual_sound
+from tests.service.process import HOUSEHOLD, speak
+from tests.service.real_systemd import Box, booted, cannot_boot
+
+pytestmark = [
+    pytest.mark.systemd,
+    pytest.mark.debian,
+    pytest.mark.sound,
+    pytest.mark.timeout(1200),
+]
+
+UP_SECONDS = 60.0
+STOP_SECONDS = 20.0
+"""TimeoutStopSec of the unit."""
+MUTE_PORT = 4321
+CONFIGURATION = f"""
+[ears]
+download = false      # what this box can reach is its own loopback
+zeros_are_dead = 0    # the card of software is that silent
+
+[model]
+provider = "offline"
+
+[models.never]
+provider = "openai"
+base_url = "http://127.0.0.1:{MUTE_PORT}/v1"
+name = "m"
+"""
+NEVER_ANSWERS = f"import socket, signal; s = socket.create_server(('127.0.0.1', {MUTE_PORT})); signal.pause()"
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[VirtualSound]:
+    with virtual_sound() as card:
+        for folder in (card.folder, card.folder / "run"):
+            folder.chmod(0o755)  # the service is another user
+        yield card
+
+
+@pytest.fixture(scope="module")
+def box(card: VirtualSound) -> Iterator[Box]:
+    """A box on which an owner put a configuration and a Whisper model, then typed `scripts/install`."""
+    if reason := cannot_boot():
+        pytest.skip(reason)
+    with booted(card.folder) as box:
+        box.write("/etc/nakari/nakari.toml", CONFIGURATION)
+        shutil.copytree(HOUSEHOLD, card.folder / "household")
+        box.must("mkdir", "-p", "/var/lib/nakari/models")
+        box.must("cp", "-r", "/srv/card/household", "/var/lib/nakari/models/household")
+        box.must("/srv/nakari/scripts/install")
+        yield box
+
+
+@pytest.fixture(autouse=True)
+def running(box: Box) -> None:
+    """Each story begins with the service up, whatever the one before did to it."""
+    box.run("systemctl", "reset-failed", "nakari.service")
+    box.must("systemctl", "start", "nakari.service")
+
+
+def status_of(box: Box) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = json.loads(box.must("nakari", "status", "--json"))
+    return found
+
+
+def lines_of(box: Box) -> list[dict[str, str]]:
+    """The lines of the program itself in the journal, oldest first."""
+    return [line for line in box.journal() if line.get("SYSLOG_IDENTIFIER") == "nakari"]
+
+
+def logged(box: Box) -> list[str]:
+    """What it logged, by the names of the events."""
+    return [json.loads(line["MESSAGE"])["event"] for line in lines_of(box)]
+
+
+def events_of(box: Box, state: str) -> list[str]:
+    found = json.loads(box.must("nakari", "mailbox", "--state", state, "--json"))
+    return [event["content"] for event in found["events"]]
+
+
+def loud_seconds(recording: Path) -> float:
+    """Return how long a WAV of 16 kHz is louder than -40 dB, in blocks of 20 ms."""
+    with wave.open(str(recording)) as opened:
+        samples = np.frombuffer(opened.readframes(opened.getnframes()), np.int16).astype(np.float64)
+    blocks = samples[: len(samples) // 320 * 320].reshape(-1, 320)
+    return float((np.sqrt((blocks**2).mean(axis=1)) > 328).sum()) / 50
+
+
+@pytest.mark.shows("H2", "F32", "H6")
+def test_it_is_ready_and_systemctl_says_what_it_does(box: Box) -> None:
+    assert box.show("ActiveState") == "active"
+    assert box.show("UnitFileState") == "enabled", "it comes up at boot"
+    assert "listening" in box.must("systemctl", "status", "nakari")
+    owner = box.must("stat", "--format=%U", f"/proc/{box.show('MainPID')}").strip()
+    assert owner not in {"root", "nobody"}
+
+
+@pytest.mark.shows("H3")
+def test_it_is_closed_for_all_but_what_it_needs(box: Box) -> None:
+    said = box.must("systemd-analyze", "security", "--no-pager", "nakari.service")
+    exposure = re.search(r"Overall exposure level for nakari.service: ([0-9.]+)", said)
+    assert exposure
+    assert float(exposure[1]) <= 2.0
+
+
+@pytest.mark.shows("H2", "A10")
+def test_its_owner_asks_in_writing(box: Box) -> None:
+    assert re.search(r"It is \d+", box.must("nakari", "ask", "what time is it"))
+    refused = box.run("setpriv", "--reuid=1234", "--clear-groups", "nakari", "ask", "what time is it")
+    assert (refused.returncode, refused.stdout) == (Exit.UNAVAILABLE, "")
+    assert refused.stderr.endswith("belongs to another user; run this as that user, or with sudo\n")
+
+
+@pytest.mark.shows("H3", "G18")
+def test_it_hears_and_answers_aloud(box: Box, card: VirtualSound, tmp_path: Path) -> None:
+    box.until("a Whisper listens", lambda: "household" in str(status_of(box)["ears"]), UP_SECONDS)
+    question = speak("What time is it?", tmp_path / "question.wav")
+    before = logged(box).count("run_finished")
+    with card.recording(tmp_path / "answer.wav"):
+        card.say(question)
+        box.until("its answer", lambda: logged(box).count("run_finished") > before, UP_SECONDS)
+    assert loud_seconds(tmp_path / "answer.wav") > 0.5
+
+
+@pytest.mark.shows("H3", "C2")
+def test_its_memory_is_written_read_and_there_after_an_upgrade(box: Box) -> None:
+    box.must("nakari", "memory", "write", "CREATE (:Ship {name: 'Argo'})")
+    box.must("/srv/nakari/scripts/install")
+    assert "Argo" in box.must("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
+
+
+@pytest.mark.shows("H4")
+def test_the_journal_has_its_lines_and_no_word_of_a_person(box: Box) -> None:
+    box.must("nakari", "ask", "remember that the blue parcel is for Zacharias")
+    lines = lines_of(box)
+    assert [line["MESSAGE"] for line in lines if not line["MESSAGE"].startswith('{"')] == []
+    assert all({"event", "level", "timestamp"} <= json.loads(line["MESSAGE"]).keys() for line in lines)
+    assert {line["PRIORITY"] for line in lines} >= {"6"}
+    assert "service_started" in logged(box)
+    assert not re.search("parcel|Zacharias", str([json.loads(line["MESSAGE"]) for line in lines]))
+
+
+@pytest.mark.shows("H2", "B10")
+def test_killed_it_comes_back_and_answers_what_it_was_asked(box: Box) -> None:
+    box.must("systemd-run", "--quiet", "--unit=never", "python3", "-c", NEVER_ANSWERS)
+    box.must("nakari", "model", "use", "never")
+    before, restarts = box.show("MainPID"), int(box.show("NRestarts"))
+    asked = "what day is it today"
+    with box.start("nakari", "ask", asked) as asking:
+        box.until("it thinks", lambda: asked in events_of(box, "in_hand"), UP_SECONDS)
+        box.must("systemctl", "kill", "--kill-whom=main", "--signal=KILL", "nakari.service")
+        assert asking.wait(UP_SECONDS) == Exit.UNAVAILABLE
+    box.must("systemctl", "stop", "never.service")
+    box.until("systemd starts it again", lambda: int(box.show("NRestarts")) == restarts + 1, UP_SECONDS)
+    box.until("it is up", lambda: box.show("ActiveState") == "active", UP_SECONDS)
+    box.until("the answer", lambda: asked in events_of(box, "completed"), UP_SECONDS)
+    assert box.show("MainPID") != before
+    box.must("nakari", "model", "use", "offline")
+
+
+@pytest.mark.shows("H2")
+def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(box: Box) -> None:
+    box.write("/run/systemd/system/nakari.service.d/soon.conf", "[Service]\nWatchdogSec=6\nTimeoutAbortSec=1\n")
+    box.must("systemctl", "daemon-reload")
+    box.must("systemctl", "restart", "nakari.service")
+    before = box.show("MainPID")
+    box.must("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "nakari.service")
+    box.until("the watchdog bites", lambda: box.show("MainPID") not in {before, "0"}, UP_SECONDS)
+    box.until("it is up", lambda: box.show("ActiveState") == "active", UP_SECONDS)
+    assert any("Watchdog timeout" in line["MESSAGE"] for line in box.journal())
+    box.must("rm", "-r", "/run/systemd/system/nakari.service.d")
+    box.must("systemctl", "daemon-reload")
+
+
+@pytest.mark.shows("H2")
+def test_a_wrong_configuration_is_one_sentence_and_no_loop(box: Box) -> None:
+    box.must("systemctl", "stop", "nakari.service")
+    seen = len(lines_of(box))
+    box.write("/etc/nakari/nakari.toml", "[ears]\nmodle = 'small'\n")
+    try:
+        assert box.run("systemctl", "start", "nakari.service").returncode != 0
+        assert (box.show("ActiveState"), box.show("ExecMainStatus")) == ("failed", str(Exit.CONFIG.value))
+        assert box.show("NRestarts") == "0"
+        (said,) = [line["MESSAGE"] for line in lines_of(box)[seen:]]
+        assert said.startswith("nakari: /etc/nakari/nakari.toml")
+        assert said.endswith("did you mean model?")
+    finally:
+        box.write("/etc/nakari/nakari.toml", CONFIGURATION)
+
+
+@pytest.mark.shows("H2", "F32")
+def test_it_stops_in_time_and_root_looks_after_it_meanwhile(box: Box) -> None:
+    box.must("nakari", "memory", "write", "CREATE (:Star {name: 'Vega'})")
+    began = time.monotonic()
+    box.must("systemctl", "stop", "nakari.service")
+    assert time.monotonic() - began < STOP_SECONDS
+    assert box.show("Result") == "success"
+    assert "Vega" in box.must("nakari", "memory", "query", "MATCH (s:Star) RETURN s.name"), "the state of the service"
+    box.must("nakari", "memory", "snapshot")
+    box.must("systemctl", "start", "nakari.service")
+    box.must("nakari", "memory", "write", "CREATE (:Star {name: 'Mira'})")
+    assert "Vega" in box.must("nakari", "memory", "query", "MATCH (s:Star) RETURN s.name"), "what root wrote is its own"
+
+
+@pytest.mark.shows("H8")
+def test_uninstalled_it_leaves_what_it_is_until_that_is_asked_for_too(box: Box) -> None:
+    box.must("/srv/nakari/scripts/uninstall")
+    assert box.run("systemctl", "cat", "nakari.service").returncode != 0
+    assert box.run("nakari", "version").returncode == 127
+    box.must("ls", "/var/lib/nakari/nakari.db", "/etc/nakari/nakari.toml")
+    assert box.run("ls", "/opt/nakari").returncode != 0
+    box.must("/srv/nakari/scripts/uninstall", "--purge")
+    gone = ("/var/lib/nakari", "/var/lib/private/nakari", "/etc/nakari")
+    assert box.run("ls", "--directory", *gone).stdout == ""

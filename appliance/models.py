@@ -12,8 +12,8 @@ from agent.model.probe import find_local_server
 from agent.model.profile import profile_for
 from appliance.config import Config
 from appliance.errors import ConfigError
-from appliance.settings import NamedModel
-from appliance.settings_file import listed
+from appliance.settings.models import NamedModel
+from appliance.settings.values import listed
 
 log = structlog.get_logger()
 
@@ -69,7 +69,10 @@ async def choose_models(config: Config) -> Chain:
     guarded = [Guarded(alias, named[alias], prices_of(config.models[alias])) for alias in order]
     if chosen is not None:
         guarded.insert(0, Guarded(CONFIGURED, chosen, prices_of(config.model)))
-    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), chosen=config.model.use)
+    # A model of the catalog that is neither to be used nor to fall back on is asked by nobody.
+    nobody = config.model.provider == "offline" or (chosen is None and not asked)
+    first = config.model.use or (OFFLINE if nobody else "")
+    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), chosen=first)
     log.info("model_chosen", model=chain.first.name)
     return chain
 

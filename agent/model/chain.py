@@ -204,6 +204,8 @@ class Chain(Sequence[ChatModel]):
 
     def _order(self) -> list[Guarded]:
         first, last = self.first, self.models[-1]
+        if first is last:  # it never fails: nobody else is asked, and nothing leaves the house
+            return [last]
         behind = [each for each in self.models[:-1] if each is not first and each.alias in self.fallbacks]
         awake = [each for each in (first, *behind) if not each.breaker.rest and each is not last]
         return [*awake, last]

@@ -54,6 +54,28 @@ async def test_the_offline_model_stands_behind_every_choice(tmp_path: Path) -> N
     assert await chosen(anthropic) == [USUAL_MODELS["ANTHROPIC_API_KEY"], "offline"]
 
 
+CATALOG = '[models.cloud]\nprovider = "openai"\nbase_url = "https://models.example/v1"\nname = "m"\n'
+
+
+@pytest.mark.shows("F2", "V30")
+@pytest.mark.parametrize(
+    ("model", "first"),
+    [
+        ('provider = "offline"', "offline"),
+        ('provider = "offline"\nfallbacks = "cloud"', "offline"),
+        ('provider = "offline"\nuse = "cloud"', "models.example/m"),
+        ('provider = "auto"', "offline"),
+        ('provider = "auto"\nfallbacks = "cloud"', "models.example/m"),
+    ],
+)
+async def test_nothing_is_said_to_a_model_of_the_catalog_that_nobody_chose(
+    tmp_path: Path, model: str, first: str
+) -> None:
+    file = tmp_path / "nakari.toml"
+    file.write_text(f"[model]\n{model}\n{CATALOG}")
+    assert (await chosen(load(file, {"HOME": str(tmp_path)})))[0] == first
+
+
 @pytest.mark.parametrize("model", [{"provider": "openai", "name": "m"}, {"provider": "litellm"}])
 async def test_a_choice_that_lacks_something_is_a_sentence(tmp_path: Path, model: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="needs"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from appliance.errors import ConfigError
-from appliance.settings import Settings
+from appliance.settings.sections import Settings
 
 SYSTEM_FILE = Path("/etc/nakari/nakari.toml")
 SYSTEM_SOCKET = Path("/run/nakari/nakari.sock")
@@ -111,7 +111,7 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
     file = _file(path, environ)
     settings = Settings()
     if file:
-        from appliance.settings_file import read_settings
+        from appliance.settings.file import read_settings
 
         settings = read_settings(file)
     state = _state_folder(settings, environ)

@@ -2,7 +2,7 @@
 
 from agent.tools.mcp.server import Server
 from appliance.config import Config
-from appliance.settings_mcp import McpServer
+from appliance.settings.mcp import McpServer
 
 
 def servers_of(config: Config) -> list[Server]:

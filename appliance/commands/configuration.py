@@ -17,7 +17,7 @@ def config() -> None:
 def show(invocation: Invocation) -> Exit:
     """Print what is used: every value with its meaning, secrets by name only."""
     found = configured(invocation)
-    from appliance.settings_file import show as as_toml
+    from appliance.settings.file import show as as_toml
 
     click.echo(f"# read from {found.file}" if found.file else "# there is no configuration file; all is default")
     click.echo(f"# state folder {found.state_folder}, socket {found.socket}")
@@ -29,7 +29,7 @@ def show(invocation: Invocation) -> Exit:
 @config.command()
 def default() -> Exit:
     """Print the default file, commented, to start from."""
-    from appliance.settings_file import default_toml
+    from appliance.settings.file import default_toml
 
     click.echo(default_toml(), nl=False)
     return Exit.OK

@@ -10,7 +10,7 @@ from typing import Final
 from appliance.config import Config, load
 from appliance.hearing.recognizers import choose_recognizer
 from appliance.logs.configure import configure
-from appliance.settings import EarsSettings
+from appliance.settings.sections import EarsSettings
 from audio.errors import AudioError
 from audio.recognizer.speed import sample_utterance
 

@@ -18,7 +18,7 @@ from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
 from appliance.ringing.ringer import Ringer
-from appliance.settings_file import listed
+from appliance.settings.values import listed
 from appliance.state import State
 from audio.attention import Attention
 from audio.interfaces import AudioSource, Player

@@ -7,7 +7,7 @@ import pytest
 
 from appliance.about import about
 from appliance.config import Config, load
-from appliance.settings import MemorySettings, MindSettings, VoiceSettings
+from appliance.settings.sections import MemorySettings, MindSettings, VoiceSettings
 
 
 def config(folder: Path) -> Config:

@@ -10,8 +10,8 @@ import pytest
 
 from appliance.cli import INTERRUPTED, NOBODY_READS
 from appliance.exits import Exit
-from appliance.settings import Settings
-from appliance.settings_file import SettingsText
+from appliance.settings.file import SettingsText
+from appliance.settings.sections import Settings
 from appliance.version import version
 from tests.appliance.command import environment, nakari
 

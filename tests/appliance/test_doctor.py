@@ -17,7 +17,8 @@ from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.machine import BUILT, has_default_route, judge_clock, judge_space, leaves_the_house, missing_of
 from appliance.errors import ConfigError
 from appliance.sentence_model import NAME, network
-from appliance.settings import EarsSettings, MemorySettings, ModelSettings, VoiceSettings
+from appliance.settings.models import ModelSettings
+from appliance.settings.sections import EarsSettings, MemorySettings, VoiceSettings
 from tests.appliance.command import ROOT, nakari
 from tests.memory.onnx_model import write_model
 

@@ -14,7 +14,7 @@ from appliance.config import Config, load
 from appliance.doctor import memory as checks_memory
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_through
-from appliance.settings import MemorySettings
+from appliance.settings.sections import MemorySettings
 from appliance.state import open_state
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph

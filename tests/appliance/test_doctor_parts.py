@@ -13,7 +13,8 @@ from appliance.config import Config, Secret, load
 from appliance.doctor import parts as checks_parts
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.parts import judge_models
-from appliance.settings import MemorySettings, ModelSettings
+from appliance.settings.models import ModelSettings
+from appliance.settings.sections import MemorySettings
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.memory.onnx_model import write_model
 

@@ -20,7 +20,7 @@ from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.sound import judge_devices, judge_level, judge_speed
 from appliance.doctor.sound_devices import SoundDevices
 from appliance.doctor.sound_level import SETTLING, level_of, listen
-from appliance.settings import EarsSettings
+from appliance.settings.sections import EarsSettings
 from audio.capture import InputFormat, LiveMicrophone, Taker
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from tests.appliance.command import ROOT, environment, nakari

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from appliance.config import Config, Secret, Supervisor, load
 from appliance.errors import ConfigError
 from appliance.logs import configure as logs
-from appliance.settings import LogSettings
+from appliance.settings.sections import LogSettings
 
 SECRET = "hunter22-very-private"
 SPOKEN = "my daughter is ill"

@@ -19,7 +19,7 @@ from appliance.exits import Exit
 from appliance.logs import configure as logs
 from appliance.logs.show import in_short, moment
 from appliance.logs.sources import Logged, Wanted, from_file, journal_line
-from appliance.settings import LogSettings
+from appliance.settings.sections import LogSettings
 from tests.appliance.command import nakari, started
 from tests.appliance.journalctl_program import asked, entry, install
 

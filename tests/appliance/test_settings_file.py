@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from appliance.errors import ConfigError
 from appliance.exits import Exit
-from appliance.settings import EarsSettings, Settings, VoiceSettings
-from appliance.settings_file import (
+from appliance.settings.file import (
     SECTIONS,
     SettingsText,
     default_toml,
@@ -20,8 +19,9 @@ from appliance.settings_file import (
     read_settings,
     settings_of,
     show,
-    toml_value,
 )
+from appliance.settings.sections import EarsSettings, Settings, VoiceSettings
+from appliance.settings.values import toml_value
 
 
 def parse(text: str) -> Settings:

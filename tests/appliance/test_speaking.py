@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from agent.replies import Reply
 from appliance.config import Config, load
-from appliance.settings import VoiceSettings
+from appliance.settings.sections import VoiceSettings
 from appliance.speaking.mouth import choose_voice
 from tests.appliance.test_voice import EVENT, FIRST, a_room
 from tests.audio.edge_server import Fault, edge_server, spoken

@@ -12,8 +12,8 @@ from appliance.config import Config, load
 from appliance.doctor.examine import Verdict
 from appliance.doctor.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
-from appliance.settings_file import SettingsText, default_toml, show
-from appliance.settings_mcp import McpServer
+from appliance.settings.file import SettingsText, default_toml, show
+from appliance.settings.mcp import McpServer
 from appliance.tool_servers import servers_of, unset_secrets
 from tests.agent.mcp_house import a_tool, bare
 from tests.processes import ROOT

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-from appliance.meaning import Meaning as Meaning
-from appliance.settings_mcp import McpServer as McpServer
-from appliance.settings_models import ModelSettings as ModelSettings
-from appliance.settings_models import NamedModel as NamedModel
+from appliance.settings.mcp import McpServer
+from appliance.settings.meaning import Meaning
+from appliance.settings.models import ModelSettings, NamedModel
 
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from annotated_types import Ge, Le
 
-from appliance.meaning import Meaning
+from appliance.settings.meaning import Meaning
 
 MOST_CHARACTERS: Final = 24
 """Of a server's name, which begins the name of each of its tools; those have 64."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-from appliance.meaning import Meaning
+from appliance.settings.meaning import Meaning
 
 
 @dataclass(frozen=True, slots=True)

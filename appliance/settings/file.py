@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from appliance.errors import ConfigError
-from appliance.settings import Meaning, NamedModel, Settings
-from appliance.settings_mcp import MOST_CHARACTERS, McpServer, wrong_server
-from appliance.settings_values import listed as listed
-from appliance.settings_values import shown, toml_value, wrong_meaning
+from appliance.settings.mcp import MOST_CHARACTERS, McpServer, wrong_server
+from appliance.settings.meaning import Meaning
+from appliance.settings.models import NamedModel
+from appliance.settings.sections import Settings
+from appliance.settings.values import listed, shown, toml_value, wrong_meaning
 
 CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer}
 """The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""

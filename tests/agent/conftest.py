@@ -1,4 +1,4 @@
-"""What tests of the mind share: each kind of mailbox on a clock of its own, and a talk with the offline model."""
+"""What tests of the mind share: folders in memory, each kind of mailbox, and a talk with the offline model."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,6 +7,9 @@ import pytest
 
 from tests.agent.mailboxes import KINDS, Rig
 from tests.agent.offline_talk import OFFLINE, Talk
+from tests.in_memory import tmp_path
+
+__all__ = ["rig", "talk", "tmp_path"]
 
 
 @pytest.fixture(params=KINDS)

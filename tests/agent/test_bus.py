@@ -39,11 +39,11 @@ async def test_an_observer_sees_each_envelope_it_asked_for_unchanged_and_in_orde
     bus = Bus(keeper)
     everything, nodes, exact = bus.observe("*"), bus.observe("node.*"), bus.observe("ui.events")
     published = [*numbered(1, 2), *numbered(3, topic="ui.events"), *numbered(4)]
-    before = [hash(dataclasses.astuple(e)[:2]) for e in published]
+    before = repr(published)
     await bus.publish(*published[:2])
     await bus.publish(*published[2:])
     assert keeper.kept == published
-    assert [hash(dataclasses.astuple(e)[:2]) for e in published] == before
+    assert repr(published) == before
     for observer, wanted in ((everything, published), (nodes, [*published[:2], published[3]]), (exact, [published[2]])):
         stream = aiter(observer)
         assert [await anext(stream) for _ in wanted] == wanted
@@ -188,4 +188,4 @@ async def test_the_bus_keeps_the_last_hundred_envelopes_and_nothing_else() -> No
 @pytest.mark.shows("E18")
 def test_every_envelope_says_whose_session_it_is() -> None:
     assert Event(type="x").session_id == "room"
-    assert "session_id" in {field.name for field in dataclasses.fields(Event)}
+    assert Event(type="x", session_id="desk").session_id == "desk"

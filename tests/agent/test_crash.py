@@ -7,12 +7,10 @@ import pytest
 
 from agent.context.epoch import Prefix
 from agent.event import SELF_CREATED, Event
-from agent.loop import SENTENCE_STARTED
 from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
-from agent.record import step
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
 from tests.agent.mind import TestMind, a_mind, spoken
@@ -20,12 +18,6 @@ from tests.fakes import ScriptedModel, calls
 
 COUNT = ("reply", '{"text": "Number one is here. Number two is here. Number three is here."}')
 DONE = ("complete_event", '{"summary": "counted"}')
-
-
-async def committed(mind: TestMind, event: Event, *sentences: str) -> None:
-    """What the mouth does before the first sample of a sentence."""
-    for sentence in sentences:
-        await mind.mind.bus.publish(step(SENTENCE_STARTED, event, "", {}, sentence))
 
 
 async def die_speaking(mind: TestMind, event: Event, *sentences: str) -> None:
@@ -37,7 +29,7 @@ async def die_speaking(mind: TestMind, event: Event, *sentences: str) -> None:
         life = group.create_task(mind.loop.handle(hand))
         async with asyncio.timeout(5):
             await mind.outlet.sentence_said.wait()
-        await committed(mind, event, *sentences)
+        await mind.committed(event, *sentences)
         life.cancel()
 
 
@@ -65,7 +57,7 @@ async def test_what_was_journaled_whole_is_spoken_on_without_the_model(
         async with asyncio.timeout(5), asyncio.TaskGroup() as group:
             life = group.create_task(mind.loop.handle(hand))
             await anext(aiter(seen))
-            await committed(mind, event, "Number one is here.")
+            await mind.committed(event, "Number one is here.")
             life.cancel()
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle_next()
@@ -204,7 +196,7 @@ async def test_a_full_disk_at_any_step_costs_a_try_and_nothing_else(tmp_path: Pa
         with pytest.raises(StateUnusable):
             await mind.loop.handle(hand)
         for sentence in list(mind.outlet.said):
-            await committed(mind, event, sentence)
+            await mind.committed(event, sentence)
         await mind.handle_next()
         assert await mind.state_of(event) == "completed"
         assert mind.outlet.said == ["Number one is here.", "Number two is here.", "Number three is here."]

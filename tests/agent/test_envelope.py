@@ -1,3 +1,5 @@
+"""An event as one line of JSON: loss-free, whatever characters it holds, and its moments sort as texts."""
+
 import json
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -17,8 +17,7 @@ from agent.event import Event
 from agent.mailbox import InHand
 from memory.errors import StateUnusable
 from tests.agent.chaos import ENDED, Chaos, chaos
-
-IN_MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
+from tests.in_memory import IN_MEMORY
 
 EXAMPLES: Final = 12
 

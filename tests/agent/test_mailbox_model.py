@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from agent.event import Event
 from agent.mailbox import MAX_ATTEMPTS, PERSON, InHand, Wake
 from tests.agent.mailboxes import KINDS, NothingDue, Rig
-
-IN_MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""What lasts is not asked here (test_mailbox_crash does): without a disk there is time for more sequences."""
+from tests.in_memory import IN_MEMORY
 
 PAUSES: Final = {"time": 1.0, "event": 1.0, "idle": 60.0}
 """Seconds an event stays away at least, by kind of wake."""

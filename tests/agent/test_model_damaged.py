@@ -85,7 +85,7 @@ async def answered(connect: Callable[[str], Adapter], damaged: Damaged) -> list[
 
 
 @pytest.mark.parametrize("damaged", [*CALLS, ARGUMENTS_AS_OBJECT, *TEXTS], ids=id_of)
-async def test_what_the_model_meant_comes_of_it(
+async def test_a_damaged_stream_gives_what_the_model_meant(
     connect: Callable[[str], Adapter], request: pytest.FixtureRequest, damaged: Damaged
 ) -> None:
     items = await answered(connect, damaged)
@@ -103,7 +103,9 @@ async def test_what_the_model_meant_comes_of_it(
 
 
 @pytest.mark.parametrize("damaged", OBSERVED, ids=id_of)
-async def test_or_one_observation_that_says_what_to_do(connect: Callable[[str], Adapter], damaged: Damaged) -> None:
+async def test_a_call_that_cannot_be_mended_gets_one_observation_that_says_what_to_do(
+    connect: Callable[[str], Adapter], damaged: Damaged
+) -> None:
     last = (await answered(connect, damaged))[-1]
     assert isinstance(last, Answer)
     assert tuple((made.name, made.arguments) for made in last.message.tool_calls) == damaged.calls
@@ -114,7 +116,9 @@ async def test_or_one_observation_that_says_what_to_do(connect: Callable[[str], 
 
 
 @pytest.mark.parametrize("damaged", BROKEN, ids=id_of)
-async def test_or_one_sentence(connect: Callable[[str], Adapter], damaged: Damaged) -> None:
+async def test_a_stream_without_sense_breaks_with_one_sentence(
+    connect: Callable[[str], Adapter], damaged: Damaged
+) -> None:
     with pytest.raises(ModelError) as raised:
         await answered(connect, damaged)
     sentence = str(raised.value)

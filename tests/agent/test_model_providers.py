@@ -34,9 +34,9 @@ TOOLS = [
 PATIENCE = Patience(first=30.0)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def collected() -> Iterator[None]:
-    """Let what litellm leaves behind be collected here, where it is known."""
+    """Let what litellm leaves behind be collected before other tests: its warnings are let pass here alone."""
     yield
     gc.collect()
 

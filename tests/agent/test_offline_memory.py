@@ -8,7 +8,7 @@ INTERRUPTED = "unknown: the machine stopped before this call had a result; look 
 
 
 @pytest.mark.shows("V30")
-async def test_remembering(talk: Talk) -> None:
+async def test_what_is_to_be_remembered_is_left_as_a_task_for_herself(talk: Talk) -> None:
     talk.hear("Remember that my keys are in the drawer.")
     [(name, arguments)] = await talk.calls({"id": "e9"})
     assert name == "create_event"
@@ -31,7 +31,7 @@ async def test_what_is_remembered_is_said_back(talk: Talk, words: str, said: str
     assert await talk.says() == said
 
 
-async def test_remembering_where_the_note_for_later_fails(talk: Talk) -> None:
+async def test_a_note_for_later_that_fails_is_told(talk: Talk) -> None:
     talk.hear("Remember that my keys are in the drawer.")
     await talk.calls("refused: the budget of this event is used up")
     said = await talk.says()
@@ -96,7 +96,9 @@ async def test_remembering_where_the_note_for_later_fails(talk: Talk) -> None:
         ("备用钥匙在哪儿", "记住 备用钥匙", found("记住我的钥匙在抽屉里"), None),
     ],
 )
-async def test_recalling(talk: Talk, question: str, searched: str, journal: object, said: str | None) -> None:
+async def test_a_question_is_answered_with_what_the_person_said_or_not_at_all(
+    talk: Talk, question: str, searched: str, journal: object, said: str | None
+) -> None:
     talk.hear(question)
     assert await talk.calls(journal) == [("journal_search", {"words": searched, "limit": 20})]
     answer = await talk.says()

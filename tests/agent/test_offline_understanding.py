@@ -307,7 +307,7 @@ def understand() -> Understanding:
 
 @pytest.mark.shows("V30")
 @pytest.mark.parametrize(("words", "meaning"), ENGLISH + CHINESE)
-def test_it_understands(understand: Understanding, words: str, meaning: Meaning) -> None:
+def test_a_sentence_means_what_it_asks_for(understand: Understanding, words: str, meaning: Meaning) -> None:
     understood = understand(words)
     assert understood.name == meaning.name
     if meaning.name not in FREE:

@@ -116,12 +116,12 @@ def test_a_name_is_no_length(text: str) -> None:
         (22, 0, "10 o'clock at night", "晚上10点整"),
     ],
 )
-def test_times_of_day(hour: int, minute: int, english: str, chinese: str) -> None:
+def test_a_time_is_said_with_its_part_of_the_day(hour: int, minute: int, english: str, chinese: str) -> None:
     moment = NOON.replace(hour=hour, minute=minute)
     assert (clock(moment, "en"), clock(moment, "zh")) == (english, chinese)
 
 
-def test_dates() -> None:
+def test_a_date_is_said_with_its_weekday() -> None:
     assert date(NOON, "en") == "Saturday, November 21, 2026"
     assert date(NOON, "zh") == "2026年11月21日，星期六"
     assert date(NOON + timedelta(days=1), "zh") == "2026年11月22日，星期日"

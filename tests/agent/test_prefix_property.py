@@ -18,8 +18,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from tests.agent.mind import a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer, Recorded, Scripted, call, calls, reply
 from tests.agent.openai_server import text as bare
-
-IN_MEMORY: Final = "/dev/shm" if Path("/dev/shm").is_dir() else None
+from tests.in_memory import IN_MEMORY
 
 LIMITS: Final = ContextLimits(history_messages=6, history_tokens=300, compress_above_tokens=1_200, summary_tokens=80)
 """So small that a few long words open an epoch."""

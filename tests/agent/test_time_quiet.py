@@ -1,3 +1,5 @@
+"""Hours of quiet: over midnight and over changes of the clocks, and who may ring in them."""
+
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""What comes again keeps to the clock on the wall over changes of the clocks, kills and outages, and comes once."""
+
 import json
 from datetime import UTC, datetime, timedelta
 from itertools import islice

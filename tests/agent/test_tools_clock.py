@@ -1,3 +1,5 @@
+"""The time as a tool: in UTC and at home, read at each call."""
+
 import json
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfoNotFoundError

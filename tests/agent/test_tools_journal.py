@@ -1,3 +1,5 @@
+"""Searching the journal: who said what when, once each, and only what belongs to the owner of the event."""
+
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path

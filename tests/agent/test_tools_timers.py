@@ -1,3 +1,5 @@
+"""Timers and alarms as tools, over a real mailbox: durable events, at times as people and models write them."""
+
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -116,7 +118,7 @@ def test_times_as_people_and_models_write_them(text: str, expected: str) -> None
 
 
 @pytest.mark.parametrize("text", ["", "soon", "25:00", "2026-13-01T00:00", "in 5 minutes", "UTC"])
-def test_what_is_no_time(text: str) -> None:
+def test_a_text_that_is_no_time_is_none(text: str) -> None:
     assert moment(text, MORNING, BERLIN) is None
 
 

@@ -9,6 +9,7 @@ import structlog
 from agent.model.messages import Json
 from appliance.door.asked import Asked
 from appliance.door.caller import Caller
+from appliance.door.connection import Connection, Gone
 from appliance.door.mailbox_requests import ListMailbox, MailboxRequest, Retry, Withdraw
 from appliance.door.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.door.model_requests import ModelHandler
@@ -20,14 +21,13 @@ from appliance.door.requests import (
     BadRequest,
     Calibrate,
     Enqueue,
-    EverybodyS,
+    ForEveryOwner,
     Forget,
     Hush,
     Ping,
     Status,
     parse,
 )
-from appliance.door.visitor import Gone, Visitor
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
 from appliance.keeping.progress import Progress, in_hundredths
@@ -89,28 +89,28 @@ class Answers:
         self._memory = memory
         self._owners = owners
 
-    async def answer(self, line: bytes, visitor: Visitor, caller: Caller) -> None:
+    async def answer(self, line: bytes, connection: Connection, caller: Caller) -> None:
         """Answer one line of whoever calls. Raises `Gone`."""
         try:
             request = parse(line)
         except BadRequest as error:
-            visitor.send({"error": str(error)})
+            connection.send({"error": str(error)})
             return
         try:
             if isinstance(request, Ask):
-                await self._ask(request, visitor, caller)
-            elif isinstance(request, EverybodyS):
-                visitor.send(await self._answered(request, caller))
+                await self._ask(request, connection, caller)
+            elif isinstance(request, ForEveryOwner):
+                connection.send(await self._answered(request, caller))
             else:
-                told = in_hundredths(lambda done, of: visitor.send({"progress": [done, of]}))
-                visitor.send(await self._long(request, told, caller))
+                told = in_hundredths(lambda done, of: connection.send({"progress": [done, of]}))
+                connection.send(await self._long(request, told, caller))
         except Gone:
             raise
         except Exception as error:  # noqa: BLE001  told to the one who asked; the door stays open for the others
             failed: dict[str, Json] = {"event": "run_finished", "status": "failed"} if isinstance(request, Ask) else {}
-            visitor.send(failed | _told(error))
+            connection.send(failed | _told(error))
 
-    async def _answered(self, request: EverybodyS, caller: Caller) -> Mapping[str, Json]:
+    async def _answered(self, request: ForEveryOwner, caller: Caller) -> Mapping[str, Json]:
         match request:
             case Ping():
                 return {"pong": True}
@@ -163,17 +163,17 @@ class Answers:
                 return {"result": await memory.use(request)}
         return {"result": await memory.act(cast("MemoryRequest", request), told)}
 
-    async def _ask(self, request: Ask, visitor: Visitor, caller: Caller) -> None:
+    async def _ask(self, request: Ask, connection: Connection, caller: Caller) -> None:
         pieces = []
         session = caller.session(request.session)
         async with aclosing(self._handler.ask(request.text, session, caller.owner_key)) as answer:
             async for piece in answer:
                 if request.stream:
-                    visitor.send({"event": "text_chunk", "chunk": piece})
+                    connection.send({"event": "text_chunk", "chunk": piece})
                 else:
                     pieces.append(piece)
         whole: dict[str, Json] = {} if request.stream else {"text": "".join(pieces)}
-        visitor.send({"event": "run_finished", "status": "completed"} | whole)
+        connection.send({"event": "run_finished", "status": "completed"} | whole)
 
 
 def _told(error: Exception) -> dict[str, Json]:

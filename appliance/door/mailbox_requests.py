@@ -14,7 +14,7 @@ from appliance.exits import Exit
 
 BY_COMMAND = "withdrawn by command"
 
-ANOTHER_S: Final = "of another owner"
+OF_ANOTHER_OWNER: Final = "of another owner"
 """In place of the type of an event whose words are not for whoever looks."""
 
 
@@ -54,7 +54,7 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
         case ListMailbox():
             found = await mailbox.listed(request.state, request.limit, whose)
             events: list[Json] = [
-                shown(filed) if filed.event.owner_key == owner_key else that_it_is(filed) for filed in found
+                shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found
             ]
             return {"counts": dict(await mailbox.counts(whose)), "events": events}
         case Retry():
@@ -77,13 +77,13 @@ async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool
     return filed is not None and owner_key in {None, filed.event.owner_key}
 
 
-def that_it_is(filed: Filed) -> dict[str, Json]:
+def without_words(filed: Filed) -> dict[str, Json]:
     """Return an event as it is listed to who may not read it."""
     event = filed.event
     created_at = event.created_at.isoformat()
     return {
         "id": event.id,
-        "type": ANOTHER_S,
+        "type": OF_ANOTHER_OWNER,
         "owner_key": event.owner_key,
         "state": filed.state,
         "created_at": created_at,

@@ -85,11 +85,11 @@ class Calibrate(Asked):
 Acting: TypeAlias = Hush | Forget | Calibrate | UseModel
 """What is answered by one sentence."""
 
-EverybodyS: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
+ForEveryOwner: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
 """What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's; but
 everybody may ask to be forgotten."""
 
-AnyRequest: TypeAlias = EverybodyS | ForgetOwner | Acting | Tools | UseTool | MemoryRequest
+AnyRequest: TypeAlias = ForEveryOwner | ForgetOwner | Acting | Tools | UseTool | MemoryRequest
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 

@@ -62,9 +62,9 @@ import structlog
 
 from appliance.door.answers import Answers, DoorHandler, MemoryHandler
 from appliance.door.caller import Caller
+from appliance.door.connection import MAX_LINE, Connection, Gone, next_line
 from appliance.door.model_requests import ModelHandler
 from appliance.door.place import listener_at, locked
-from appliance.door.visitor import MAX_LINE, Gone, Visitor, next_line
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners import Owners
@@ -164,13 +164,13 @@ class Door:
         self._clients += 1
         try:
             reader, writer = await asyncio.open_unix_connection(sock=program, limit=MAX_LINE)
-            visitor, caller = Visitor(writer), Caller()
+            connection, caller = Connection(writer), Caller()
             try:
-                while line := await next_line(reader, visitor):
-                    await self._answers.answer(line, visitor, caller)
+                while line := await next_line(reader, connection):
+                    await self._answers.answer(line, connection, caller)
                     await asyncio.sleep(0)  # lines that are here already would keep the loop for themselves
             finally:
-                await visitor.close()
+                await connection.close()
         except (Gone, OSError):
             _log.info("door_client_gone")
         finally:

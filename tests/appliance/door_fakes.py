@@ -109,7 +109,7 @@ async def serving(path: Path, handler: ScriptedHandler, owners: Owners | None = 
 
 @dataclass
 class Program:
-    """A visitor that speaks raw bytes."""
+    """A program that speaks raw bytes."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter

@@ -10,9 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
+from appliance.door.connection import MAX_LINE
 from appliance.door.requests import Enqueue
 from appliance.door.server import MAX_CLIENTS
-from appliance.door.visitor import MAX_LINE
 from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving, visiting
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from agent.model.messages import Json
-from appliance.door.visitor import MAX_LINE
+from appliance.door.connection import MAX_LINE
 from appliance.exits import Exit
 from appliance.owners import Owners
 from memory.database import Database

@@ -22,7 +22,7 @@ class Gone(Exception):
     """The program left, or stopped reading."""
 
 
-class Visitor:
+class Connection:
     """The writing end of one program; never waits for it, so that nobody behind the door does."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -50,10 +50,10 @@ class Visitor:
             self._writer.transport.abort()
 
 
-async def next_line(reader: asyncio.StreamReader, client: Visitor) -> bytes:
+async def next_line(reader: asyncio.StreamReader, connection: Connection) -> bytes:
     """Return the next line, b"" at the end. A line that is too long is told and ends the visit with `Gone`."""
     try:
         return await reader.readline()
     except ValueError as error:
-        client.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
+        connection.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
         raise Gone from error

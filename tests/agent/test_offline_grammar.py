@@ -32,6 +32,10 @@ MEANT = {
 """What each rule of orders asks for."""
 
 
+MOST_UNDERSTOOD = 150
+"""Sentences of a rule: each costs milliseconds."""
+
+
 class Speaker:
     """Says sentences of a JSGF grammar, by chance."""
 
@@ -73,8 +77,8 @@ def words_of(grammar: Mapping[str, list[str]]) -> Iterator[str]:
 @pytest.mark.parametrize("rule", MEANT)
 def test_every_order_is_understood_as_what_it_is(understand: Understanding, rule: str) -> None:
     speaker = Speaker(command_grammar(), seed=30)
-    said = {speaker.say(rule) for _ in range(400)}
-    meant = {words: understand(words).name for words in said}
+    said = sorted({speaker.say(rule) for _ in range(400)})
+    meant = {words: understand(words).name for words in speaker.chance.sample(said, min(len(said), MOST_UNDERSTOOD))}
     assert {words: name for words, name in meant.items() if name not in MEANT[rule]} == {}
     assert set(meant.values()) == MEANT[rule]
 
@@ -82,15 +86,15 @@ def test_every_order_is_understood_as_what_it_is(understand: Understanding, rule
 @pytest.mark.shows("V30")
 def test_whatever_is_commanded_needs_no_model(understand: Understanding) -> None:
     speaker = Speaker(command_grammar(), seed=7)
-    said = {speaker.say(COMMAND) for _ in range(300)}
-    assert len(said) > 200
+    said = {speaker.say(COMMAND) for _ in range(150)}
+    assert len(said) > 100
     assert [words for words in said if understand(words).name == "unknown"] == []
 
 
 @pytest.mark.parametrize("unit", ["seconds", "minutes", "hours"])
 def test_timers_from_one_to_sixty(understand: Understanding, unit: str) -> None:
     speaker = Speaker(command_grammar(), seed=1)
-    numbers = {speaker.say("number") for _ in range(12_000)}
+    numbers = {speaker.say("number") for _ in range(6_000)}
     understood = [understand(f"set a timer for {number} {unit}").number(unit) for number in numbers]
     assert sorted(understood) == list(range(1, 61))
 

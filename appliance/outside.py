@@ -1,13 +1,13 @@
 """What lies outside the program, chosen: microphone, loudspeaker, voices, models, clock."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
 from agent.model.interface import ChatModel
 from appliance.config import Config
-from appliance.hearing.ears import open_source
+from appliance.hearing.source import looked_for, open_source
 from appliance.models import choose_models
 from appliance.options import RunOptions
 from appliance.speaking.mouth import choose_voice, open_player
@@ -28,3 +28,8 @@ class Outside:
 
 
 REAL: Final = Outside()
+
+
+def around(source: AudioSource | None) -> Outside:
+    """Return what is real, with a source that was chosen before."""
+    return replace(REAL, source=lambda config, _: looked_for(config, source))

@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -95,7 +95,10 @@ class Block:
 
 
 class LiveMicrophone:
-    """An `AudioSource` that opens its card anew for each `chunks()`. Counts over its whole life."""
+    """An `AudioSource` that opens its card anew for each `chunks()`. Counts over its whole life.
+
+    After `begin` the first `chunks()` goes on with what has been recorded since.
+    """
 
     is_live = True
 
@@ -131,6 +134,8 @@ class LiveMicrophone:
         self._rate = SAMPLE_RATE
         """Interleaved samples a second."""
         self._dropped = 0
+        self._begun: Future[InputFormat] | None = None
+        """A card that records already, though nobody listens yet."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrived = asyncio.Event()
         self._is_told = False
@@ -162,15 +167,28 @@ class LiveMicrophone:
         """Say that what comes is a microphone's sound, whatever was found before."""
         self.is_proven = True
 
+    def begin(self) -> Future[InputFormat]:
+        """Record from now on, before there is anybody, or an event loop, to listen; once, and without waiting.
+
+        Returns what it is opened with, or that it could not be, which `chunks` raises too. If nobody listens: `end`.
+        """
+        self._begun = self._thread.submit(self._open)
+        return self._begun
+
+    def end(self) -> None:
+        """Close what was begun, if nobody has listened to it; without waiting."""
+        if self._begun is not None:
+            self._begun = None
+            self._thread.submit(self._card.close)
+
     async def chunks(self) -> AsyncGenerator[AudioChunk, None]:
         """Yield what is recorded until closed. Raises `DeviceUnavailable`: at the first step, or when the card dies."""
         self._loop = asyncio.get_running_loop()
         try:
             # One thread, so that closing never overtakes an opening that was cancelled.
-            opened = await self._loop.run_in_executor(self._thread, self._card.open)
-            self._begin_anew(opened)
-            await self._loop.run_in_executor(self._thread, self._card.begin, self._take)
-            cutter = ChunkCutter(opened)
+            opening, self._begun = self._begun or self._thread.submit(self._open), None
+            cutter = ChunkCutter(await asyncio.wrap_future(opening))
+            self._arrived.set()  # of what came, or ended, while nobody listened
             while True:
                 await self._wait()
                 while self._blocks:
@@ -184,6 +202,12 @@ class LiveMicrophone:
                 async with asyncio.timeout(CLOSE_SECONDS):
                     # Not cancelled with us: it has to be closed even if that comes to pass only later.
                     await asyncio.shield(self._loop.run_in_executor(self._thread, self._card.close))
+
+    def _open(self) -> InputFormat:
+        opened = self._card.open()
+        self._begin_anew(opened)
+        self._card.begin(self._take)
+        return opened
 
     def _begin_anew(self, opened: InputFormat) -> None:
         self.name, self._rate = opened.name, opened.sample_rate * opened.channels

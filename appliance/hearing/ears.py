@@ -4,11 +4,8 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic
 from typing import Final
-
-import structlog
 
 from agent.model.messages import Json
 from appliance.config import Config
@@ -19,23 +16,13 @@ from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.recognizers import Hearing, choose_recognizer
 from appliance.hearing.suppressed import SuppressedTurns
 from appliance.notify import HeartBeat
-from appliance.options import RunOptions
-from audio.capture import LiveMicrophone
 from audio.endpointer import Endpointer, EndpointerSettings
-from audio.errors import DeviceUnavailable
 from audio.interfaces import AudioSource
 from audio.listener import Listener, Surroundings
-from audio.portaudio import SOUND_THREAD
-from audio.recording import RecordingSource
 from audio.vad import load_detector
-
-log = structlog.get_logger()
 
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""
-
-LOOK_SECONDS: Final = 5.0
-"""How long the start waits for a sound system that hangs."""
 
 WORDS_COME_WITHIN: Final = 1.5
 """Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
@@ -144,33 +131,3 @@ def open_ears(
 
     listener.on_chunk = heard_chunk
     return Ears(listener, hearing, beat, followers, devices, surroundings.clock)
-
-
-def open_source(config: Config, options: RunOptions) -> AudioSource | None:
-    """Return where sound comes from, None where nobody listens; a missing microphone (told) may come.
-
-    Raises `BadRecording` for an input that is no sound.
-    """
-    if options.deaf:
-        return None
-    if options.input is not None:
-        return RecordingSource(options.input, fast=options.fast)
-    microphone = _microphone(config)
-    from audio.devices import find_device
-
-    try:
-        SOUND_THREAD.call(partial(find_device, config.ears.device, "input"), LOOK_SECONDS)
-    except DeviceUnavailable as error:
-        log.warning("no_microphone", reason=f"{error}; the other doors are open")
-        microphone.missing = str(error)
-    return microphone
-
-
-def _microphone(config: Config) -> LiveMicrophone:
-    if config.ears.backend == "pyaudio":
-        from audio.microphone_pyaudio import PyAudioMicrophone
-
-        return PyAudioMicrophone(config.ears.device)
-    from audio.microphone import MicrophoneSource
-
-    return MicrophoneSource(config.ears.device)

@@ -90,9 +90,16 @@ def test_help_is_light() -> None:
 @pytest.mark.shows("H9")
 def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
     later = HEAVY - {"av", "neo4j"} | {"aiohttp", "mcp", "zeroconf"}
-    assert loaded_by("import appliance.service") & later == set()
+    assert loaded_by("import appliance.build, appliance.service") & later == set()
     only_for_speaking = "{name for name in sys.modules if name.startswith('audio.verbalize.')}"
-    loaded_by(f"import appliance.service, sys\nassert {only_for_speaking} == set()")
+    loaded_by(f"import appliance.build, appliance.service, sys\nassert {only_for_speaking} == set()")
+
+
+@pytest.mark.shows("H9")
+def test_the_microphone_records_before_the_mind_is_loaded() -> None:
+    """`service.run` begins to record with what importing `service` loads, and imports the rest behind that."""
+    rest = HEAVY | {"agent", "memory", "httpx", "aiohttp", "zeroconf"}
+    assert loaded_by("import appliance.service, audio.microphone") & rest == set()
 
 
 def test_the_check_can_fail() -> None:

@@ -58,12 +58,12 @@ class VirtualSound:
         Recording is under way when the block begins, and the file is whole when it ends.
         """
         shape = ["--rate=16000", "--channels=1", "--format=s16le", "--file-format=wav", "--latency-msec=20"]
-        before = self._streams()
+        before = self.streams()
         with subprocess.Popen(
             ["parecord", f"--device={source}", *shape, str(file)], env=self.environment, stderr=subprocess.DEVNULL
         ) as recorder:
             try:
-                _wait_until(lambda: self._streams() > before and file.exists(), recorder)
+                _wait_until(lambda: self.streams() > before and file.exists(), recorder)
                 yield
             finally:
                 recorder.terminate()
@@ -117,7 +117,7 @@ class VirtualSound:
         lines = [line.split("\t") for line in self.run("pactl", "list", "short", "modules").splitlines()]
         return next(line[0] for line in lines if line[1] == name)
 
-    def _streams(self) -> int:
+    def streams(self) -> int:
         """Return how many streams record, those that are being set up not counted."""
         return self.run("pactl", "list", "short", "source-outputs").count("\n")
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final, Literal, TypeAlias
 
 from audio.errors import DeviceUnavailable
-from audio.portaudio import DEVICES, leave_what_is_stuck, mute_alsa
+from audio.portaudio import DEVICES, exit_without_hanging, mute_alsa
 
 Kind: TypeAlias = Literal["input", "output"]
 
@@ -48,7 +48,7 @@ def sounddevice() -> ModuleType:
     except (OSError, ImportError) as error:
         raise DeviceUnavailable(f"there is no PortAudio ({error}); apt-get install libportaudio2") from error
     if is_new:
-        leave_what_is_stuck(module)
+        exit_without_hanging(module)
         mute_alsa()
     return module
 

@@ -18,9 +18,10 @@ SMOOTHING: Final = 0.3
 """Share of a new chunk in the short-time level, which rises with a weak voice before any one chunk stands out."""
 
 Levels: TypeAlias = tuple[float, float, float]
-"""dB above one step of the converter: below 2 kHz; that with little rumble and hum (under 300 Hz); mostly treble."""
+"""Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
+300 Hz) damped; mostly what is above 2 kHz."""
 
-_FOUR: Final = np.ones(4, np.float32)
+_FOUR_ONES: Final = np.ones(4, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class _Background:
         self._mean = 0.0
         self._variance = inf
         self._chunks = 0
-        """What was learnt of."""
+        """Learnt from so far."""
         self._drift = 0.0
         """How far the short-time level is above the mean."""
 
@@ -157,9 +158,13 @@ class EnergyGate:
 
 
 def levels_of(samples: Samples) -> Levels:
-    """Return the level in the three bands: of sums of four samples, their differences, the samples' differences."""
+    """Return the level in the three bands, cheaply.
+
+    Sums of four samples are a low pass at 2 kHz, the differences of neighbouring sums damp its low end, the differences
+    of neighbouring samples are a high pass.
+    """
     wave = samples.astype(np.float32)
-    bass = wave.reshape(-1, 4) @ _FOUR
+    bass = wave.reshape(-1, 4) @ _FOUR_ONES
     return _decibels(bass), _decibels(bass[1:] - bass[:-1]), _decibels(wave[1:] - wave[:-1])
 
 

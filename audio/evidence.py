@@ -5,14 +5,28 @@ from typing import Final
 
 from audio.speech import Heard
 
-WIDE: Final = "\u2e80"
-"""From this character on one of them stands for a syllable: Chinese, Japanese, Korean."""
+FIRST_SYLLABIC: Final = "\u2e80"
+"""The first of the characters (Chinese, Japanese, Korean) that each stand for a syllable; Unicode's CJK radicals."""
 
 TOO_FAST: Final = 1.125
-"""By this factor above `Thresholds.most_letters` the speed alone decides."""
+"""Factor above `Thresholds.most_letters` from which the speed alone decides."""
 
 LETTERS_A_SYLLABLE: Final = 3
-"""As what such a character counts, so that one bound on the speed of speech holds for all scripts."""
+"""What such a character counts, so that one bound on the speed of speech holds for all scripts."""
+
+LONG_SECONDS: Final = 1.2
+"""Speech of this length and more is doubted neither for being short nor for its pauses."""
+
+SHORTEST_SECONDS: Final = 0.2
+"""Speech of this length and less is as doubtful as shortness makes it: `SHORT_WEIGHT`, which never decides alone."""
+
+SHORT_WEIGHT: Final = 0.25
+
+LITTLE_ECHO: Final = 0.3
+"""Suspicion up to which nothing speaks for her own voice."""
+
+WHISPER_WEIGHT: Final = 0.6
+"""Of avg_logprob and of no_speech_prob: neither decides alone, both together do, as upstream has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +68,18 @@ class Thresholds:
     compression_ratio: float = 2.4
     """Upstream `compression_ratio_threshold`: above it words repeat."""
     most_letters: float = 35.0
-    """A second of speech; the fastest human clip here has 23, and auctioneers reach 35."""
+    """Letters in a second of speech; the fastest human clip here has 23, and auctioneers reach 35."""
     least_letters: float = 4.0
-    """A second of speech; the slowest "yes" here has 5.5, a cough heard as "no" 3.4."""
+    """Letters in a second of speech; the slowest "yes" here has 5.5, a cough heard as "no" 3.4."""
     low_snr_db: float = 5.0
-    """Speech so little above the background may be a part of it (measured: a lead like a voice in music, 3 to 5) ..."""
+    """Speech so little above the background may be part of it (measured: a voice-like lead in music, 3 to 5) ..."""
     fair_snr_db: float = 10.0
     """... and speech so far above it is not."""
     short_seconds: float = 0.7
-    """What has less speech has to be of one piece: a cough is not (measured: 0.37 to 0.90 of it, words 0.98). Up
-    to 1.2 s that counts ever less."""
-    piece: float = 0.75
-    """Share of the speech in its span from which down a short utterance is in pieces."""
+    """What has less speech must be without gaps; up to `LONG_SECONDS` gaps count ever less."""
+    least_share: float = 0.75
+    """Share of the speech in its span at which a short utterance is all gaps (measured: coughs 0.37 to 0.90, words
+    0.98)."""
     guess_seconds: float = 0.75
     """A guess at less speech is worth nothing."""
     echo_suspicion: float = 0.8
@@ -138,7 +152,7 @@ def thresholds_for(recognizer: str) -> Thresholds:
 
 def letters_of(text: str) -> int:
     """Return the length of a text as letters, spaces and points included; a Chinese character counts as three."""
-    return sum(LETTERS_A_SYLLABLE if each >= WIDE else 1 for each in text)
+    return sum(LETTERS_A_SYLLABLE if each >= FIRST_SYLLABIC else 1 for each in text)
 
 
 def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
@@ -149,12 +163,12 @@ def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
             Doubt("hardly above the background", _between(snr, thresholds.fair_snr_db, thresholds.low_snr_db))
         )
     if seconds is not None:
-        doubts.append(Doubt("short", 0.25 * _between(seconds, 1.2, 0.2)))
+        doubts.append(Doubt("short", SHORT_WEIGHT * _between(seconds, LONG_SECONDS, SHORTEST_SECONDS)))
     if seconds and span:
-        share = _between(seconds / span, 1.0, thresholds.piece)
-        doubts.append(Doubt("in pieces", share * _between(seconds, 1.2, thresholds.short_seconds)))
+        share = _between(seconds / span, 1.0, thresholds.least_share)
+        doubts.append(Doubt("in pieces", share * _between(seconds, LONG_SECONDS, thresholds.short_seconds)))
     if evidence.echo_suspicion is not None:
-        doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, 0.3, thresholds.echo_suspicion)))
+        doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, LITTLE_ECHO, thresholds.echo_suspicion)))
     return doubts
 
 
@@ -175,9 +189,9 @@ def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
 def _of_recognizer(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     doubts = []
     if evidence.avg_logprob is not None and evidence.avg_logprob < thresholds.avg_logprob:
-        doubts.append(Doubt("unlikely words", 0.6))
+        doubts.append(Doubt("unlikely words", WHISPER_WEIGHT))
     if evidence.no_speech_prob is not None and evidence.no_speech_prob > thresholds.no_speech_prob:
-        doubts.append(Doubt("no speech to the recognizer", 0.6))
+        doubts.append(Doubt("no speech to the recognizer", WHISPER_WEIGHT))
     if evidence.is_guess and evidence.speech_seconds is not None and evidence.speech_seconds < thresholds.guess_seconds:
         doubts.append(Doubt("a guess at a syllable", 1.0))
     return doubts

@@ -1,6 +1,6 @@
 """A guess of the language a sentence is written in, by its script."""
 
-CJK_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+HAN_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 """Code points of Han characters (Unicode blocks CJK Unified Ideographs, extensions and compatibility)."""
 
 KANA_RANGES = ((0x3041, 0x30FF),)
@@ -8,8 +8,8 @@ HANGUL_RANGES = ((0x1100, 0x11FF), (0xAC00, 0xD7AF))
 
 
 def is_cjk(character: str) -> bool:
-    """Say whether a character is written without spaces around it and takes about a syllable to say."""
-    return _in(character, CJK_RANGES) or _in(character, KANA_RANGES) or _in(character, HANGUL_RANGES)
+    """Say whether a character is Han, kana or Hangul: written without spaces, and said in about a syllable."""
+    return _is_among(character, HAN_RANGES) or _is_among(character, KANA_RANGES) or _is_among(character, HANGUL_RANGES)
 
 
 def sentence_language(text: str, default: str) -> str:
@@ -21,7 +21,7 @@ def sentence_language(text: str, default: str) -> str:
     """
     default = "en" if default in ("", "auto") else default
     kana, hangul, han = (
-        sum(_in(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, CJK_RANGES)
+        sum(_is_among(character, ranges) for character in text) for ranges in (KANA_RANGES, HANGUL_RANGES, HAN_RANGES)
     )
     latin_words = sum(word[0].isascii() and word[0].isalpha() for word in text.split())
     if latin_words > kana + hangul + han:
@@ -35,5 +35,5 @@ def sentence_language(text: str, default: str) -> str:
     return default
 
 
-def _in(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
+def _is_among(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= ord(character) <= last for first, last in ranges)

@@ -13,17 +13,15 @@ from audio.errors import RecognitionFailed
 from audio.foreground import Foreground
 from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
 from audio.pcm import AudioChunk, rms_dbfs
-from audio.recognition import WAITING_UTTERANCES, Recognition
+from audio.recognition import Recognition
 from audio.speech import Heard, SpeechStarted, Utterance
-from audio.turn import PRE_ROLL_SECONDS, Span, Turn
+from audio.turn import Span, Turn
 
 __all__ = [
     "FAILED",
-    "PRE_ROLL_SECONDS",
     "REFLEX",
     "TOO_SHORT",
     "TOO_SLOW",
-    "WAITING_UTTERANCES",
     "Counters",
     "Listener",
     "NoEcho",
@@ -180,6 +178,7 @@ class Listener:
             self._turn.before.clear()
 
     def _take(self, chunk: AudioChunk) -> None:
+        """Show a cleaned chunk to the detector and the watchers, and cut it unless her own voice covers it."""
         covered = self.echo.covers(chunk)
         if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))
@@ -198,12 +197,13 @@ class Listener:
             self._cut(chunk, probability)
 
     def _cut(self, chunk: AudioChunk, probability: float) -> None:
+        """Let the endpointer decide on a chunk; keep it for the open turn, or as pre-roll of the next one."""
         level = rms_dbfs(chunk.samples)
         is_speech = probability >= self._endpointer.settings.release_probability
         if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
             probability = 0.0
         signals = self._endpointer.process(probability, chunk.started_at)
-        if self._endpointer.is_in_turn or self._turn.chunks:
+        if self._endpointer.is_in_turn or self._turn.chunks:  # the second: a chunk that ends the turn belongs to it
             self._turn.chunks.append(chunk)
             self.last_speech_at = chunk.ended_at
         else:
@@ -212,20 +212,21 @@ class Listener:
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:
         for signal in signals:
-            if isinstance(signal, Started):
-                self._turn.begin()
-                for observer in self.observers:
-                    observer.speech_started(SpeechStarted(signal.at))
-            elif isinstance(signal, SoftEnd):
-                self._look_ahead()
-            elif isinstance(signal, Resumed):
-                self._recognition.forget()
-            elif isinstance(signal, Committed):
-                self._commit(signal)
-            elif isinstance(signal, Dropped):
-                self._recognition.forget()
-                self._turn.drop(signal.ended_at)
-                self._end(None, TOO_SHORT)
+            match signal:
+                case Started():
+                    self._turn.begin()
+                    for observer in self.observers:
+                        observer.speech_started(SpeechStarted(signal.at))
+                case SoftEnd():
+                    self._look_ahead()
+                case Resumed():
+                    self._recognition.forget()
+                case Committed():
+                    self._commit(signal)
+                case Dropped():
+                    self._recognition.forget()
+                    self._turn.drop(signal.ended_at)
+                    self._end(None, TOO_SHORT)
 
     def _look_ahead(self) -> None:
         span = self._endpointer.turn_so_far(self._now)

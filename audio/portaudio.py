@@ -18,9 +18,10 @@ WAITING_JOBS: Final = 16
 """Jobs that may wait behind one that is stuck; both directions together never have more than four."""
 
 SOONEST_FORCED: Final = 4.0
-"""Seconds between two times that idle streams are given up to look for a missing device; doubled each time."""
+"""Seconds before idle streams are given up again to look for a missing device; doubled each time, up to ..."""
 
 LATEST_FORCED: Final = 300.0
+"""... so many seconds."""
 
 CARDS: Final = Path("/proc/asound/cards")
 """Changes when hardware comes or goes."""
@@ -165,8 +166,8 @@ SOUND_THREAD: Final = SoundThread()
 DEVICES: Final = DeviceList()
 
 
-def leave_what_is_stuck(module: ModuleType) -> None:
-    """At the exit of the process, end PortAudio only if that cannot hang (sounddevice would in a frozen server)."""
+def exit_without_hanging(module: ModuleType) -> None:
+    """Keep sounddevice from ending PortAudio at the exit of the process while a call into it hangs: that would too."""
 
     def forget() -> None:
         if SOUND_THREAD.is_at_work:
@@ -183,5 +184,6 @@ def mute_alsa() -> None:
         alsa, libc = ctypes.CDLL("libasound.so.2"), ctypes.CDLL(None)
     except OSError:
         return
-    # A C function without effect, whatever it is called with; one of Python's may be gone when a thread of C calls it.
+    # ALSA's own threads call the handler, also while Python ends: a C function without effect stays valid, a Python
+    # callback would not.
     alsa.snd_lib_error_set_handler(libc.getpid)

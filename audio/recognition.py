@@ -18,8 +18,8 @@ WAITING_UTTERANCES: Final = 16
 """Utterances that may wait for the recognizer; past that the oldest is dropped, and counted."""
 
 USELESS_AHEAD: Final = 1.5
-"""A recognizer that took so many seconds last time would still be at the words so far when the turn ends: nothing is
-gained, and the whole turn would wait for it."""
+"""Seconds; a recognizer that took so long last time would still be busy with the words so far when the turn ends, and
+the whole turn would wait for it."""
 
 Take: TypeAlias = Callable[[Utterance, Heard | None], Awaitable[None]]
 """Takes a whole turn, in order; None when the recognizer failed."""
@@ -98,7 +98,7 @@ class Recognition:
                 await self._has_work.wait()
 
     async def _hand_over(self, utterance: Utterance, take: Take) -> None:
-        """Recognize a whole turn; nothing of it is kept afterwards, as it would be in the frame of the loop."""
+        """Recognize a whole turn and hand it over; not in `run`, whose locals would keep its sound alive."""
         await take(utterance, await self._recognize_whole(utterance))
 
     async def _recognize_whole(self, utterance: Utterance) -> Heard | None:

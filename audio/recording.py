@@ -4,17 +4,21 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from audio.errors import BadRecording
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 
+if TYPE_CHECKING:
+    from av.container import InputContainer
+
 CLOSING_SECONDS: Final = 1.5
 """Silence behind the recording, so that its last turn is committed."""
 
 FRAME_SIZE: Final = 4096
+"""Samples the resampler hands out at a time."""
 
 
 def read_recording(path: Path) -> Samples:
@@ -78,7 +82,7 @@ class RecordingSource:
             held.clear()
 
 
-def _resampled(container: "av.container.InputContainer") -> Iterator[Samples]:  # type: ignore[name-defined]  # noqa: F821
+def _resampled(container: "InputContainer") -> Iterator[Samples]:
     import av
 
     resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE, frame_size=FRAME_SIZE)

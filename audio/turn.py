@@ -12,6 +12,9 @@ from audio.speech import Utterance
 PRE_ROLL_SECONDS: Final = 0.5
 """Sound kept from before the onset, so that no first syllable is lost."""
 
+NOISE_SMOOTHING: Final = 0.05
+"""Share of a new chunk in the background's level: it follows within a second (0.64 s to 63 %)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -36,7 +39,10 @@ class Turn:
 
     def follow(self, chunk: AudioChunk, level: float) -> None:
         """Take a chunk and its level (dB relative to full scale) while no turn is open."""
-        self.noise_dbfs = level if self.noise_dbfs <= QUIETEST_DBFS else 0.95 * self.noise_dbfs + 0.05 * level
+        if self.noise_dbfs <= QUIETEST_DBFS:
+            self.noise_dbfs = level
+        else:
+            self.noise_dbfs += NOISE_SMOOTHING * (level - self.noise_dbfs)
         self.before.append(chunk)
 
     def begin(self) -> None:
@@ -46,10 +52,10 @@ class Turn:
 
     def so_far(self, span: Span, closing_seconds: float, echo_suspicion: float = 0.0) -> Utterance:
         """Return the turn up to `closing_seconds` after its speech; it stays open. The span holds a chunk or more."""
-        speech = [c.samples for c in self.chunks if span.started_at <= c.started_at < span.ended_at]
+        speech = [each.samples for each in self.chunks if span.started_at <= each.started_at < span.ended_at]
         end = span.ended_at + closing_seconds
         return Utterance(
-            samples=np.concatenate([chunk.samples for chunk in self.chunks if chunk.started_at < end]),
+            samples=np.concatenate([each.samples for each in self.chunks if each.started_at < end]),
             started_at=span.started_at,
             ended_at=span.ended_at,
             committed_at=span.at,

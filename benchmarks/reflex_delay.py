@@ -11,7 +11,7 @@ import numpy as np
 
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recording import RecordingSource
-from audio.reflexes.spotter import Cutter, KeywordSearch, Spotted, Spotter
+from audio.reflexes.spotter import KeywordSearch, Spotted, Spotter, StretchCutter
 from audio.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.sound import quiet_room, write_wav
@@ -61,7 +61,7 @@ class Room:
 
     async def listen(self) -> None:
         """Hear the recording to its end."""
-        spotter, cutter, detector = Spotter(KeywordSearch(), self._act), Cutter(), load_detector()
+        spotter, cutter, detector = Spotter(KeywordSearch(), self._act), StretchCutter(), load_detector()
         async with asyncio.TaskGroup() as group:
             running = group.create_task(spotter.run())
             await spotter.ready.wait()

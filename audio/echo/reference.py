@@ -58,7 +58,7 @@ class PlayedReference:
         """Asked for before they were played; they read as silence."""
 
     def take(self, samples: Samples, sample_rate: int, at: float) -> None:
-        """Keep a copy of a buffer (int16, shape (n,), Hz) whose first sample is heard at `at`; for `Played`."""
+        """Keep a copy of a buffer (int16, shape (n,), Hz) whose first sample is heard at `at`; a `PlaybackTap`."""
         self._arrived.append(_Buffer(samples.copy(), sample_rate, at))
 
     def read(self, at: float, count: int) -> Samples:

@@ -55,8 +55,8 @@ class Filler(Protocol):
         """
 
 
-class Played(Protocol):
-    """Who watches what is played. Called from the sound card's thread; never blocks, and copies what it keeps."""
+class PlaybackTap(Protocol):
+    """Who is told what is played. Called from the sound card's thread; never blocks, and copies what it keeps."""
 
     def __call__(self, samples: Samples, sample_rate: int, at: float) -> None:
         """Take a buffer (int16, shape (n,), mono, Hz) whose first sample is heard at `at`, seconds on the clock."""
@@ -94,7 +94,7 @@ class LivePlayer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self.on_played: Played = _unwatched
+        self.on_played: PlaybackTap = _unwatched
         """Told every buffer that goes to the device, silence included; to be set before `start`."""
         self._clock = clock
         self._output = output

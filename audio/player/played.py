@@ -9,10 +9,10 @@ from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 
 KEPT_SECONDS: Final = 4.0
-"""A second that was captured, the way to the loudspeaker and back, and the time until somebody looks."""
+"""A second of captured sound, the delay from loudspeaker to microphone, and the time until somebody compares them."""
 
 MOST_BLOCKS: Final = 2000
-"""Whatever their length: blocks of 2 ms and more are kept for the whole time."""
+"""Kept at most; blocks of 2 ms and more cover `KEPT_SECONDS`."""
 
 
 class PlayedSound:

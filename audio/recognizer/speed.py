@@ -5,7 +5,7 @@ import wave
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from audio.speech import Utterance
 BOUND: Final = 0.3
 """The largest real-time factor that still feels like being listened to: 3 s of speech are words after 0.9 s."""
 
-SECONDS: Final = 3.0
+SAMPLE_SECONDS: Final = 3.0
 """Length of what is decoded: a usual command. Whisper pads it to 30 s, so that a longer one costs little more."""
 
 TRIES: Final = 3
@@ -34,10 +34,10 @@ MOST_THREADS: Final = 16
 
 _SAMPLE: Final = Path(__file__).with_name("sample.wav")
 
-Load = Callable[[Path, int], Recognizer]
+Load: TypeAlias = Callable[[Path, int], Recognizer]
 """Makes the recognizer of a model folder, with so many threads."""
 
-Skip = Callable[[Model, AudioError], None]
+Skip: TypeAlias = Callable[[Model, AudioError], None]
 """Is told which model cannot be measured, and why."""
 
 
@@ -92,7 +92,7 @@ def measure(
             for count in threads:
                 recognizer = load(model.folder, count)
                 recognizer.warm()
-                factor = _factor(recognizer, utterance, clock)
+                factor = _real_time_factor(recognizer, utterance, clock)
                 yield Measurement(model.name, model.size, count, factor)
                 fastest = min(fastest or factor, factor)
                 if factor > HOPELESS:
@@ -103,7 +103,7 @@ def measure(
             return
 
 
-def _factor(recognizer: Recognizer, utterance: Utterance, clock: Callable[[], float]) -> float:
+def _real_time_factor(recognizer: Recognizer, utterance: Utterance, clock: Callable[[], float]) -> float:
     fastest = float("inf")
     for _ in range(TRIES):
         began = clock()
@@ -121,4 +121,4 @@ def sample_utterance() -> Utterance:
     """
     with wave.open(str(_SAMPLE)) as sound:
         samples = np.frombuffer(sound.readframes(sound.getnframes()), np.int16)
-    return Utterance(samples, 0.0, SECONDS, SECONDS, SECONDS)
+    return Utterance(samples, 0.0, SAMPLE_SECONDS, SAMPLE_SECONDS, SAMPLE_SECONDS)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from audio.interfaces import EchoGuard
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples, rms_dbfs, to_float
-from audio.player.live import Played
+from audio.player.live import PlaybackTap
 from audio.resampler import StreamResampler
 
 
@@ -65,7 +65,7 @@ class Room:
     """Seconds by which callbacks come late, at most."""
     began: float = 1000.0
 
-    def chunks(self, played: Samples, near: Samples, tap: Played) -> Iterator[AudioChunk]:
+    def chunks(self, played: Samples, near: Samples, tap: PlaybackTap) -> Iterator[AudioChunk]:
         """Yield the microphone's chunks; before each, the tap is told what the sound card has taken by then.
 
         `played` and `near` are int16, 16 kHz, from `began` on. The times that the tap gets are those of the devices.

@@ -14,7 +14,7 @@ from audio.echo.reference import PlayedReference
 from audio.echo.stream import DELAY_SECONDS
 from audio.half_duplex import HalfDuplex
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
-from audio.player.live import Played
+from audio.player.live import PlaybackTap
 from audio.vad import load_detector
 from tests.audio.echo_room import EchoPath, Room, at_level, cleaned, joined
 from tests.audio.spoken import debian_clips, said, silence, trimmed
@@ -147,7 +147,7 @@ def test_a_player_that_is_opened_anew_is_cancelled_again() -> None:
     assert speech(out)[WARM:].mean() <= 0.02
 
 
-def _late(tap: Played, seconds: float) -> Played:
+def _late(tap: PlaybackTap, seconds: float) -> PlaybackTap:
     return lambda samples, sample_rate, at: tap(samples, sample_rate, at + seconds)
 
 

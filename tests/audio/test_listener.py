@@ -10,9 +10,11 @@ from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.half_duplex import HalfDuplex
 from audio.interfaces import EchoGuard
-from audio.listener import PRE_ROLL_SECONDS, REFLEX, WAITING_UTTERANCES, Listener, NoEcho, Surroundings
+from audio.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.pcm import CHUNK_SECONDS, AudioChunk
+from audio.recognition import WAITING_UTTERANCES
 from audio.speech import Heard, SpeechStarted
+from audio.turn import PRE_ROLL_SECONDS
 from tests.audio.ears_fakes import (
     FAILED,
     RecordingObserver,

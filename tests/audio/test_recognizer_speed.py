@@ -15,7 +15,7 @@ from audio.recognizer.speed import (
     BOUND,
     HOPELESS,
     MOST_THREADS,
-    SECONDS,
+    SAMPLE_SECONDS,
     TRIES,
     Measurement,
     choose,
@@ -178,7 +178,7 @@ def test_a_model_that_cannot_be_used_is_left_out_and_told() -> None:
 
 def test_what_is_decoded_is_three_seconds_of_speech_the_same_always() -> None:
     one, other = sample_utterance(), sample_utterance()
-    assert one.seconds == SECONDS == 3.0
+    assert one.seconds == SAMPLE_SECONDS == 3.0
     assert one.samples.dtype == np.int16
     assert np.array_equal(one.samples, other.samples)
 

@@ -5,8 +5,7 @@ from urllib.parse import urlsplit
 
 from agent.prompts import Self
 from appliance.config import Config
-
-_HERE = frozenset({"localhost", "::1", ""})
+from appliance.leaving import is_here
 
 
 def about(config: Config, model: str) -> Self:
@@ -49,11 +48,8 @@ def _given_to_servers(config: Config) -> Iterator[str]:
 
 
 def _is_here(name: str) -> bool:
-    """Whether a host, or the host a model's name begins with, is this machine."""
-    if name == "offline":
-        return True
-    host = urlsplit(f"//{name}").hostname or ""
-    return host in _HERE or host.startswith("127.")
+    """Whether a host, or the host a model's name begins with, is this machine; so is "", and no model at all."""
+    return name in {"", "offline"} or is_here(urlsplit(f"//{name}").hostname or "")
 
 
 def _host(address: str) -> str:

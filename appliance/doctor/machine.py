@@ -7,13 +7,14 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
 
 from appliance.config import Config
 from appliance.doctor.examine import Check, Line, Verdict
+from appliance.leaving import leaves_the_house, may_be_sent_on
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -104,8 +105,9 @@ def privacy(config: Config) -> Line:
     from agent.model.probe import find_local_server
 
     is_asked_first = config.model.provider == "auto" and not config.model.base_url
-    used = list(leaves_the_house(config, is_asked_first and asyncio.run(find_local_server()) is not None))
-    what = f"leaves this machine: {'; '.join(used)}" if used else "nothing leaves this machine"
+    used = leaves_the_house(config, is_asked_first and asyncio.run(find_local_server()) is not None)
+    told = "; ".join((*used, *may_be_sent_on(config)))
+    what = f"leaves this machine: {told}" if told else "nothing leaves this machine"
     return Line("privacy", Verdict.OK, what)
 
 
@@ -136,54 +138,8 @@ def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool) -> Line:
     return Line("clock", Verdict.OK, what)
 
 
-def leaves_the_house(config: Config, has_local_model: bool = False) -> Iterator[str]:
-    """Yield what of this configuration would leave this machine: what it is for (what goes out; the setting).
-
-    `has_local_model` says that a model server was found on this machine, which "auto" prefers to a provider.
-    """
-    model, memory = config.model, config.memory
-    if config.voice.engine != "espeak" and not _is_here(config.voice.edge_url):
-        yield "the edge voice (what she says; [voice] engine)"
-    if model.provider != "offline" and model.base_url:
-        if not _is_here(model.base_url):
-            yield f"the model at {model.base_url} (what is said and remembered; [model] base_url)"
-    elif model.provider == "litellm" or (model.provider == "auto" and config.provider_keys and not has_local_model):
-        yield "the model's provider (what is said and remembered; [model] provider)"
-    if memory.enabled and memory.uri and not _is_here(memory.uri):
-        yield f"the graph at {memory.uri} (what she remembers; [memory] uri)"
-    if memory.enabled and memory.embeddings == "api" and not _is_here(memory.embedding_url):
-        yield f"the embeddings API at {memory.embedding_url} (what she compares by meaning; [memory] embeddings)"
-    if config.ears.download and "/" not in config.ears.model and _lacks_model(config):
-        yield "fetching the recognizer's model, once (its name; [ears] download)"
-    from appliance import sentence_model
-
-    if config.ears.download and sentence_model.is_wanted(config) and not sentence_model.is_here(config):
-        yield "fetching the sentence model, once (its name; [ears] download)"
-
-
-def _lacks_model(config: Config) -> bool:
-    from appliance.hearing.choice import pick
-    from audio.errors import ModelNotFound
-
-    try:
-        return pick(config) is None
-    except ModelNotFound:  # a name that nobody knows: nothing is fetched
-        return False
-
-
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _is_here(address: str) -> bool:
-    from ipaddress import ip_address
-    from urllib.parse import urlsplit
-
-    host = urlsplit(address).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _has_route() -> bool:

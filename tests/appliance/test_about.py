@@ -40,3 +40,10 @@ def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -
 def test_a_model_on_this_machine_is_no_leak(tmp_path: Path, name: str) -> None:
     local = replace(config(tmp_path), voice=VoiceSettings(engine="espeak"))
     assert about(local, name).leaving == ()
+
+
+@pytest.mark.shows("D18")
+@pytest.mark.parametrize("name", ["127.0.0.1.example.org/m", "localhost.example.org:1/m", "10.0.0.1:11434/m"])
+def test_a_name_that_only_looks_like_this_machine_is_elsewhere(tmp_path: Path, name: str) -> None:
+    local = replace(config(tmp_path), voice=VoiceSettings(engine="espeak"))
+    assert any(name in told for told in about(local, name).leaving)

@@ -1,0 +1,143 @@
+"""What would leave this machine is told before it does, by the setting that stops it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from appliance.config import Config, Secret, load
+from appliance.doctor import machine as checks_machine
+from appliance.doctor.examine import Line, Verdict
+from appliance.leaving import leaves_the_house
+from appliance.sentence_model import NAME, network
+from appliance.settings.mcp import McpServer
+from appliance.settings.models import ModelSettings, NamedModel
+from appliance.settings.sections import EarsSettings, MemorySettings, VoiceSettings
+from tests.memory.onnx_model import write_model
+
+SILENT = VoiceSettings(engine="espeak")
+DEAF = EarsSettings(download=False)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return load(environ={"HOME": str(tmp_path)})
+
+
+def quiet(config: Config) -> Config:
+    """Return a configuration that stays within this machine."""
+    return replace(config, voice=SILENT, ears=DEAF)
+
+
+EDGE = "the edge voice (what she says; [voice] engine)"
+PROVIDER = "the model's provider (what is said and remembered; [model] provider)"
+FETCH = "fetching the recognizer's model, once (its name; [ears] download)"
+SENTENCES = "fetching the sentence model, once (its name; [ears] download)"
+LARGE = "the model's provider (what is said and remembered; [models.large] provider)"
+LAN = "the model at http://10.0.0.5/v1 (what is said and remembered; [models.lan] base_url)"
+CATALOG = {
+    "large": NamedModel("litellm", "anthropic/x"),
+    "near": NamedModel("openai", "m", "http://localhost:11434/v1"),
+    "lan": NamedModel("openai", "m", "http://10.0.0.5/v1"),
+}
+MAIL = "the tools of mail at https://mail.example/mcp (what she gives them; [mcp.mail] url)"
+KEY = {"OPENAI_API_KEY": Secret("k")}
+
+
+def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
+    return MemorySettings(enabled, embeddings="api", embedding_model="m", embedding_url=url)
+
+
+@pytest.mark.shows("G4")
+@pytest.mark.parametrize(
+    ("change", "used"),
+    [
+        (lambda c: c, []),
+        (lambda c: replace(c, voice=VoiceSettings()), [EDGE]),
+        (lambda c: replace(c, voice=VoiceSettings(edge_url="ws://127.0.0.1:9/x")), []),
+        (lambda c: replace(c, voice=VoiceSettings(edge_url="wss://voice.example")), [EDGE]),
+        (lambda c: replace(c, ears=EarsSettings()), [FETCH, SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(), memory=MemorySettings(embeddings="off")), [FETCH]),
+        (lambda c: replace(c, ears=EarsSettings(model="small")), [FETCH, SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(model="no-such-name")), [SENTENCES]),
+        (lambda c: replace(c, ears=EarsSettings(model="/opt/whisper")), [SENTENCES]),
+        (lambda c: replace(c, model=ModelSettings("openai", "m", "http://localhost:11434/v1"), secrets=KEY), []),
+        (lambda c: replace(c, model=ModelSettings("openai", "m", "http://[::1]:8080/v1")), []),
+        (
+            lambda c: replace(c, model=ModelSettings("openai", "m", "http://192.168.1.5/v1")),
+            ["the model at http://192.168.1.5/v1 (what is said and remembered; [model] base_url)"],
+        ),
+        (lambda c: replace(c, model=ModelSettings("litellm", "a/b")), [PROVIDER]),
+        (lambda c: replace(c, models=CATALOG), []),
+        (lambda c: replace(c, models=CATALOG, model=ModelSettings("offline", use="large")), [LARGE]),
+        (
+            lambda c: replace(c, models=CATALOG, model=ModelSettings("offline", use="near", fallbacks="near, lan")),
+            [LAN],
+        ),
+        (lambda c: replace(c, mcp={"clock": McpServer(url="http://127.0.0.1:8000/mcp")}), []),
+        (lambda c: replace(c, mcp={"mail": McpServer(url="https://mail.example/mcp")}), [MAIL]),
+        (lambda c: replace(c, secrets=KEY), [PROVIDER]),
+        (lambda c: replace(c, model=ModelSettings("offline"), secrets=KEY), []),
+        (lambda c: replace(c, memory=MemorySettings(uri="bolt://localhost:7687")), []),
+        (
+            lambda c: replace(c, memory=MemorySettings(uri="neo4j://graph.lan")),
+            ["the graph at neo4j://graph.lan (what she remembers; [memory] uri)"],
+        ),
+        (lambda c: replace(c, memory=MemorySettings(uri="neo4j://graph.lan", enabled=False)), []),
+        (lambda c: replace(c, memory=embedding_at("http://127.0.0.1:11434/v1")), []),
+        (
+            lambda c: replace(c, memory=embedding_at("https://vectors.example/v1")),
+            ["the embeddings API at https://vectors.example/v1 (what she compares by meaning; [memory] embeddings)"],
+        ),
+        (lambda c: replace(c, memory=embedding_at("https://vectors.example/v1", enabled=False)), []),
+    ],
+)
+def test_what_leaves_the_house_is_told(config: Config, change: Callable[[Config], Config], used: list[str]) -> None:
+    assert list(leaves_the_house(change(quiet(config)))) == used
+
+
+def test_a_model_server_found_here_comes_before_a_provider(config: Config) -> None:
+    keyed = replace(quiet(config), secrets=KEY)
+    assert list(leaves_the_house(keyed, has_local_model=True)) == []
+    chosen = replace(keyed, model=ModelSettings("litellm", "openai/x"))
+    assert list(leaves_the_house(chosen, has_local_model=True)) == [PROVIDER]
+
+
+@pytest.mark.shows("V4", "G4")
+def test_a_model_that_is_here_is_not_fetched(config: Config) -> None:
+    hearing = replace(quiet(config), ears=EarsSettings())
+    folder = config.state_folder / "models" / "base"
+    folder.mkdir(parents=True)
+    for name in ("config.json", "model.bin", "tokenizer.json", "preprocessor_config.json", "vocabulary.json"):
+        (folder / name).touch()
+    assert list(leaves_the_house(hearing)) == [SENTENCES]
+    write_model(config.state_folder / "models" / NAME, place=network().rpartition("/")[2])
+    assert list(leaves_the_house(hearing)) == []
+
+
+@pytest.mark.shows("G4", "H5")
+def test_the_privacy_line_lists_all_or_says_nothing(config: Config) -> None:
+    assert checks_machine.privacy(quiet(config)) == Line("privacy", Verdict.OK, "nothing leaves this machine")
+    line = checks_machine.privacy(config)
+    assert line == Line("privacy", Verdict.OK, f"leaves this machine: {EDGE}; {FETCH}; {SENTENCES}")
+
+
+@pytest.mark.shows("B13", "H5")
+def test_what_a_program_of_others_sends_on_only_it_knows(config: Config) -> None:
+    lent = replace(quiet(config), mcp={"clock": McpServer(command=("uvx", "mcp-server-time"))})
+    told = "whatever clock sends on, a program of others (what she gives its tools; [mcp.clock] command)"
+    assert checks_machine.privacy(lent).what == f"leaves this machine: {told}"
+    assert checks_machine.network(lent).what == "not needed"
+
+
+def test_a_quiet_configuration_needs_no_network(config: Config) -> None:
+    assert checks_machine.network(quiet(config)) == Line("network", Verdict.OK, "not needed")
+
+
+def test_the_way_out_is_only_looked_for(config: Config) -> None:
+    line = checks_machine.network(config)
+    assert (line.verdict, line.what) in [
+        (Verdict.OK, "there is a way out"),
+        (Verdict.WARNING, "no way out, wanted for the edge voice, fetching the recognizer's model, once"),
+    ]

@@ -12,16 +12,19 @@ _CODE: Final = Path(__file__).resolve().parents[2]
 """Where `python -m appliance` finds it."""
 
 
-async def pull(config: Config, model: str) -> None:
-    """Run `nakari models pull` for a model. Raises `ModelNotFound` with its sentence."""
+async def pull(config: Config, model: str, python: str = sys.executable) -> None:
+    """Run `nakari models pull` for a model. Raises `ModelNotFound` with its sentence, or when it cannot be started."""
     named = ["--config", str(config.file)] if config.file else []
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "appliance", *named, "models", "pull", model),
-        cwd=_CODE,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(python, "-m", "appliance", *named, "models", "pull", model),
+            cwd=_CODE,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as error:  # no memory or no process left for it, or an upgrade took its Python away
+        raise ModelNotFound(f"`nakari models pull {model}` cannot be started: {error}") from error
     try:
         _, said = await process.communicate()
     finally:

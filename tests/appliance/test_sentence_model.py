@@ -10,6 +10,7 @@ import pytest
 
 from appliance.config import Config, load
 from appliance.exits import Exit
+from appliance.hearing.pull import pull
 from appliance.sentence_model import NAME, REPOSITORY, fetch_it, is_here, is_wanted, keep_fetching, network
 from audio.errors import ModelNotFound
 from memory.embedding_local import LocalEmbedder
@@ -99,6 +100,11 @@ async def test_it_is_not_fetched_where_it_must_not(config: Config) -> None:
     ):
         async with asyncio.timeout(5):
             await keep_fetching(changed, pytest.fail)
+
+
+async def test_a_fetch_that_cannot_be_started_is_tried_again_like_any_other(config: Config) -> None:
+    with pytest.raises(ModelNotFound, match=rf"`nakari models pull {NAME}` cannot be started: .*No such file"):
+        await pull(config, NAME, "/gone/by/an/upgrade/python")
 
 
 def test_the_network_is_the_one_for_the_processor() -> None:

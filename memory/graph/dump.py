@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -90,9 +91,9 @@ class _Writing:
         return dump
 
     def close(self) -> None:
-        """Close the file, whole or not."""
-        self.file.close()
-        self.raw.close()
+        """Close the file, whole or not. Raises OSError where the disk does not take the rest."""
+        with self.raw:
+            self.file.close()
 
 
 async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
@@ -174,7 +175,7 @@ def read_dump(path: Path) -> Iterator[dict[str, Any]]:
                 digest.update(line)
                 counts.update({kind: counts[kind] + 1 for kind in row if kind in counts})
                 yield row
-    except (OSError, EOFError, ValueError, AttributeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, AttributeError, TypeError) as error:
         raise SnapshotBroken(f"{path} cannot be read as a snapshot ({error}): take an older one") from error
     raise SnapshotBroken(f"{path} ends in the middle: take an older one")
 

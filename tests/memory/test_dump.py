@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import SnapshotBroken
-from memory.graph.dump import check_dump, load_dump, write_dump
+from memory.graph.dump import check_dump, load_dump, read_dump, write_dump
 from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import SESSION
@@ -96,6 +96,29 @@ async def test_a_damaged_file_is_refused_and_changes_nothing(embedded: Graph, tm
     with pytest.raises(SnapshotBroken):
         await load_dump(path, embedded)
     assert (await embedded.read("MATCH (n) RETURN count(n) AS n")).records == [{"n": 0}]
+
+
+@pytest.mark.shows("C12", "C15")
+async def test_any_byte_that_the_disk_changed_is_found(embedded: Graph, tmp_path: Path) -> None:
+    await embedded.write("UNWIND range(1, 50) AS i CREATE (:A {i: i, name: 'the ' + i})")
+    path = tmp_path / "one"
+    await write_dump(embedded, path, NOW)
+    whole = path.read_bytes()
+    rows, found = list(read_dump(path)), 0
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            assert list(read_dump(path)) == rows, "a byte of the head or the end that means nothing"
+        except SnapshotBroken:
+            found += 1
+    assert found > 0.9 * len(whole)
+
+
+async def test_a_line_that_is_no_row_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "one"
+    path.write_bytes(gzip.compress(b'{"nakari": "graph", "format": 1}\n7\n'))
+    with pytest.raises(SnapshotBroken):
+        check_dump(path)
 
 
 async def test_a_file_is_never_written_over(embedded: Graph, tmp_path: Path) -> None:

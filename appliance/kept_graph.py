@@ -47,7 +47,7 @@ class KeptGraph:
             group.create_task(self._settle(), name="graph: a restore, or a forgetting, that broke off")
             if store is not None:
                 group.create_task(store.run(), name="graph: the store's child process")
-                group.create_task(heal(store, writer.audit, writer.snapshots), name="graph: rebuilds a damaged store")
+                group.create_task(heal(writer, store), name="graph: rebuilds a damaged store")
 
     async def close(self) -> None:
         """Close connections and audit log; not used after."""

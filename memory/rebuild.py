@@ -38,22 +38,33 @@ class _NotFuller(Exception):
     """What a replay made is no more than what is there: the audit log's figures are not the store's."""
 
 
-async def heal(store: EmbeddedStore, audit: AuditLog, snapshots: Snapshots) -> None:
-    """Rebuild the store of the box whenever it is damaged, or gone although something was written, for ever.
+async def heal(writer: Writer, store: EmbeddedStore) -> None:
+    """Rebuild the store of the box whenever it is damaged, for ever.
 
-    A rebuild that fails is told and not tried again before the store goes down anew.
+    A rebuild that fails is told and tried again when the store has failed to start once more.
     """
     while True:
         await store.until(State.DOWN)
         if store.is_damaged:
             log.error("graph_damaged", reason=store.reason)
             try:
-                done = await rebuild(store, audit, snapshots)
+                await _replace_damaged(writer, store)
             except (MemoryFailure, OSError) as error:
                 log.error("graph_not_rebuilt", reason=str(error))  # noqa: TRY400  a sentence, not a bug
-            else:
-                log.warning("graph_rebuilt", writes=done.writes, exact=done.is_exact, refused=len(done.refused))
         await store.until(State.STARTING)
+
+
+async def _replace_damaged(writer: Writer, store: EmbeddedStore) -> None:
+    """Rebuild a damaged store and start it, while nobody writes: what is written meanwhile the new one would lack.
+
+    Raises what `rebuild` and `EmbeddedStore.restart` raise.
+    """
+    async with writer.unsettled():
+        if not store.is_damaged:  # whoever wrote before has replaced it
+            return
+        done = await rebuild(store, writer.audit, writer.snapshots)
+        await store.restart()
+    log.warning("graph_rebuilt", writes=done.writes, exact=done.is_exact, refused=len(done.refused))
 
 
 async def is_missing(store: EmbeddedStore, audit: AuditLog) -> bool:

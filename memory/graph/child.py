@@ -1,6 +1,7 @@
 """A child process as callbacks: its one answer, its last words, its end. It needs no task of its own."""
 
 import asyncio
+import json
 import signal
 import sys
 from pathlib import Path
@@ -34,6 +35,13 @@ class Child(asyncio.SubprocessProtocol):
         )
         cast(asyncio.WriteTransport, transport.get_pipe_transport(0)).write(first_line + b"\n")
         return child
+
+    async def answered(self) -> dict[str, object]:
+        """Return its answer, a JSON object; an empty one for what is none, which only a broken child writes."""
+        try:
+            return dict(json.loads(await self.answer))
+        except (ValueError, TypeError):
+            return {}
 
     @property
     def pid(self) -> int:

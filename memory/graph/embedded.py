@@ -1,7 +1,6 @@
 """The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
 
 import asyncio
-import contextlib
 import json
 import os
 import secrets
@@ -26,7 +25,7 @@ from memory.graph.heap import machine_megabytes, usual_heap
 from memory.graph.indexes import Address
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
-from memory.graph.warming import Indexes
+from memory.graph.warming import Indexes, within
 
 START_SECONDS: Final = 30.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
@@ -82,6 +81,8 @@ class EmbeddedStore:
         self._explainer: Explainer | None = None
         self.indexes = Indexes(folder)
         self._is_supervised = False
+        self._hurry = asyncio.Event()
+        """Somebody waits for the next start: `run` does not pause before it."""
 
     @property
     def next_folder(self) -> Path:
@@ -121,7 +122,7 @@ class EmbeddedStore:
         Its indexes are built and warmed beside.
         """
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(self.indexes.keep())
+            keeping = group.create_task(self.indexes.keep(), name="graph: indexes built and kept warm")
             try:
                 await self._live()
             finally:
@@ -139,17 +140,21 @@ class EmbeddedStore:
         self._entered[State.READY].clear()
         if self._child is not None:
             await self._child.stop(STOP_SECONDS)
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                await self.until(State.READY)
-        except TimeoutError as error:
-            raise GraphUnavailable(f"the memory is not available now: {self.reason}") from error
+        self._hurry.set()
+        if not await within(START_SECONDS, self._entered[State.READY]):
+            raise GraphUnavailable(f"the memory is not available now: {self.reason}")
 
     async def start(self) -> None:
         """Start the child and wait until it serves. Raises `GraphUnavailable` with the reason when it does not."""
         self._become(State.STARTING, "it is starting")
         began = time.monotonic()
-        await asyncio.to_thread(self._put_in_place)
+        try:
+            await asyncio.to_thread(self._put_in_place)
+        except OSError as error:
+            self.is_damaged = False
+            raise self._failure(
+                f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
+            ) from error
         root, reader, writer = (secrets.token_hex(32) for _ in range(3))
         settings = server.Settings(
             folder=str(self.folder.resolve()),
@@ -185,9 +190,7 @@ class EmbeddedStore:
         Raises `GraphUnavailable` with the reason when it is not up.
         """
         if self.state is State.STARTING:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await self.until(State.READY)
+            await within(PATIENCE, self._entered[State.READY])
         if self._child is not None and self._child.ended.is_set():
             self._down(f"its process {self._child.end}")
         if self._endpoint is None:
@@ -227,7 +230,8 @@ class EmbeddedStore:
                 began = time.monotonic()
                 await self._live_once()
                 delay = next_delay(delay, time.monotonic() - began)
-                await asyncio.sleep(delay)
+                await within(delay, self._hurry)
+                self._hurry.clear()
         finally:
             self._is_supervised = False
             await self.stop()
@@ -255,7 +259,7 @@ class EmbeddedStore:
         self._child = child
         try:
             async with asyncio.timeout(START_SECONDS):
-                answer = _parsed(await child.answer)
+                answer = await child.answered()
         except TimeoutError:
             answer = {"error": f"it did not start within {START_SECONDS:g} s"}
         if "bolt" in answer:
@@ -290,11 +294,3 @@ class EmbeddedStore:
         self._entered[self.state].clear()
         self.state, self.reason = state, reason
         self._entered[state].set()
-
-
-def _parsed(answer: bytes) -> dict[str, object]:
-    """Return the child's answer; nothing for what is none, which only a broken child writes."""
-    try:
-        return dict(json.loads(answer))
-    except (ValueError, TypeError):
-        return {}

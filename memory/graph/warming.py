@@ -112,13 +112,13 @@ class Indexes:
         Raises `GraphUnavailable` when the store still makes an index after `PATIENCE`, and `GraphRefused` when a vector
         index is not built until then, or cannot be.
         """
-        if not await _within(self._patience, self._free):
+        if not await within(self._patience, self._free):
             raise GraphUnavailable(
                 f"the memory makes an index and answers nobody until it is made ({self._all_told()}): try again later"
             )
         if not self._is_kept or not _ASKS.search(cypher):
             return
-        is_ready = await _within(self._patience, self._settled)
+        is_ready = await within(self._patience, self._settled)
         named = [name for name in self._failed if name in cypher or name in params.values()]
         if not is_ready or named:
             raise GraphRefused(
@@ -153,7 +153,7 @@ class Indexes:
                 "once the memory is back"
             ) from error
         if made.added and wanted.options and self._is_kept:
-            await _within(self._patience - (self._clock() - began), self._settled)
+            await within(self._patience - (self._clock() - began), self._settled)
         return replace(made, note=self._note(name))
 
     async def vector_options(self) -> dict[str, VectorOptions]:
@@ -257,7 +257,7 @@ class Indexes:
         return "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
 
 
-async def _within(seconds: float, event: asyncio.Event) -> bool:
+async def within(seconds: float, event: asyncio.Event) -> bool:
     """Wait so long for an event; say whether it came."""
     try:
         async with asyncio.timeout(max(0.0, seconds)):

@@ -55,7 +55,7 @@ class Home:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self.store.run()),
-                group.create_task(heal(self.store, self.audit, self.snapshots)),
+                group.create_task(heal(self.writer, self.store)),
             ]
             await self.store.until(State.READY)
             yield
@@ -83,6 +83,49 @@ async def test_a_damaged_store_is_made_again(tmp_path: Path, damage: str) -> Non
         assert await home.looks("again") == grown
         await home.writer.write("CREATE (:C)", {}, ME)
     assert home.store.folder_before.is_dir()
+
+
+@pytest.mark.shows("C15", "C11")
+async def test_a_damaged_store_is_made_again_once_and_while_nobody_writes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+    labels = home.store.folder / "databases" / DATABASE / "schema.json"
+    whole = labels.read_bytes()
+    labels.write_bytes(b"\0")
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(home.store.run()), group.create_task(heal(home.writer, home.store))]
+        async with home.writer.unsettled():
+            await home.store.until(State.DOWN)
+            labels.write_bytes(whole)  # it was a hiccup of the disk: the next start opens it
+            await home.store.until(State.READY)
+        await home.writer.write("CREATE (:C)", {}, ME)
+        await home.writer.graph.write("MATCH (c:C) DELETE c")
+        assert await home.looks("again") == grown
+        for task in tasks:
+            task.cancel()
+    assert not home.store.next_folder.exists()
+    assert not home.store.folder_before.exists()
+    await home.writer.graph.close()
+
+
+@pytest.mark.shows("C15")
+async def test_a_store_whose_place_the_disk_refuses_is_down_and_says_so(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.supervised():
+        grown = await home.grow()
+    shutil.copytree(home.store.folder, home.store.next_folder)
+    home.store.folder_before.touch()  # a file, where the folder of before would go
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(home.store.run())
+        await home.store.until(State.DOWN)
+        assert "cannot take the place of" in home.store.reason
+        assert not home.store.is_damaged
+        home.store.folder_before.unlink()
+        await home.store.until(State.READY)
+        assert await home.looks("again") == grown
+        running.cancel()
+    await home.writer.graph.close()
 
 
 @pytest.mark.shows("C15", "C11")

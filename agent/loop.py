@@ -1,7 +1,7 @@
 """The perpetual loop: takes one event after the other out of the mailbox, and never ends."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -96,15 +96,22 @@ class Loop:
         """Called when the mind may wait for mail as long as it likes."""
 
     async def run(self) -> None:
-        """Take and handle events until cancelled."""
-        await self._tell_given_up()
+        """Take and handle events until cancelled; while the state cannot be used, at the start too, try again."""
+        while not await self._could(self._tell_given_up):
+            pass
         while True:
-            try:
-                self.on_rest()
-                await self._handle_next()
-            except MemoryFailure as error:
-                log.warning("state_unusable", reason=str(error))
-                await asyncio.sleep(self.pause)
+            self.on_rest()
+            await self._could(self._handle_next)
+
+    async def _could(self, step: Callable[[], Awaitable[None]]) -> bool:
+        """Take a step; False, after a pause, where the state could not be used for it."""
+        try:
+            await step()
+        except MemoryFailure as error:
+            log.warning("state_unusable", reason=str(error))
+            await asyncio.sleep(self.pause)
+            return False
+        return True
 
     async def _tell_given_up(self) -> None:
         for hand in await self._mind.mailbox.recover():

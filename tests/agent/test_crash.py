@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from agent.context.epoch import Prefix
 from agent.event import SELF_CREATED, Event
@@ -15,6 +16,7 @@ from agent.tools.tool import tool
 from memory.errors import StateUnusable
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
+from tests.memory.test_tiers_full import room_for
 
 COUNT = ("reply", '{"text": "Number one is here. Number two is here. Number three is here."}')
 DONE = ("complete_event", '{"summary": "counted"}')
@@ -219,3 +221,29 @@ async def test_a_person_is_told_of_an_event_that_was_given_up(tmp_path: Path) ->
             loop.cancel()
         assert await mind.state_of(event) == "dead"
         assert mind.outlet.said[0].startswith("Something went wrong")
+
+
+GREEDY = "CREATE TRIGGER greedy BEFORE UPDATE ON mailbox BEGIN INSERT INTO filler VALUES (zeroblob(100000)); END"
+"""Makes a step of the mailbox need room, as a large one does by itself."""
+
+
+@pytest.mark.shows("A24", "B1")
+async def test_what_was_in_hand_at_a_crash_waits_for_a_disk_that_is_full_at_the_start(tmp_path: Path) -> None:
+    event = spoken("How are you?")
+    async with a_mind(tmp_path, [ScriptedModel()]) as mind:
+        await mind.mailbox.enqueue(event)
+        await mind.mailbox.take()
+    async with a_mind(tmp_path, [ScriptedModel(calls(DONE))], recover=False) as mind, asyncio.timeout(5):
+        database, mind.loop.pause = mind.journal.database, 0.0
+        await database.write(lambda connection: connection.execute("CREATE TABLE filler (bytes)"))
+        await database.write(lambda connection: connection.execute(GREEDY))
+        await room_for(database, 0)
+        with capture_logs() as logs:
+            async with asyncio.TaskGroup() as group:
+                loop = group.create_task(mind.loop.run())
+                while not [line for line in logs if line["event"] == "state_unusable"]:
+                    await database.read(lambda connection: None)
+                await room_for(database, 10_000)
+                await mind.mailbox.until_idle()
+                loop.cancel()
+        assert await mind.state_of(event) == "completed"

@@ -55,8 +55,10 @@ class KeywordDecoder:
         decoder = self._decoder = self._loaded()
         try:
             decoder.start_utt()
-            decoder.process_raw(samples.tobytes(), full_utt=True)
-            decoder.end_utt()
+            try:
+                decoder.process_raw(samples.tobytes(), full_utt=True)
+            finally:
+                decoder.end_utt()  # one left open refuses every later search
         except RuntimeError as error:
             raise RecognitionFailed(f"the keyword search failed: {error}") from error
         return [

@@ -129,8 +129,10 @@ def _decode(decoder: "Decoder", search: str, samples: Samples) -> _Heard:
     try:
         decoder.activate_search(search)
         decoder.start_utt()
-        decoder.process_raw(samples.tobytes(), full_utt=True)
-        decoder.end_utt()
+        try:
+            decoder.process_raw(samples.tobytes(), full_utt=True)
+        finally:
+            decoder.end_utt()  # one left open refuses every later search with a KeyError
     except RuntimeError as error:
         raise RecognitionFailed(f"pocketsphinx could not decode {len(samples) / SAMPLE_RATE:.1f} s: {error}") from error
     best = decoder.hyp()

@@ -24,14 +24,13 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     config = configured(invocation)
     from agent.model.messages import Json
     from appliance.commands.telling import on_terminal, tell
-    from appliance.door.memory_requests import Backup
     from appliance.keeping.alone import open_keeper
 
-    request = Backup(file=str(file.absolute()))
+    path = file.absolute()
 
     async def run() -> Json:
         async with open_keeper(config) as keeper:
-            return await keeper.act(request, on_terminal())
+            return await keeper.back_up(path, on_terminal())
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

@@ -1,6 +1,5 @@
 """What may be asked at the door of her memory: its four tools, and all that keeps it."""
 
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field, JsonValue
@@ -93,12 +92,11 @@ class Backup(Asked):
     """Write everything she is into a file."""
 
     do: Literal["backup"] = "backup"
-    file: Words
+    file: str = ""
+    """A new file; "" is one in the state folder, named in the answer, which whoever asked takes away from there.
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self.file)
+    systemd lets the service write nowhere else.
+    """
 
 
 MemoryRequest: TypeAlias = (

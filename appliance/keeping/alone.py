@@ -1,14 +1,17 @@
 """The keeper of her memory wherever it is to be had: behind the door of the running service, else in this process."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from agent.model.messages import Json
 from appliance.config import Config
 from appliance.door.client import find_service, follow, tell
-from appliance.door.memory_requests import MemoryRequest, UseTool
+from appliance.door.memory_requests import Backup, MemoryRequest, UseTool
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.graph import GraphSide, graph_side
@@ -42,6 +45,19 @@ class AtTheDoor:
         """Have it done there. Raises `Problem`, and what `told` raises, which ends the work there too."""
         return await follow(self.path, request.model_dump(mode="json"), told)
 
+    async def back_up(self, file: Path, told: Progress) -> Json:
+        """Have it written there, where a service may write, and take it away to `file`, which is then our user's.
+
+        Raises `Problem`, OSError when it cannot be written.
+        """
+        if await asyncio.to_thread(file.exists):
+            raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
+        with _in_the_making(file) as target:
+            found = await self.act(Backup(), told)
+            assert isinstance(found, dict)
+            await asyncio.to_thread(_take_away, Path(str(found["file"])), target)
+        return {**found, "file": str(file)}
+
 
 class InThisProcess:
     """A `MemoryHandler` of our own."""
@@ -60,6 +76,10 @@ class InThisProcess:
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
         """Do it. Raises what `Keeper.act` raises."""
         return await self._keeper.act(request, in_hundredths(told))
+
+    async def back_up(self, file: Path, told: Progress) -> Json:
+        """Write everything into a new file. Raises what `Keeper.act` raises."""
+        return await self.act(Backup(file=str(file)), told)
 
 
 @asynccontextmanager
@@ -128,3 +148,23 @@ async def _started(graph: GraphSide, patience: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await graph.store.until(State.READY)
+
+
+@contextmanager
+def _in_the_making(file: Path) -> Iterator[BinaryIO]:
+    """Give what becomes this file at the end of the block, whole and on the disk; nothing is left when it fails."""
+    new = file.with_name(f"{file.name}.new")
+    try:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        new.rename(file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _take_away(made: Path, target: BinaryIO) -> None:
+    with made.open("rb") as source:
+        made.unlink()
+        shutil.copyfileobj(source, target)

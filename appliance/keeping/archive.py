@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from agent.event import new_id
 from agent.model.messages import Json
 from appliance.config import Config
 from appliance.errors import Problem
@@ -32,6 +33,8 @@ CONFIGURATION: Final = "nakari.toml"
 NOT_KEPT: Final = ("graph*", "models", "logs", "*.lock", "*.sock", f"{DATABASE}*", "before-*", "replay-*", "diff-*")
 NOT_KEPT_EITHER: Final = ("backup-*", "restoring", "forgetting-*", "*.new", "crash*")
 """Of the state folder: what is made again or fetched again, what belongs to a process, what was put aside."""
+FETCHED: Final = "backup-fetched-"
+"""How an archive in the state folder is called until whoever asked for it has taken it away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,13 @@ class Manifest:
     """The graph's fingerprint."""
     files: Mapping[str, str]
     """SHA-256 of each, by its path."""
+
+
+def fetched(config: Config) -> Path:
+    """Return a new archive's place in the state folder, those that nobody took away removed."""
+    for old in config.state_folder.glob(f"{FETCHED}*"):
+        old.unlink(missing_ok=True)
+    return config.state_folder / f"{FETCHED}{new_id()}"
 
 
 async def write_archive(
@@ -119,7 +129,7 @@ def unpack(path: Path, place: Path) -> Manifest:
     """
     try:
         with tarfile.open(path, "r:gz") as archive:
-            archive.extractall(place, filter="data")
+            _extract(archive, place)
         manifest = _manifest(place)
     except FileNotFoundError as error:
         raise Problem(f"{path} is not there, or is no backup of a nakari", Exit.NO_INPUT) from error
@@ -129,6 +139,23 @@ def unpack(path: Path, place: Path) -> Manifest:
     if found.pop(MANIFEST) and found != manifest.files:
         raise Problem(f"{path} is not what was written, or not all of it; nothing was changed", Exit.NO_INPUT)
     return manifest
+
+
+def _extract(archive: tarfile.TarFile, place: Path) -> None:
+    """Write its files into a folder. Raises ValueError for anything but a file of that folder.
+
+    `extractall` knows how to be so careful from Python 3.11.4 on; Debian 12 has 3.11.2.
+    """
+    for member in archive:
+        name = PurePosixPath(member.name)
+        content = archive.extractfile(member) if member.isreg() else None
+        if content is None or name.is_absolute() or ".." in name.parts:
+            raise ValueError(f"it holds {member.name}, which is no file of hers")
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("xb") as target:
+            shutil.copyfileobj(content, target)
+        os.utime(file, (member.mtime, member.mtime))
 
 
 def _manifest(place: Path) -> Manifest:

@@ -33,7 +33,7 @@ from appliance.door.memory_requests import (
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.graph import GraphSide
-from appliance.keeping.archive import write_archive
+from appliance.keeping.archive import fetched, write_archive
 from appliance.keeping.progress import Progress
 from appliance.visitors import Visitors
 from memory.audit_record import Record
@@ -93,7 +93,8 @@ class Keeper:
             case Past():
                 return await self._past(request, told)
             case Backup():
-                return await write_archive(self.config, self.writer, request.path, told, self.visitors.still)
+                file = Path(request.file or fetched(self.config))
+                return await write_archive(self.config, self.writer, file, told, self.visitors.still)
         return await self._look(request)
 
     async def erase_event(self, event_id: str) -> int:

@@ -143,6 +143,19 @@ def test_its_memory_is_written_read_and_there_after_an_upgrade(box: Box) -> None
     assert "Argo" in box.must("nakari", "memory", "query", "MATCH (s:Ship) RETURN s.name")
 
 
+@pytest.mark.shows("H7")
+def test_it_is_backed_up_while_it_runs_and_brought_back(box: Box) -> None:
+    box.must("nakari", "memory", "write", "CREATE (:Port {name: 'Iolkos'})")
+    box.must("nakari", "backup", "/root/she.nakari")
+    assert box.must("stat", "--format=%U %a", "/root/she.nakari") == "root 600\n"
+    box.must("nakari", "memory", "write", "MATCH (p:Port) DELETE p")
+    box.must("systemctl", "stop", "nakari.service")
+    box.must("nakari", "restore", "/root/she.nakari")
+    box.must("systemctl", "start", "nakari.service")
+    assert "Iolkos" in box.must("nakari", "memory", "query", "MATCH (p:Port) RETURN p.name")
+    assert "backup-" not in box.must("ls", "/var/lib/nakari/")
+
+
 @pytest.mark.shows("H4")
 def test_the_journal_has_its_lines_and_no_word_of_a_person(box: Box) -> None:
     box.must("nakari", "ask", "remember that the blue parcel is for Zacharias")

@@ -102,6 +102,12 @@ async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None
         archive.add(one.file, arcname="../outside")
     with pytest.raises(Problem, match="nothing was changed"):
         await restore_archive(one.config(), file, silent)
+    with tarfile.open(file, "w:gz") as archive:
+        link = tarfile.TarInfo("nakari.db")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    with pytest.raises(Problem, match=r"holds nakari.db, which is no file of hers\); nothing was changed"):
+        await restore_archive(one.config(), file, silent)
     with pytest.raises(Problem, match="not there"):
         await restore_archive(one.config(), tmp_path / "nowhere", silent)
     assert looks(one.state) == before

@@ -101,8 +101,7 @@ class Visitors:
 
     def keys(self) -> list[str]:
         """Return whose graphs are on the disk."""
-        there = self.folder.iterdir() if self.folder.is_dir() else ()
-        return sorted(one.name for one in there if is_public_key(one.name))
+        return keys_in(self.folder)
 
     def running(self) -> list[str]:
         """Return whose run now, or are on their way."""
@@ -271,6 +270,11 @@ class Visitors:
                 await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
             del self._lives[owner_key]
             life.ended.set()
+
+
+def keys_in(folder: Path) -> list[str]:
+    """Return whose graphs are in this folder. Blocking."""
+    return sorted(one.name for one in folder.iterdir() if is_public_key(one.name)) if folder.is_dir() else []
 
 
 def _leave_nothing(folder: Path) -> None:

@@ -1,15 +1,20 @@
 """What the doctor looks at of what keeps her graph: the audit log read through, the snapshots, and room for both."""
 
 import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from appliance.config import Config
 from appliance.doctor.examine import Check, Line, Verdict
+from appliance.visitors import keys_in
 from memory.audit import AuditLog
 from memory.errors import AuditBroken
 from memory.replay import is_whole
+from memory.schedule import is_unsaved
 from memory.snapshot import Snapshots
 
 OLD: Final = timedelta(days=3)
@@ -59,6 +64,61 @@ def room(config: Config) -> Line:
     return judge_room(shutil.disk_usage(state).free, sum(sizes))
 
 
+def visitors(config: Config) -> Line:
+    """Look at what keeps visitors' graphs, and at nothing that is in them."""
+    folder = config.state_folder / "owners"
+    looked = [_looked(folder / key) for key in keys_in(folder)]
+    return judge_visitors(looked, config.memory.visitors, datetime.now(UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is known of a visitor's graph from outside."""
+
+    key: str
+    bytes: int
+    records: int = 0
+    """Of its audit log, verified."""
+    saved_at: datetime | None = None
+    """Of its last snapshot; aware UTC."""
+    is_unsaved: bool = False
+    """Whether something was written since."""
+    broken: str = ""
+    """What is wrong with its audit log."""
+
+
+def _looked(folder: Path) -> Looked:
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    log = AuditLog(folder / "audit")
+    try:
+        records = list(log.verified())
+    except AuditBroken as error:
+        return Looked(folder.name, size, broken=str(error))
+    finally:
+        log.close()
+    saved_at = max((record.at for record in records if record.kind == "snapshot"), default=None)
+    return Looked(folder.name, size, len(records), saved_at, is_unsaved(records))
+
+
+def judge_visitors(looked: Sequence[Looked], most: int, now: datetime) -> Line:
+    """Judge visitors' graphs, of which there may be so many."""
+    if not looked:
+        return Line("visitors", Verdict.OK, f"no graph of a visitor yet, {most} there may be")
+    told = f"{len(looked)} graphs of at most {most}, {sum(one.bytes for one in looked) / 1e6:.1f} MB"
+    for one in looked:
+        if one.broken:
+            mend = f"put owners/{one.key} back from a backup, or erase it with `nakari forget --owner {one.key}`"
+            return Line("visitors", Verdict.FAULT, f"{told}; of {one.key} {one.broken}", mend)
+    saved = max((one.saved_at for one in looked if one.saved_at), default=None)
+    age = f"the last snapshot is {(now - saved).total_seconds() / 3600:.1f} h old" if saved else "no snapshot yet"
+    told += f", {sum(one.records for one in looked)} records verified; {age}"
+    told += f", {sum(one.is_unsaved for one in looked)} with writes since"
+    if len(looked) >= most:
+        mend = "the next visitor gets none: raise [memory] visitors, or make room with `nakari forget --owner KEY`"
+        return Line("visitors", Verdict.WARNING, told, mend)
+    return Line("visitors", Verdict.OK, told)
+
+
 def judge_none(there: int, writes: int) -> Line:
     """Judge that no snapshot can be restored, of so many that are there and after so many writes."""
     if there:
@@ -86,4 +146,4 @@ def judge_room(free: int, needed: int) -> Line:
     return Line("room", Verdict.OK, what)
 
 
-KEEPING: tuple[Check, ...] = (audit, snapshots, room)
+KEEPING: tuple[Check, ...] = (audit, snapshots, room, visitors)

@@ -108,6 +108,16 @@ async def test_unused_it_stops_and_used_it_comes_back(tmp_path: Path) -> None:
         assert visitors.running() == [ADA]
 
 
+async def test_what_a_kill_left_of_who_wrote_nothing_takes_nobody_s_place(tmp_path: Path) -> None:
+    for left in ("graph", "audit"):
+        (tmp_path / "owners" / ADA / left).mkdir(parents=True)
+    (tmp_path / "owners" / ADA / "graph" / "begun").write_text("half")
+    async with Guests(tmp_path, most=1).received() as (visitors, desk):
+        await until(lambda: not visitors.keys())
+        await desk.write(BEN, "CREATE (:Kept)")
+        assert visitors.keys() == [BEN]
+
+
 async def test_the_one_unused_for_longest_makes_room(tmp_path: Path) -> None:
     guests = Guests(tmp_path)
     async with guests.received() as (visitors, desk):

@@ -1,16 +1,19 @@
 """The doctor's lines on audit log, snapshots and room, on real files."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from appliance.doctor.examine import Verdict
-from appliance.doctor.keeping import audit, judge_age, judge_none, judge_room, room, snapshots
+from appliance.doctor.keeping import audit, judge_age, judge_none, judge_room, room, snapshots, visitors
 from appliance.door.memory_requests import TakeSnapshot
 from appliance.keeping.alone import keeper_alone
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.keeping.test_keeper import write
+from tests.appliance.visiting import ADA, BEN, at_home
+from tests.memory.test_erasure import NAME
 
 
 @pytest.mark.shows("C11", "C12")
@@ -31,6 +34,31 @@ async def test_it_looks_at_what_keeps_her(tmp_path: Path) -> None:
     [log] = (box.state / "audit").iterdir()
     log.write_bytes(log.read_bytes().replace(b"CREATE", b"DELETE"))
     assert audit(config).verdict is Verdict.FAULT
+
+
+@pytest.mark.shows("C11", "C12", "F12")
+async def test_visitors_graphs_are_counted_and_verified_and_nothing_in_them_is_told(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path, "visitors = 3")
+    assert str(visitors(box.config())) == "ok      visitors   no graph of a visitor yet, 3 there may be"
+    async with at_home(box.config()) as house:
+        for owner in (ADA, BEN):
+            await house.desk.write(owner, f"CREATE (:{NAME})")
+        async with house.visitors.of(ADA) as kept:
+            await kept.writer.take_snapshot("asked for")
+    found = visitors(box.config())
+    assert found.verdict is Verdict.OK
+    assert re.fullmatch(
+        r"2 graphs of at most 3, \d\.\d MB, 5 records verified; the last snapshot is 0\.0 h old, 1 with writes since",
+        found.what,
+    )
+    assert NAME not in str(found)
+    assert visitors(KeptBox(tmp_path, "visitors = 2").config()).verdict is Verdict.WARNING
+    [log] = (box.state / "owners" / BEN / "audit").iterdir()
+    log.write_bytes(log.read_bytes().replace(b"CREATE", b"DELETE"))
+    found = visitors(box.config())
+    assert found.verdict is Verdict.FAULT
+    assert f"`nakari forget --owner {BEN}`" in found.mend
+    assert NAME not in str(found)
 
 
 def test_it_judges() -> None:

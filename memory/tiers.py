@@ -13,6 +13,7 @@ import structlog
 from memory.database import Database
 from memory.importance import IMPORTANT, SUMMARY, UNSET, Importance, judged, summary_of
 from memory.journal import WORDS, Journal, Stored
+from memory.words import storable
 
 log = structlog.get_logger()
 
@@ -166,7 +167,8 @@ class Tiers:
 _COLUMNS: Final = "tier_item.seq, tier_item.event_id, tier_item.at, who, importance, reason, marked_by"
 _OF_OWNER: Final = "tier_item.owner_key = :owner AND tier_item.at > :since"
 _WHOLE: Final = (
-    f"SELECT {_COLUMNS}, coalesce(json_extract(body, '$.{WORDS}'), json_extract(body, '$.content'), '') AS said "
+    # As bytes: half a pair of surrogates, escaped in the body, comes out as what is no UTF-8.
+    f"SELECT {_COLUMNS}, CAST(coalesce(body ->> '{WORDS}', body ->> 'content', '') AS BLOB) AS said "
     f"FROM tier_item JOIN journal ON journal.seq = tier_item.seq WHERE {_OF_OWNER}"
 )
 _SHORT: Final = f"SELECT {_COLUMNS}, summary AS said FROM tier_item WHERE {_OF_OWNER}"
@@ -175,12 +177,11 @@ _VECTORS: Final = "SELECT count(*) FROM tier_vector JOIN tier_item USING (seq) W
 
 
 def remembered(row: sqlite3.Row) -> Remembered:
-    """Return a member of a tier from its row; its words are the column `said`."""
+    """Return a member of a tier from its row; its words are the column `said`, a text or its bytes in UTF-8."""
     importance = UNSET if row["importance"] is None else row["importance"]
     at = datetime.fromisoformat(row["at"])
-    return Remembered(
-        row["seq"], row["event_id"], at, row["who"], row["said"], importance, row["reason"], row["marked_by"]
-    )
+    said = row["said"].decode(errors="replace") if isinstance(row["said"], bytes) else row["said"]
+    return Remembered(row["seq"], row["event_id"], at, row["who"], said, importance, row["reason"], row["marked_by"])
 
 
 def _text(moment: datetime) -> str:
@@ -207,7 +208,7 @@ def _take_over(connection: sqlite3.Connection, page: Sequence[Stored]) -> None:
 def _add(connection: sqlite3.Connection, entry: Stored) -> None:
     """Add a task unless it was taken up before: after a crash, or a suspension."""
     words = entry.body.get(WORDS)
-    said = words if isinstance(words, str) else str(entry.body.get("content") or "")
+    said = storable(words if isinstance(words, str) else str(entry.body.get("content") or ""))
     if not said.strip():
         return
     importance = judged(said) if isinstance(words, str) else None
@@ -216,7 +217,7 @@ def _add(connection: sqlite3.Connection, entry: Stored) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING",
         (
             *(entry.seq, entry.event_id, entry.owner_key, entry.session_id, _text(entry.at)),
-            str(entry.body.get("source") or "system"),
+            storable(str(entry.body.get("source") or "system")),
             *((importance.value, importance.reason, "rule") if importance else (None, "", "")),
             summary_of(said),
         ),
@@ -230,14 +231,14 @@ def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
     given = entry.body.get("importance")
     if not isinstance(given, int | float):
         return
-    importance = Importance(min(1.0, max(0.0, float(given))), str(entry.body.get("reason") or ""))
+    importance = Importance(min(1.0, max(0.0, float(given))), storable(str(entry.body.get("reason") or "")))
     key = {"event": entry.event_id, "owner": entry.owner_key}
     connection.execute(
         "UPDATE tier_item SET importance = :value, reason = :reason, marked_by = 'her' "
         "WHERE event_id = :event AND owner_key = :owner",
         {**key, "value": importance.value, "reason": importance.reason},
     )
-    if summary := summary_of(str(entry.body.get("summary") or ""), SUMMARY):
+    if summary := summary_of(storable(str(entry.body.get("summary") or "")), SUMMARY):
         connection.execute(
             "DELETE FROM tier_vector WHERE seq IN "
             "(SELECT seq FROM tier_item WHERE event_id = :event AND owner_key = :owner)",

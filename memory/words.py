@@ -19,8 +19,12 @@ def segmented(text: str) -> str:
     A phrase of such tokens then finds any run of characters, also of two, which trigrams cannot; what UTF-8 or SQLite
     cannot hold is replaced.
     """
-    clean = text.replace("\0", " ").encode(errors="replace").decode()
-    return _CHARACTER.sub(r" \1 ", clean)
+    return _CHARACTER.sub(r" \1 ", storable(text.replace("\0", " ")))
+
+
+def storable(text: str) -> str:
+    """Return the text as SQLite can hold it: half a pair of surrogates, as a broken stream leaves, becomes `?`."""
+    return text.encode(errors="replace").decode()
 
 
 def all_words(text: str) -> str:

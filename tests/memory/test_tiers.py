@@ -211,3 +211,16 @@ async def test_without_a_model_the_tiers_fill_and_the_vectors_come_later(tmp_pat
             memory.embedder.is_there = True
             await until(memory, "L4", 1)
             loop.cancel()
+
+
+@pytest.mark.shows("E12", "E16")
+async def test_half_a_character_of_a_broken_stream_stops_nobody(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember that I am called \ud83d Bo", "e1", source="a\udc00")
+        await memory.marked("e1", 0.9, reason="a \ud83d name", summary="Bo \ud83d is the name")
+        await memory.fill()
+        for tier in (memory.tiers.recent, memory.tiers.important):
+            [one] = await tier(HOME)
+            assert one.words.startswith("remember that I am called ")
+        [found] = await memory.recall.find("name", HOME)
+        assert found.item.words == "Bo ? is the name"

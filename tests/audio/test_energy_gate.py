@@ -20,7 +20,10 @@ from tests.room import sounds
 from tests.room.acoustics import Sound
 
 SPEECH_RMS = 1000.0
-"""Of the clips as mixed in; the noise is so many dB under it."""
+"""Of the clips as mixed in."""
+
+SNR_DB = 0.0
+"""The noise is as loud as they are: the hardest that the detector alone still hears nearly all in."""
 
 NOISES: dict[str, Callable[[float], Sound]] = {
     "white noise": sounds.white,
@@ -220,10 +223,9 @@ def onset_in(found: list[Committed], begins: float, ends: float) -> float | None
 
 
 @pytest.mark.shows("V5", "V30")
-@pytest.mark.parametrize("snr", [10.0, 0.0])
 @pytest.mark.parametrize("name", NOISES)
-def test_no_utterance_is_lost_and_no_onset_is_later_by_more_than_a_chunk(name: str, snr: float) -> None:
-    sound, marks = mixed(NOISES[name], snr)
+def test_no_utterance_is_lost_and_no_onset_is_later_by_more_than_a_chunk(name: str) -> None:
+    sound, marks = mixed(NOISES[name], SNR_DB)
     gate = EnergyGate(load_silero())
     bare, gated = turns(load_silero(), sound), turns(gate, sound)
     wanted = [(mark, onset_in(bare, *mark)) for mark in marks]
@@ -232,10 +234,10 @@ def test_no_utterance_is_lost_and_no_onset_is_later_by_more_than_a_chunk(name: s
     late = [(onset_in(gated, *mark) or 0.0) - onset for mark, onset in heard if mark not in lost]
     share = gate.asked / (len(sound) // CHUNK_SAMPLES)
     figure(
-        f"energy gate, {name} at {snr:.0f} dB",
+        f"energy gate, {name} at {SNR_DB:.0f} dB",
         f"{len(lost)} of {len(heard)} lost, onset {max(late) * 1000:+.0f} ms at worst, Silero asked for {share:.0%}",
     )
-    assert len(heard) > len(marks) / (4 if snr == 0.0 else 1.5)
+    assert len(heard) > len(marks) / 1.5
     assert lost == []
     assert max(late) < CHUNK_SECONDS + 1e-6
 

@@ -1,22 +1,16 @@
-"""Connections to wherever the store answers now, through the official driver."""
+"""Connections to wherever the store answers now, through the official driver, which is imported for the first one."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
-
-from neo4j import (
-    READ_ACCESS,
-    WRITE_ACCESS,
-    AsyncDriver,
-    AsyncGraphDatabase,
-    AsyncSession,
-    AsyncTransaction,
-    NotificationMinimumSeverity,
-)
-from neo4j.exceptions import Neo4jError
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from memory.errors import GraphUnavailable
 from memory.graph.store import Endpoint, Login
+
+if TYPE_CHECKING:
+    from neo4j import AsyncDriver, AsyncSession, AsyncTransaction
 
 CONNECT_SECONDS: Final = 2.0
 """For reaching a store that does not answer; a refused connection is known at once."""
@@ -34,14 +28,25 @@ class Connections:
     def __init__(self) -> None:
         self._at: Endpoint | None = None
         self._drivers: dict[Login, AsyncDriver] = {}
+        self._is_loaded = False
+
+    async def load(self) -> None:
+        """Import the driver before it is needed, beside the event loop: its table of months takes 0.2 s."""
+        if not self._is_loaded:
+            await asyncio.to_thread(import_module, "neo4j")
+            self._is_loaded = True
 
     @asynccontextmanager
-    async def transaction(self, endpoint: Endpoint, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
+    async def transaction(
+        self, endpoint: Endpoint, *, writes: bool, seconds: float
+    ) -> AsyncIterator["AsyncTransaction"]:
         """Open a transaction as the writer or the reader, which the server ends after so many seconds.
 
         Leaving the block commits it (the driver's way) unless it was rolled back or an error comes through. Raises
         `DriverError` when nobody answers, `GraphUnavailable` for an endpoint that is no address or does not let us in.
         """
+        from neo4j import READ_ACCESS, WRITE_ACCESS
+
         driver = await self._driver(endpoint, endpoint.writer if writes else endpoint.reader)
         access = WRITE_ACCESS if writes else READ_ACCESS
         async with (
@@ -56,7 +61,7 @@ class Connections:
         for driver in drivers.values():
             await driver.close()
 
-    async def _driver(self, endpoint: Endpoint, login: Login) -> AsyncDriver:
+    async def _driver(self, endpoint: Endpoint, login: Login) -> "AsyncDriver":
         if endpoint != self._at:
             await self.close()
             self._at = endpoint
@@ -65,7 +70,9 @@ class Connections:
         return self._drivers[login]
 
 
-async def _begun(session: AsyncSession, seconds: float) -> AsyncTransaction:
+async def _begun(session: "AsyncSession", seconds: float) -> "AsyncTransaction":
+    from neo4j.exceptions import Neo4jError
+
     try:
         return await session.begin_transaction(timeout=seconds)
     except Neo4jError as error:
@@ -74,7 +81,9 @@ async def _begun(session: AsyncSession, seconds: float) -> AsyncTransaction:
         ) from error
 
 
-def _driver(endpoint: Endpoint, login: Login) -> AsyncDriver:
+def _driver(endpoint: Endpoint, login: Login) -> "AsyncDriver":
+    from neo4j import AsyncGraphDatabase, NotificationMinimumSeverity
+
     try:
         return AsyncGraphDatabase.driver(
             endpoint.uri,

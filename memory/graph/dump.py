@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, TypeAlias
-
-from neo4j import AsyncTransaction, Record
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph import definitions
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable, portable
 from memory.graph.store import Json, VectorOptions
+
+if TYPE_CHECKING:
+    from neo4j import AsyncTransaction, Record
 
 Row: TypeAlias = list[Any]
 """What stands behind "n" or "r" in a line: JSON."""
@@ -78,7 +79,7 @@ class _Writing:
         self.digest.update(text)
         self.file.write(text)
 
-    def add_rows(self, kind: str, rows: Iterable[Record]) -> None:
+    def add_rows(self, kind: str, rows: Iterable["Record"]) -> None:
         self.add(*({kind: [portable(value) for value in row.values()]} for row in rows))
 
     def end(self, nodes: int, relationships: int) -> Dump:
@@ -114,7 +115,7 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
         await asyncio.to_thread(writing.close)
 
 
-async def _write_all(writing: _Writing, transaction: AsyncTransaction, kind: str, statement: str) -> int:
+async def _write_all(writing: _Writing, transaction: "AsyncTransaction", kind: str, statement: str) -> int:
     count = 0
     async with aclosing(_batches(transaction, statement)) as batches:
         async for rows in batches:
@@ -123,7 +124,7 @@ async def _write_all(writing: _Writing, transaction: AsyncTransaction, kind: str
     return count
 
 
-async def _batches(transaction: AsyncTransaction, statement: str) -> AsyncGenerator[list[Record], None]:
+async def _batches(transaction: "AsyncTransaction", statement: str) -> AsyncGenerator[list["Record"], None]:
     skip = 0
     while True:
         answer = await transaction.run(statement, {"skip": skip, "limit": PAGE})
@@ -136,7 +137,7 @@ async def _batches(transaction: AsyncTransaction, statement: str) -> AsyncGenera
         skip += got
 
 
-async def _definitions(transaction: AsyncTransaction, options: Mapping[str, VectorOptions]) -> list[str]:
+async def _definitions(transaction: "AsyncTransaction", options: Mapping[str, VectorOptions]) -> list[str]:
     """Return the statements that make the indexes and the uniqueness constraints anew."""
     made = [
         f"CREATE CONSTRAINT {_quoted(row['name'])} IF NOT EXISTS FOR (n:{_quoted(row['labelsOrTypes'][0])}) "

@@ -6,10 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final, Protocol
-
-from neo4j import AsyncTransaction, SummaryCounters
-from neo4j.exceptions import DriverError, Neo4jError
+from typing import TYPE_CHECKING, Final, Protocol
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
@@ -19,6 +16,10 @@ from memory.graph.dialect import Dialect
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptions
 from memory.graph.survey import survey
+
+if TYPE_CHECKING:
+    from neo4j import AsyncTransaction, SummaryCounters
+    from neo4j.exceptions import Neo4jError
 
 GRACE: Final = 2.0
 """Seconds past its limit after which a statement counts as one that the store itself cannot stop."""
@@ -141,13 +142,16 @@ class Graph:
         return await self._store.indexes.vector_options()
 
     @asynccontextmanager
-    async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[AsyncTransaction]:
+    async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator["AsyncTransaction"]:
         """Open a bare transaction, committed at the end if it writes: for dumping and loading whole graphs.
 
         Without limits but `seconds`, without a witness. Raises `GraphUnavailable`, and `GraphRefused` with the store's
         own words.
         """
         endpoint = await self._store.endpoint()
+        await self._connections.load()
+        from neo4j.exceptions import DriverError, Neo4jError
+
         try:
             async with self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction:
                 yield transaction
@@ -177,11 +181,14 @@ class Graph:
         result, _ = await self._run(_Statement(cypher, {}, writes=False), limits)
         return result.records
 
-    async def _run(self, statement: _Statement, limits: Limits) -> tuple[Result, SummaryCounters]:
+    async def _run(self, statement: _Statement, limits: Limits) -> tuple[Result, "SummaryCounters"]:
         """Run a statement, again if it collided with another client's; see the class for what is raised."""
         attempt = 1
         while True:
             endpoint = await self._store.endpoint()
+            await self._connections.load()
+            from neo4j.exceptions import DriverError, Neo4jError
+
             await self._store.indexes.ready_for(statement.cypher, statement.params)
             await statement.witness.attempted(attempt)
             began = time.monotonic()
@@ -195,7 +202,7 @@ class Graph:
             attempt += 1
 
     async def _refusal(
-        self, error: Neo4jError, statement: _Statement, endpoint: Endpoint, seconds: float
+        self, error: "Neo4jError", statement: _Statement, endpoint: Endpoint, seconds: float
     ) -> MemoryFailure:
         refused = refusals.refusal(error, self.limits.seconds, statement.writes)
         if type(refused) is not GraphRefused:
@@ -203,7 +210,9 @@ class Graph:
         login = endpoint.writer if statement.writes else endpoint.reader
         return await self._store.explained(Refused(login, statement.cypher, statement.params, str(refused), seconds))
 
-    async def _once(self, statement: _Statement, limits: Limits, endpoint: Endpoint) -> tuple[Result, SummaryCounters]:
+    async def _once(
+        self, statement: _Statement, limits: Limits, endpoint: Endpoint
+    ) -> tuple[Result, "SummaryCounters"]:
         phase = _Phase.BEGINNING
         now = asyncio.get_running_loop().time
         try:

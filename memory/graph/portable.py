@@ -4,18 +4,18 @@ import base64
 import math
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Final
-
-import pytz
-from neo4j import spatial, time
+from typing import TYPE_CHECKING, Final
 
 from memory.graph.store import Json
+
+if TYPE_CHECKING:
+    from neo4j import spatial, time
 
 LONGEST_PLAIN_LIST: Final = 16
 """Floats that stay readable; a longer list of nothing but floats is an embedding, and is packed."""
 
-_POINTS: Final = {7203: spatial.CartesianPoint, 9157: spatial.CartesianPoint, 4326: spatial.WGS84Point}
-_POINTS[4979] = spatial.WGS84Point
+_POINTS: Final = {7203: "CartesianPoint", 9157: "CartesianPoint", 4326: "WGS84Point", 4979: "WGS84Point"}
+"""The driver's classes by srid."""
 
 
 def portable(value: object) -> Json:
@@ -31,7 +31,7 @@ def portable(value: object) -> Json:
             return value if math.isfinite(value) else {"$float": str(value)}
         case bytes() | bytearray():
             return {"$bytes": base64.b64encode(value).decode()}
-        case list() | tuple() if not isinstance(value, time.Duration | spatial.Point):
+        case list() | tuple() if type(value) in (list, tuple):  # the driver's durations and points are tuples too
             return _list([*value])
         case Mapping():
             return _map({str(key): portable(item) for key, item in value.items()})
@@ -69,6 +69,8 @@ def _map(items: dict[str, Json]) -> Json:
 
 
 def _moment_or_place(value: object) -> Json:
+    from neo4j import spatial, time
+
     match value:
         case time.Duration():
             return {"$duration": [value.months, value.days, value.seconds, value.nanoseconds]}
@@ -89,20 +91,40 @@ def _is_a_place(region: str | None) -> bool:
     return region is not None and "/" in region and not region.startswith("Etc/")
 
 
-def _datetime(written: Json, zone: Json) -> time.DateTime:
+def _datetime(written: Json, zone: Json) -> "time.DateTime":
+    import pytz
+    from neo4j import time
+
     moment = time.DateTime.from_iso_format(str(written))
     # zoneinfo's zones make the driver crash CPython 3.11; pytz's are what it makes itself.
     return moment.as_timezone(pytz.timezone(str(zone))) if zone else moment
 
 
-def _point(written: Json) -> spatial.Point:
+def _date(written: Json) -> "time.Date":
+    from neo4j import time
+
+    return time.Date.from_iso_format(str(written))
+
+
+def _time(written: Json) -> "time.Time":
+    from neo4j import time
+
+    return time.Time.from_iso_format(str(written))
+
+
+def _point(written: Json) -> "spatial.Point":
+    from neo4j import spatial
+
     match written:
         case [int() as srid, *place]:
-            return _POINTS[srid]([float(str(number)) for number in place])
+            kind: type[spatial.Point] = getattr(spatial, _POINTS[srid])
+            return kind([float(str(number)) for number in place])
     raise ValueError("a point is its srid and two or three numbers")
 
 
-def _duration(written: Json) -> time.Duration:
+def _duration(written: Json) -> "time.Duration":
+    from neo4j import time
+
     match written:
         case [int() as months, int() as days, int() as seconds, int() as nanoseconds]:
             return time.Duration(months=months, days=days, seconds=seconds, nanoseconds=nanoseconds)
@@ -125,8 +147,8 @@ _READERS: Final[dict[str, Callable[[Json], object]]] = {
     "$bytes": _bytes,
     "$floats": lambda written: array("d", _bytes(written)).tolist(),
     "$map": _inner,
-    "$date": lambda written: time.Date.from_iso_format(str(written)),
-    "$time": lambda written: time.Time.from_iso_format(str(written)),
+    "$date": _date,
+    "$time": _time,
     "$duration": _duration,
     "$point": _point,
 }

@@ -1,16 +1,11 @@
 """What the driver raises, as errors of the memory: who may mend it, and how."""
 
-from typing import Final
-
-from neo4j.exceptions import (
-    ConfigurationError,
-    DriverError,
-    IncompleteCommit,
-    Neo4jError,
-    ServiceUnavailable,
-)
+from typing import TYPE_CHECKING, Final
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
+
+if TYPE_CHECKING:
+    from neo4j.exceptions import DriverError, Neo4jError
 
 READ_ONLY: Final = (
     "memory_query only reads, and this statement would change something: nothing was changed, call memory_write with it"
@@ -31,7 +26,7 @@ def too_slow(seconds: float) -> TooLarge:
     )
 
 
-def collided(error: Neo4jError) -> bool:
+def collided(error: "Neo4jError") -> bool:
     """Say whether a write lost against another client's and may be tried again as it is."""
     return error.is_retryable() and not (error.code or "").endswith(_OUT_OF_MEMORY)
 
@@ -56,7 +51,7 @@ def unfit(error: Exception) -> GraphRefused:
     )
 
 
-def refusal(error: Neo4jError, seconds: float, writes: bool) -> MemoryFailure:
+def refusal(error: "Neo4jError", seconds: float, writes: bool) -> MemoryFailure:
     """Return what the server's error about a statement means for whoever asked.
 
     `seconds` is the limit that statements have, `writes` whether the statement came through the writing door.
@@ -76,8 +71,10 @@ def refusal(error: Neo4jError, seconds: float, writes: bool) -> MemoryFailure:
     return GraphRefused(message or f"the store refused the statement without a reason ({code})")
 
 
-def lost(error: DriverError, uri: str) -> GraphUnavailable:
+def lost(error: "DriverError", uri: str) -> GraphUnavailable:
     """Return what the driver's own error, one about the connection to `uri`, means."""
+    from neo4j.exceptions import ConfigurationError, IncompleteCommit, ServiceUnavailable
+
     if isinstance(error, IncompleteCommit):
         return uncertain()
     if isinstance(error, ConfigurationError):

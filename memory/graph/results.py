@@ -2,13 +2,16 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Final
-
-from neo4j import AsyncResult, ResultSummary, SummaryCounters
+from typing import TYPE_CHECKING, Final
 
 from memory.graph.cypher import LONGEST_STATEMENT
 from memory.graph.store import Json
-from memory.graph.values import LONGEST_VECTOR, plain
+
+if TYPE_CHECKING:
+    from neo4j import AsyncResult, ResultSummary, SummaryCounters
+
+LONGEST_VECTOR: Final = 32
+"""Floats of a list that are written out; a longer list of nothing but floats is a vector and says only its length."""
 
 COUNTERS: Final = {
     "nodesCreated": "nodes_created",
@@ -86,8 +89,10 @@ class Schema:
     """What of a large graph was not looked at, for the model; "" when all was."""
 
 
-async def collected(answer: AsyncResult, limits: Limits) -> Result:
+async def collected(answer: "AsyncResult", limits: Limits) -> Result:
     """Return the records within the limits; what is over is counted, up to a limit of its own."""
+    from memory.graph.values import plain
+
     records: list[dict[str, Json]] = []
     size = left = 0
     async for record in answer:
@@ -103,7 +108,7 @@ async def collected(answer: AsyncResult, limits: Limits) -> Result:
     return Result(records, left)
 
 
-def wrote(summary: ResultSummary) -> bool:
+def wrote(summary: "ResultSummary") -> bool:
     """Say whether the store's planner took the statement for a writing one, or counted changes.
 
     The embedded store names no type for a statement whose rows were not all fetched, hence the counters.
@@ -111,6 +116,6 @@ def wrote(summary: ResultSummary) -> bool:
     return summary.query_type in {"w", "rw"} or bool(summary.counters.contains_updates)
 
 
-def stats(counters: SummaryCounters) -> dict[str, int]:
+def stats(counters: "SummaryCounters") -> dict[str, int]:
     """Return every counter by Neo4j's name."""
     return {name: int(getattr(counters, attribute)) for name, attribute in COUNTERS.items()}

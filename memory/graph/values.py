@@ -8,10 +8,8 @@ from typing import Final
 
 from neo4j import graph, spatial, time
 
+from memory.graph.results import LONGEST_VECTOR
 from memory.graph.store import Json
-
-LONGEST_VECTOR: Final = 32
-"""Floats of a list that are written out; a longer list of nothing but floats is a vector and says only its length."""
 
 _ZEROS: Final = re.compile(r"(\.\d*?)0+(?!\d)")
 """The end of a fraction: the driver writes nine digits always."""

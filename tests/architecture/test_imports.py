@@ -89,7 +89,7 @@ def test_help_is_light() -> None:
 
 @pytest.mark.shows("H9")
 def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
-    later = HEAVY - {"av", "neo4j"} | {"aiohttp", "mcp", "zeroconf"}
+    later = HEAVY - {"av"} | {"aiohttp", "mcp", "zeroconf"}
     assert loaded_by("import appliance.build, appliance.service") & later == set()
     only_for_speaking = "{name for name in sys.modules if name.startswith('audio.verbalize.')}"
     loaded_by(f"import appliance.build, appliance.service, sys\nassert {only_for_speaking} == set()")

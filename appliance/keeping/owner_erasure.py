@@ -57,6 +57,12 @@ class Erased:
     """Into the household's graph."""
     had_graph: bool = False
     """Of their own."""
+    was_member: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there was nothing."""
+        return self == Erased()
 
 
 class OwnerErasure:
@@ -140,7 +146,7 @@ class OwnerErasure:
             erased.entries = await self._erase_state(owner_key, told)
             await self._erase_graphs(owner_key, erased, told)
             await self._state.journal.database.rewrite()
-            self._owners.identities.remove(owner_key)
+            erased.was_member = self._owners.identities.remove(owner_key)
             await asyncio.to_thread((self._folder / ORDERS / owner_key).unlink, missing_ok=True)
             told(WHOLE, WHOLE)
             log.info("owner_erased", entries=erased.entries, graph_statements=erased.writes)
@@ -186,7 +192,7 @@ class OwnerErasure:
 
 def sentence(name: str, erased: Erased, aside: list[Path]) -> str:
     """Return what is told of an erasure; `aside` are older states that a restore left."""
-    if not (erased.entries or erased.writes or erased.had_graph or erased.events):
+    if erased.is_nothing:
         what = f"There was nothing of {name} left to erase"
     else:
         own = ", a graph of their own" if erased.had_graph else ""

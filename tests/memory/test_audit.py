@@ -141,6 +141,21 @@ async def test_what_is_erased_is_gone_and_the_chain_holds(log: AuditLog) -> None
     assert await again.verify() == 9
 
 
+@pytest.mark.shows("C11", "V29")
+async def test_an_erasure_that_was_killed_before_it_was_told_of_is_told_of_by_the_next(log: AuditLog) -> None:
+    secret, _ = await written(log, "CREATE (secret)", "CREATE (kept)")
+    assert await log.erase([secret.seq]) == 1
+    [file] = log.folder.iterdir()
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))  # the kill came here
+    again = reopened(log)
+    assert await again.erase([secret.seq]) == 0
+    assert [*again.verified()][-1].erases == {secret.seq}
+    records = await again.verify()
+    assert await again.erase([secret.seq]) == 0
+    assert await again.verify() == records
+    again.close()
+
+
 async def test_a_long_log_goes_on_in_another_file(tmp_path: Path) -> None:
     log = AuditLog(tmp_path)
     long = "x" * (audit.SEGMENT_BYTES // 3)

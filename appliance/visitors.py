@@ -113,8 +113,7 @@ class Visitors:
 
     async def run(self) -> None:
         """Host the graphs that are asked for, and stop those that nobody uses, until cancelled."""
-        for owner_key in await asyncio.to_thread(self.keys):  # a kill left them, before anything was written
-            await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
+        await asyncio.to_thread(self._leave_nothing)  # of those that a kill left before anything was written
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._is_hosting.set()
@@ -267,17 +266,25 @@ class Visitors:
         finally:
             await life.kept.close()
             if is_new:
-                await asyncio.to_thread(_leave_nothing, self.folder / owner_key)
+                await asyncio.to_thread(self._leave_nothing, owner_key)
             del self._lives[owner_key]
             life.ended.set()
+
+    def _leave_nothing(self, *owner_keys: str) -> None:
+        """Remove the folders of those who wrote nothing, of all where nobody is named. Blocking.
+
+        What the disk refuses is told, and looked at again by the next start.
+        """
+        try:
+            for folder in [self.folder / owner_key for owner_key in owner_keys or self.keys()]:
+                if not any(
+                    file.stat().st_size for name in ("audit", "snapshots") for file in (folder / name).glob("*")
+                ):
+                    shutil.rmtree(folder, ignore_errors=True)
+        except OSError as error:
+            log.warning("visitor_graph_not_removed", reason=str(error))
 
 
 def keys_in(folder: Path) -> list[str]:
     """Return whose graphs are in this folder. Blocking."""
     return sorted(one.name for one in folder.iterdir() if is_public_key(one.name)) if folder.is_dir() else []
-
-
-def _leave_nothing(folder: Path) -> None:
-    """Remove the folder of who wrote nothing. Blocking."""
-    if not any(file.stat().st_size for name in ("audit", "snapshots") for file in (folder / name).glob("*")):
-        shutil.rmtree(folder, ignore_errors=True)

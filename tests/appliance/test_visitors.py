@@ -118,6 +118,15 @@ async def test_what_a_kill_left_of_who_wrote_nothing_takes_nobody_s_place(tmp_pa
         assert visitors.keys() == [BEN]
 
 
+async def test_a_folder_that_the_disk_does_not_show_ends_nothing(tmp_path: Path) -> None:
+    audit = tmp_path / "owners" / ADA / "audit"
+    audit.mkdir(parents=True)
+    (audit / "gone").symlink_to("nowhere")
+    async with Guests(tmp_path).received() as (visitors, desk):
+        await desk.write(BEN, "CREATE (:Kept)")
+        assert visitors.keys() == [ADA, BEN]
+
+
 async def test_the_one_unused_for_longest_makes_room(tmp_path: Path) -> None:
     guests = Guests(tmp_path)
     async with guests.received() as (visitors, desk):

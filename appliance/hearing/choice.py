@@ -1,14 +1,14 @@
 """What `[ears] model` comes to on this box, model and threads; what "auto" measured is kept in the state folder."""
 
-import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from appliance.config import Config
+from appliance.hearing import findings
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
@@ -106,13 +106,8 @@ def candidates(config: Config) -> list[Model]:
 
 def recall(config: Config) -> Measured | None:
     """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        kept = TypeAdapter(Measured).validate_json(_file(config).read_bytes())
-    except (OSError, ValidationError):
-        return None
-    return kept if kept.measurements and kept.conditions == _conditions(config) else None
+    kept = findings.recall(Measured, _file(config))
+    return kept if kept and kept.measurements and kept.conditions == _conditions(config) else None
 
 
 def measure_box(
@@ -136,7 +131,7 @@ def measure_box(
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    _keep(measured, _file(config))
+    findings.keep(measured, _file(config))
     return measured
 
 
@@ -158,11 +153,3 @@ def _processor() -> str:
 
 def _file(config: Config) -> Path:
     return config.state_folder / "recognizer.json"
-
-
-def _keep(measured: Measured, file: Path) -> None:
-    """Write it such that a reader finds the old or the new whole."""
-    new = file.with_suffix(".new")
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new.write_text(json.dumps(asdict(measured), default=datetime.isoformat, indent=1), encoding="utf-8")
-    new.replace(file)

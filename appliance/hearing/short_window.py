@@ -1,12 +1,11 @@
 """Whether this box's Whisper may use the short window: compared once on voices of the box, kept in the state folder."""
 
-import json
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from appliance.config import Config
+from appliance.hearing import findings
 from appliance.hearing.choice import Pick, language_of
 from audio.errors import AudioError
 from audio.pcm import SAMPLE_RATE
@@ -63,15 +63,11 @@ def is_short(config: Config, picked: Pick) -> bool:
 
 def recall(config: Config, picked: Pick) -> Verdict | None:
     """Return what was found about this model and language; None if nothing was, or it cannot be read."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        kept = TypeAdapter(Verdict).validate_json(_file(config).read_bytes())
-        size = (picked.folder / WEIGHTS).stat().st_size
-    except (OSError, ValidationError):
+    kept, weights = findings.recall(Verdict, _file(config)), picked.folder / WEIGHTS
+    if kept is None or not weights.is_file():
         return None
-    is_same = (kept.model, kept.size, kept.language) == (picked.folder.name, size, language_of(config))
-    return kept if is_same else None
+    now = (picked.folder.name, weights.stat().st_size, language_of(config))
+    return kept if (kept.model, kept.size, kept.language) == now else None
 
 
 def compare_box(config: Config, picked: Pick, tell: Callable[[Comparison], None]) -> Verdict:
@@ -88,7 +84,7 @@ def compare_box(config: Config, picked: Pick, tell: Callable[[Comparison], None]
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
     verdict = Verdict(picked.folder.name, size, language_of(config), total, datetime.now(UTC))
-    _keep(verdict, _file(config))
+    findings.keep(verdict, _file(config))
     return verdict
 
 
@@ -132,11 +128,3 @@ def _said(command: list[str], file: Path) -> Utterance:
 
 def _file(config: Config) -> Path:
     return config.state_folder / "short_window.json"
-
-
-def _keep(verdict: Verdict, file: Path) -> None:
-    """Write it such that a reader finds the old or the new whole."""
-    new = file.with_suffix(".new")
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new.write_text(json.dumps(asdict(verdict), default=datetime.isoformat, indent=1), encoding="utf-8")
-    new.replace(file)

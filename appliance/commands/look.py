@@ -13,13 +13,12 @@ from appliance.options import Invocation
 def status(invocation: Invocation, as_json: bool) -> Exit:
     """Tell how the running service is."""
     import asyncio
-    import json
 
     config = configured(invocation)
+    from appliance.commands.telling import tell
     from appliance.door.client import find_service, status_of
 
-    found = asyncio.run(status_of(find_service(config.sockets)))
-    click.echo(json.dumps(found, ensure_ascii=False) if as_json else "\n".join(_lines(found)))
+    tell(asyncio.run(status_of(find_service(config.sockets))), as_json=as_json)
     return Exit.OK
 
 
@@ -71,17 +70,3 @@ def version() -> Exit:
 
     click.echo(f"nakari {this.version()}")
     return Exit.OK
-
-
-def _lines(found: object, indent: str = "") -> list[str]:
-    """Return nested values as lines for people."""
-    if not isinstance(found, dict):
-        return [f"{indent}{found}"]
-    lines = []
-    for key, value in found.items():
-        name = str(key).replace("_", " ")
-        if isinstance(value, dict):
-            lines += [f"{indent}{name}:", *_lines(value, f"{indent}  ")]
-        else:
-            lines.append(f"{indent}{name}: {value}")
-    return lines

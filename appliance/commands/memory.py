@@ -10,8 +10,6 @@ from appliance.exits import Exit
 from appliance.options import Invocation
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from agent.model.messages import Json
     from appliance.door.memory_requests import MemoryRequest, UseTool
 
@@ -42,11 +40,12 @@ def memory() -> None:
 def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> Exit:
     """Read with one Cypher statement; nothing is changed whatever it says."""
     from appliance.door.memory_requests import Past, UseTool
+    from appliance.logs.show import asked_moment
 
     values = _object(params)
     if moment is None:
         return _run(invocation, UseTool(do="tool", name="memory_query", arguments=_call(cypher, values)), as_json)
-    return _run(invocation, Past(until=_moment(moment), cypher=cypher, params=values), as_json)
+    return _run(invocation, Past(until=asked_moment(moment), cypher=cypher, params=values), as_json)
 
 
 @memory.command()
@@ -127,8 +126,9 @@ def diff(invocation: Invocation, before: str, after: str, as_json: bool) -> Exit
 def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> Exit:
     """Make the graph again from snapshot and audit log, beside the present one, and tell how exactly."""
     from appliance.door.memory_requests import Replay
+    from appliance.logs.show import asked_moment
 
-    until = None if moment is None else _moment(moment)
+    until = None if moment is None else asked_moment(moment)
     return _run(invocation, Replay(until=until, file=str(file.absolute()) if file else ""), as_json)
 
 
@@ -174,11 +174,3 @@ def _object(text: str) -> "dict[str, Json]":
     if not isinstance(read, dict):
         raise click.BadParameter("it should be a JSON object", param_hint="--params")
     return read
-
-
-def _moment(text: str) -> "datetime":
-    from appliance.logs.show import wanted
-
-    since = wanted(None, "debug", text, follow=False).since
-    assert since is not None
-    return since

@@ -24,10 +24,16 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 def wanted(newest: int | None, level: str, since: str | None, *, follow: bool) -> Wanted:
     """Return what the options ask for. Raises `click.BadParameter` for a `since` that is no time."""
-    at = None if since is None else moment(since, datetime.now().astimezone())
-    if since is not None and at is None:
-        raise click.BadParameter(f"{since!r} is no time; write 07:30, 2026-11-21T07:30, or as long ago as 90s, 2h, 3d")
+    at = None if since is None else asked_moment(since)
     return Wanted(newest or (NEWEST if at is None else None), level, at, follow)
+
+
+def asked_moment(text: str) -> datetime:
+    """Return the moment that an option names, aware. Raises `click.BadParameter` where it names none."""
+    found = moment(text, datetime.now().astimezone())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no time; write 07:30, 2026-11-21T07:30, or as long ago as 90s, 2h, 3d")
+    return found
 
 
 def moment(text: str, now: datetime) -> datetime | None:

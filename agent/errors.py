@@ -47,7 +47,7 @@ class StreamBroken(ModelError):
 
 
 class Stopped(AgentError):
-    """Somebody ended the run; its text is the reason, one of `agent.stopping.Why`. Never reaches a person."""
+    """Somebody ended the run; its text is the reason, one of `agent.run.stopping.Why`. Never reaches a person."""
 
 
 class IllegalMessages(AgentError):

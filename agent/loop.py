@@ -8,27 +8,27 @@ from typing import Final
 
 import structlog
 
-from agent.act import Actor
-from agent.attention import Attention
-from agent.budget import Budget
 from agent.bus import Bus
-from agent.closing import Closing
 from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
-from agent.desk import Completion, Desk, Ending, Suspension
 from agent.errors import ModelError, Stopped
 from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import InHand, Mailbox, Wake
 from agent.model.messages import Message
-from agent.opening import Opening
-from agent.own_words import OwnWords
 from agent.prompts import SystemPrompts
 from agent.replies import SENTENCE_STARTED, Outlet
-from agent.run import Run
+from agent.run.act import Actor
+from agent.run.attention import Attention
+from agent.run.budget import Budget
+from agent.run.closing import Closing
+from agent.run.desk import Completion, Desk, Ending, Suspension
+from agent.run.opening import Opening
+from agent.run.own_words import OwnWords
+from agent.run.run import Run
+from agent.run.stopping import Stop
+from agent.run.summarizer import Summarizer
+from agent.run.think import Thinker, keep_interrupted
 from agent.situation import SituationProvider
-from agent.stopping import Stop
-from agent.summing import Summing
-from agent.think import Thinker, keep_interrupted
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
@@ -78,8 +78,8 @@ class Loop:
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
-        self._summing = Summing(mind.thinker, mind.bus, mind.contexts, mind.desk)
-        self.attention.disturb = self._summing.disturb
+        self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, mind.desk)
+        self.attention.disturb = self._summarizer.disturb
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written, until it is taken again."""
         self.most_tool_calls: int | None = None
@@ -181,7 +181,7 @@ class Loop:
             finally:
                 self.attention.let_go()
                 self.on_step()
-            await self._summing.at_rest(event)
+            await self._summarizer.at_rest(event)
 
     async def _prefix(self, event: Event) -> Prefix:
         """Return what an epoch opened now for this event would begin with."""
@@ -214,7 +214,7 @@ class Loop:
             run.stop.check()
             if was_last_turn or not run.budget.may_think:
                 return await self._closing.for_budget(run)
-            await self._summing.before_thought(run)
+            await self._summarizer.before_thought(run)
             was_last_turn = run.refused
             self.on_step()
             run.move("AWAITING_LLM_DECISION")
@@ -246,7 +246,7 @@ class Loop:
         self.on_step()
         run.move("AWAITING_TOOL_RESULT")
         await self._actor.act(run, run.unanswered)
-        await self._summing.as_she_asked(run)
+        await self._summarizer.as_she_asked(run)
 
     def _ending(self, run: Run, message: Message) -> Completion | Suspension | None:
         """Return how the event ends after this message, None when she goes on.

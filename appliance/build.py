@@ -11,14 +11,14 @@ from typing import Final
 
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
-from agent.desk import Desk
 from agent.event import utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.prompts import Prompts
 from agent.replies import Outlet
+from agent.run.desk import Desk
+from agent.run.think import Thinker
 from agent.situation import SituationProvider
-from agent.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from agent.context.block import format_time, parse_time
 from agent.context.summary import Compression
-from agent.desk import Completion, Desk, Suspension
 from agent.errors import ToolFailed, TooManyEvents
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import Mailbox, Wake
 from agent.model.messages import Json
+from agent.run.desk import Completion, Desk, Suspension
 from agent.tools.tool import Tool, tool
 
 COMPLETED = "completed"

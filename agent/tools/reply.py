@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agent.desk import Desk
 from agent.model.messages import Json
 from agent.replies import Outlet, Reply
+from agent.run.desk import Desk
 from agent.tools.tool import Call, Tool, tool
 
 REPLY = "reply"

@@ -31,7 +31,7 @@ Label = Annotated[str, Field(max_length=200, description="What it is for, in a w
 
 
 class TimerBox(Protocol):
-    """What of a mailbox timers need (agent/mailbox.py)."""
+    """What of a mailbox timers need (agent/mailbox/mailbox.py)."""
 
     async def enqueue(self, event: Event) -> bool:
         """File an event."""

@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from agent.event import HOUSEHOLD
-from agent.mail import Filed, State
 from agent.mailbox import Mailbox
+from agent.mailbox.mail import Filed, State
 from agent.model.messages import Json
 from appliance.door.asked import Asked, Name
 from appliance.errors import Problem

@@ -15,7 +15,6 @@ from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.summary import REQUEST
 from agent.context.tokens import TokenCounter
-from agent.desk import Desk
 from agent.errors import ModelUnavailable, StreamBroken
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
@@ -25,8 +24,9 @@ from agent.model.messages import Json, Message, ToolSpec, Usage
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
 from agent.record import Recorder
+from agent.run.desk import Desk
+from agent.run.think import Thinker
 from agent.situation import place_in_time
-from agent.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool

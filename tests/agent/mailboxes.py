@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, InHand, Mailbox
-from agent.mailbox_memory import MemoryMailbox
+from agent.mailbox.twin import MemoryMailbox
 from memory.database import Database
 from tests.agent.clock import Clock
 

@@ -12,7 +12,6 @@ from agent.bus import Bus
 from agent.context.epoch import Epoch
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
-from agent.desk import Desk
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.loop import SENTENCE_STARTED, Loop, Mind
 from agent.mailbox import Mailbox
@@ -20,8 +19,9 @@ from agent.model.interface import ChatModel
 from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
+from agent.run.desk import Desk
+from agent.run.think import Thinker
 from agent.situation import place_in_time
-from agent.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from agent.context.block import Block, render
-from agent.desk import Desk
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolSpec
 from agent.model.offline import OfflineModel
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
+from agent.run.desk import Desk
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool

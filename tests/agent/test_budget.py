@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget
 from agent.event import SELF_CREATED, Event
 from agent.model.messages import Json, Message
+from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget
 from agent.tools.tool import tool
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -14,7 +14,7 @@ from agent.loop import Loop
 from agent.model.messages import Json, Message
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
-from agent.stopping import Why
+from agent.run.stopping import Why
 from agent.tools.tool import Tool, tool
 from tests.agent.awaits import Counted, Points
 from tests.agent.mind import a_mind, spoken

@@ -11,8 +11,8 @@ from agent.context.epochs import ContextLimits
 from agent.errors import ModelError
 from agent.mailbox import InHand
 from agent.model.messages import Message
-from agent.opening import block_of
 from agent.record import step
+from agent.run.opening import block_of
 from agent.tools.journal import journal_tool, recall_tool
 from agent.tools.tool import Tool
 from memory.journal import Journal

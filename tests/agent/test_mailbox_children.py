@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agent import mailbox_children
 from agent.context import block
 from agent.errors import TooManyEvents
 from agent.event import Event
 from agent.mailbox import CHILDREN, Wake
-from agent.mailbox_children import MOST_CHILDREN, Child
+from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, Child
 from tests.agent.mailboxes import NothingDue, Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
@@ -100,7 +99,7 @@ async def test_an_event_can_have_so_many_children_and_no_more_also_when_they_are
 
 @pytest.mark.shows("A16")
 async def test_so_many_of_her_own_may_be_open_and_no_more(rig: Rig) -> None:
-    for number in range(mailbox_children.MOST_OPEN):
+    for number in range(MOST_OPEN):
         await rig.mailbox.enqueue(work(source="self", parent_id=f"p{number // 10}"))
     with pytest.raises(TooManyEvents, match="finish some"):
         await rig.mailbox.enqueue(work(source="self", parent_id="new"))

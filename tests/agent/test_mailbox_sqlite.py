@@ -11,7 +11,7 @@ from time import perf_counter
 
 import pytest
 
-from agent.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
+from agent.mailbox.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
 from memory.database import Database
 from memory.errors import StateUnusable
 from tests.agent.clock import MORNING, Clock

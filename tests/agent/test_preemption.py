@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.act import BROKEN_OFF
 from agent.context import block
 from agent.event import SELF_CREATED, TIMER, Event
 from agent.model.messages import Json
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
+from agent.run.act import BROKEN_OFF
 from agent.tools.tool import Tool, tool
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.budget import Budget
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import InHand
 from agent.model.messages import Json, Message
-from agent.run import Run
-from agent.states import ENDS, LEGAL, IllegalTransition, Status, states
+from agent.run.budget import Budget
+from agent.run.run import Run
+from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, states
 from agent.tools.tool import tool
 from memory.journal import Entry
 from tests.agent.mind import TestMind, a_mind, spoken

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.act import FILLER_AFTER
 from agent.loop import RUN_SECONDS
 from agent.model.messages import Json
+from agent.run.act import FILLER_AFTER
 from agent.tools.tool import DEFAULT_TIMEOUT, tool
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls

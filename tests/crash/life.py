@@ -12,12 +12,12 @@ from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
-from agent.desk import Desk
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.record import Recorder
+from agent.run.desk import Desk
+from agent.run.think import Thinker
 from agent.situation import place_in_time
-from agent.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool

@@ -3,13 +3,13 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from agent.budget import Budget
 from agent.context.epoch import Epoch
 from agent.event import Event, new_id
 from agent.mailbox import InHand
 from agent.model.messages import Json, Message, ToolCall
-from agent.states import ENDS, Status, checked
-from agent.stopping import Stop
+from agent.run.budget import Budget
+from agent.run.states import ENDS, Status, checked
+from agent.run.stopping import Stop
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ import structlog
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
-from agent.desk import Desk
 from agent.errors import ModelError, Stopped, StreamBroken
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
@@ -19,7 +18,8 @@ from agent.model.messages import Json, Message, ToolCall
 from agent.model.partial_json import PartialString
 from agent.record import step
 from agent.replies import Delivery, Outlet, Reply
-from agent.run import Run
+from agent.run.desk import Desk
+from agent.run.run import Run
 from agent.tools.reply import REPLY
 
 log = structlog.get_logger()

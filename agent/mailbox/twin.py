@@ -11,10 +11,10 @@ from typing import Any, Final, get_args
 from agent.envelope import from_json, to_json
 from agent.errors import TooManyEvents
 from agent.event import Event, require_event, utc_now
-from agent.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
-from agent.mailbox import Wait, waiting_by
-from agent.mailbox_children import MOST_CHILDREN, MOST_OPEN, SELF, Child
-from agent.mailbox_table import superseded
+from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
+from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
+from agent.mailbox.mailbox import Wait, waiting_by
+from agent.mailbox.table import superseded
 from agent.model.messages import Json
 from agent.time.series import successor
 

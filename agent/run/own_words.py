@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from agent.desk import Desk
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.phrases import phrase
 from agent.replies import Outlet, Reply
-from agent.run import Run
+from agent.run.desk import Desk
+from agent.run.phrases import phrase
+from agent.run.run import Run
 
 
 @dataclass(slots=True)

@@ -7,17 +7,17 @@ from typing import Final
 
 import structlog
 
-from agent.budget import MAX_GRANTS
 from agent.bus import Bus
-from agent.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspension
 from agent.event import TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
 from agent.model.messages import Json
-from agent.own_words import OwnWords
 from agent.record import step
 from agent.replies import INTERRUPTED, unsaid
-from agent.run import Run
-from agent.states import Status
+from agent.run.budget import MAX_GRANTS
+from agent.run.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspension
+from agent.run.own_words import OwnWords
+from agent.run.run import Run
+from agent.run.states import Status
 from memory.journal import Entry, Journal
 from memory.tiers import MARKED
 

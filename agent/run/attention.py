@@ -6,10 +6,10 @@ from typing import Final
 
 from agent.event import Event
 from agent.mailbox import Mailbox
-from agent.opening import predecessor
-from agent.own_words import FILLER, OwnWords
 from agent.replies import SENTENCE_STARTED
-from agent.run import Run
+from agent.run.opening import predecessor
+from agent.run.own_words import FILLER, OwnWords
+from agent.run.run import Run
 from memory.errors import MemoryFailure
 from memory.journal import Journal
 

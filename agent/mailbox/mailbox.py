@@ -7,18 +7,16 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
-from agent import mailbox_children as offspring
-from agent import mailbox_table as table
 from agent.event import Event, require_event, utc_now
-from agent.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
-from agent.mailbox_children import Child
+from agent.mailbox import children as offspring
+from agent.mailbox import table
+from agent.mailbox.children import Child
+from agent.mailbox.mail import Filed, InHand, State, Wake
 from agent.model.messages import Json
 from agent.time.series import successor
 from memory.database import Database
 
 T = TypeVar("T")
-
-__all__ = ["CHILDREN", "MAX_ATTEMPTS", "PERSON", "SCHEMA", "Filed", "InHand", "Mailbox", "State", "Wait", "Wake"]
 
 SCHEMA: Final = table.SCHEMA + offspring.SCHEMA
 """For `Database.open`."""
@@ -107,8 +105,8 @@ class Mailbox:
     async def suspend(self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
-        It stays away a second at least, for quiet a minute (`agent.mail`), so that it never spins. `fresh_grant` sets
-        its counted tool calls to 0 and adds one to `InHand.grants`.
+        It stays away a second at least, for quiet a minute (mail.py), so that it never spins. `fresh_grant` sets its
+        counted tool calls to 0 and adds one to `InHand.grants`.
         """
 
         def put_back(connection: sqlite3.Connection, now: datetime) -> bool:

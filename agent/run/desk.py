@@ -6,7 +6,7 @@ from typing import TypeAlias
 from agent.context.summary import Compression
 from agent.mailbox import InHand, Wake
 from agent.replies import Delivery
-from agent.states import Status
+from agent.run.states import Status
 
 
 @dataclass(frozen=True, slots=True)

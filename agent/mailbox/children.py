@@ -8,7 +8,7 @@ from typing import Final
 from agent.envelope import from_json, utc_text
 from agent.errors import TooManyEvents
 from agent.event import Event
-from agent.mail import CHILDREN, LEAST_PAUSE
+from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
 
 SELF: Final = "self"
 """The source of what she made herself."""

@@ -8,14 +8,14 @@ from typing import Final
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
-from agent.desk import Desk
 from agent.errors import Stopped
 from agent.event import Event
 from agent.mailbox import Mailbox
 from agent.model.messages import Json, Message, ToolCall
-from agent.own_words import OwnWords
 from agent.record import step
-from agent.run import Run
+from agent.run.desk import Desk
+from agent.run.own_words import OwnWords
+from agent.run.run import Run
 from agent.tools.events import COMPLETED, ENDINGS, SUSPENDED
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY

@@ -13,15 +13,15 @@ from agent.bus import Bus
 from agent.context.epoch import Epoch, digest_of
 from agent.context.epochs import Contexts
 from agent.context.summary import REQUEST
-from agent.desk import Desk
 from agent.errors import ModelError, Stopped
 from agent.event import Event
 from agent.model.interface import Answer, ChatModel
 from agent.model.messages import Json
 from agent.record import step
-from agent.run import Run
-from agent.stopping import Stop
-from agent.think import Thinker
+from agent.run.desk import Desk
+from agent.run.run import Run
+from agent.run.stopping import Stop
+from agent.run.think import Thinker
 
 log = structlog.get_logger()
 
@@ -36,7 +36,7 @@ SUMMARY: Final = "summary"
 
 
 @dataclass(slots=True)
-class Summing:
+class Summarizer:
     """Begins a context anew at legal boundaries: between two rounds of an event, and after an event.
 
     The model is asked for the summary once, and not at all when a person waits; where it fails, is too slow or is

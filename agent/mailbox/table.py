@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from agent.envelope import from_json, to_json, utc_text
 from agent.event import Event
-from agent.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
+from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
 from agent.model.messages import Json
 
 SCHEMA: Final = """

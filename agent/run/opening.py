@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
-from agent.act import CRASHED
 from agent.bus import Bus
 from agent.context import block
 from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
-from agent.desk import Desk
 from agent.event import Event
 from agent.mailbox import InHand, Mailbox
 from agent.model.messages import Json, Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
-from agent.run import Run
+from agent.run.act import CRASHED
+from agent.run.desk import Desk
+from agent.run.run import Run
 from agent.situation import SituationProvider, gather
 from memory.journal import Journal, Stored
 

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from audio.backchannels import is_backchannel
 from audio.echo.duplex import Mode
+from audio.endpointer import SPEECH_BEGINS
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import Heard
 
@@ -15,6 +16,7 @@ PEEK_AFTER_SECONDS: Final = 0.7
 """From the moment she fell quiet: who still speaks then has said a word or two, and may not pause for a long time."""
 
 PEEK_EVERY_SECONDS: Final = 0.5
+"""Between two looks at the words so far."""
 
 DUCKED_SPEECH_SECONDS: Final = 0.2
 """Speech that goes on although she is ducked: then it is not what the canceller left of her."""
@@ -24,9 +26,6 @@ NOISE_SECONDS: Final = 0.6
 
 CALM_SECONDS: Final = 4.0
 """After a sudden sound that was no speech she is not to be startled again so soon; twice as long each time."""
-
-SPEECH_PROBABILITY: Final = 0.5
-"""At least this is speech, as at an onset (`EndpointerSettings`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +74,10 @@ class BargeIn:
         self._speech_at: float | None = None
         """When the speech that is under way began; None while nobody speaks."""
         self._quiet: Action | None = None
-        """What she was told, as long as it holds: `Pause`, `Duck`, None."""
+        """`Pause` or `Duck`, whichever she was told and still does; None while she may sound as usual."""
         self._quiet_since = 0.0
         self._peek_at = 0.0
+        """When the words so far are asked for next."""
         self._ducked_speech = 0.0
         """Seconds of speech since she was ducked."""
         self._is_startled = False
@@ -85,6 +85,7 @@ class BargeIn:
         self._awaits_end = False
         """Words came in the turn that is open: she is quiet until its end says whether they were anybody's."""
         self._calm_until, self._calm = float("-inf"), CALM_SECONDS
+        """Until when no sudden sound startles her, and for how many seconds the next false alarm has that hold."""
         self._ended_by = float("-inf")
         """When the turn began that ended a reply: the rest of it ends nothing more."""
 
@@ -137,7 +138,7 @@ class BargeIn:
         """Take the probability of speech in the next 32 ms of sound."""
         if not isinstance(self._quiet, Duck):
             return ()
-        self._ducked_speech += CHUNK_SECONDS * (probability >= SPEECH_PROBABILITY)
+        self._ducked_speech += CHUNK_SECONDS * (probability >= SPEECH_BEGINS)
         if self._ducked_speech < DUCKED_SPEECH_SECONDS:
             return ()
         self._quiet = Pause()

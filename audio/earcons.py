@@ -22,6 +22,10 @@ STRIKE_SECONDS: Final = 0.5
 DECAY_SECONDS: Final = 0.12
 """In which a strike falls to 1/e."""
 ATTACK_SECONDS: Final = 0.004
+RELEASE_SECONDS: Final = 0.05
+"""Its last moments, in which it fades to silence; without, the cut would click."""
+REST_SECONDS: Final = 0.04
+"""Silence behind the last note."""
 PEAK: Final = 0.5
 """Of full scale: -6 dBFS."""
 
@@ -62,9 +66,10 @@ def _struck(
 ) -> SpeechAudio:
     """Return notes (seconds, Hz) struck one after the other; `shape` is one's length and decay, in seconds."""
     seconds, decay = shape
-    sound = np.zeros(round((notes[-1][0] + seconds + 0.04) * SAMPLE_RATE))
+    sound = np.zeros(round((notes[-1][0] + seconds + REST_SECONDS) * SAMPLE_RATE))
     time = np.arange(round(seconds * SAMPLE_RATE), dtype=np.float64) / SAMPLE_RATE
-    envelope = np.minimum(1.0, time / ATTACK_SECONDS) * np.exp(-time / decay) * np.minimum(1.0, time[::-1] / 0.05)
+    fades = np.minimum(1.0, time / ATTACK_SECONDS) * np.minimum(1.0, time[::-1] / RELEASE_SECONDS)
+    envelope = fades * np.exp(-time / decay)
     for start, hertz in notes:
         first = round(start * SAMPLE_RATE)
         sound[first : first + len(time)] += envelope * _note(time, hertz, partials)

@@ -189,7 +189,7 @@ class Mouth:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._make_all(), name="mouth: synthesis")
             group.create_task(self._play_all(), name="mouth: playback")
-            group.create_task(self._end_long_pauses(), name="mouth: whom nobody lets go on")
+            group.create_task(self._end_long_pauses(), name="mouth: pauses that nobody ends")
 
     async def _make_all(self) -> None:
         while True:
@@ -200,12 +200,12 @@ class Mouth:
         await line.make(self._synthesizer)
 
     async def _play_all(self) -> None:
-        # A line is no variable here: the frame of a loop that waits would keep its words and its sound.
+        # No local variable holds the line: while this waits for the next one it would keep its words and sound alive.
         while True:
             await self._account_for(await self._ready.get())
 
     async def _account_for(self, line: Line) -> None:
-        await self._free.wait()  # without the turn: what is announced meanwhile has it
+        await self._free.wait()  # before taking the turn: an announcement can have it meanwhile
         async with self._turn:
             try:
                 await self._play(line)

@@ -10,8 +10,8 @@ import numpy as np
 
 from audio.echo.canceller import FRAME_SAMPLES, WebRtcCanceller
 from audio.echo.guard import CancellingGuard
+from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
-from audio.half_duplex import HalfDuplex
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples
 from audio.vad import SileroDetector
 from benchmarks.figure import Figure, Series, run, short

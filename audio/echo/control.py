@@ -11,8 +11,8 @@ from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.duplex import Duplex, Mode
 from audio.echo.guard import CancellingGuard
+from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
-from audio.half_duplex import HalfDuplex
 from audio.interfaces import EchoGuard, Player
 from audio.player.live import LivePlayer
 from audio.speech import SpeechAudio

@@ -52,27 +52,19 @@ class Duplex:
     reason: str = ""
     """Why it is not what it could be."""
 
-    @property
-    def duck_db(self) -> float:
-        """By how much she is to be quieter while somebody seems to speak; 0 in the other modes."""
-        return DUCK_DB if self.mode is Mode.DUCKED else 0.0
-
     def describe(self) -> str:
         """Return one sentence: the mode, what was measured, and what cannot be interrupted."""
-        return "; ".join(
-            filter(
-                None, [f"{self.mode}{f' ({self.reason})' if self.reason else ''}", self._measured(), _CANNOT[self.mode]]
-            )
-        )
+        mode = f"{self.mode} ({self.reason})" if self.reason else str(self.mode)
+        return "; ".join(filter(None, [mode, self._measured(), _CANNOT[self.mode]]))
 
     def _measured(self) -> str:
-        echo = f"echo after {self.delay * 1000:.0f} ms" if self.delay is not None else ""
-        left = (
-            f"her voice reaches the microphone at {self.leak.raw_db:.0f} dB, {self.leak.left_db:.0f} dB is left of it"
-            if self.leak
-            else ""
-        )
-        return ", ".join(filter(None, [echo, left]))
+        measured = []
+        if self.delay is not None:
+            measured.append(f"echo after {self.delay * 1000:.0f} ms")
+        if self.leak is not None:
+            raw, left = self.leak.raw_db, self.leak.left_db
+            measured.append(f"her voice reaches the microphone at {raw:.0f} dB, {left:.0f} dB is left of it")
+        return ", ".join(measured)
 
 
 _CANNOT: Final = {

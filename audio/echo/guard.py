@@ -12,11 +12,11 @@ import structlog
 from audio.echo.calibration import Calibration, measure
 from audio.echo.canceller import Canceller
 from audio.echo.duplex import Duplex, Leak, Mode, choose
+from audio.echo.half_duplex import HalfDuplex
 from audio.echo.meter import EchoMeter
+from audio.echo.near_end import NearEnd
 from audio.echo.reference import PlayedReference
 from audio.echo.stream import Cleaned, CleanedStream
-from audio.half_duplex import HalfDuplex
-from audio.near_end import NearEnd
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 
 log = structlog.get_logger()

@@ -43,6 +43,10 @@ MARGIN_DB: Final = 10.0
 UNKNOWN_LEAK_DB: Final = -15.0
 """Taken for `suspicion` until there is an estimate: a loud loudspeaker near the microphone."""
 
+FLOOR_FALLS: Final = 0.3
+FLOOR_RISES: Final = 0.02
+"""Share of a new chunk in the room's noise: down within a tenth of a second, up in one and a half."""
+
 _QUIETEST: Final = 1e-12
 """A power, relative to full scale: -120 dBFS."""
 
@@ -55,14 +59,14 @@ class _Chunk(NamedTuple):
 
 @dataclass(slots=True)
 class _Floor:
-    """The room's own noise in one signal: follows it down at once, up slowly; only asked to while she is silent."""
+    """The room's own noise in one signal: followed down fast and up slowly, and only while she is silent."""
 
     power: float | None = None
 
     def follow(self, power: float) -> None:
         if self.power is None:
             self.power = power
-        self.power += (0.3 if power < self.power else 0.02) * (power - self.power)
+        self.power += (FLOOR_FALLS if power < self.power else FLOOR_RISES) * (power - self.power)
 
     def above(self, power: float) -> float:
         """Return what a power has beyond the noise; what is 10 dB below the noise is not seen."""

@@ -36,7 +36,10 @@ ALIKE: Final = 0.6
 
 REASON: Final = "her own words"
 
-_WORDS: Final = re.compile(r"[㐀-鿿]|[^\W_㐀-鿿]+(?:'[^\W_]+)?")
+_WORDS: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:'[^\W_]+)?")
+"""A word, or a Han character."""
+
+_HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +104,14 @@ class SelfEcho:
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words as they are said, lower case; of Chinese each character."""
-    return tuple(_WORDS.findall(speakable(text, "zh" if re.search("[㐀-鿿]", text) else "en").lower()))
+    return tuple(_WORDS.findall(speakable(text, "zh" if _HAN.search(text) else "en").lower()))
 
 
 def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> bool:
     """Whether the words heard are, but for recognition errors, a run of hers; `suspicion` in [0, 1] is the sound's."""
     if not heard or not hers:
         return False
-    fewest = FEWEST_CHARACTERS if all("㐀" <= word <= "鿿" for word in heard) else FEWEST_WORDS
+    fewest = FEWEST_CHARACTERS if all(_HAN.match(word) for word in heard) else FEWEST_WORDS
     if len(heard) < fewest and suspicion < SUSPECTED:
         return False
     return _in_common(heard, hers) >= SHARE * len(heard)

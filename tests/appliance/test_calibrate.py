@@ -11,7 +11,7 @@ from appliance.hearing.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, c
 from audio.echo.canceller import Canceller
 from audio.echo.control import MISSING, EchoControl
 from audio.echo.duplex import Duplex, Mode
-from audio.half_duplex import HalfDuplex
+from audio.echo.half_duplex import HalfDuplex
 from audio.speech import SpeechAudio
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving

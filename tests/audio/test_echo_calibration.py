@@ -11,8 +11,8 @@ from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.control import EchoControl, calibrate, open_echo
 from audio.echo.duplex import Duplex, Mode
 from audio.echo.guard import NOT_HEARD, CancellingGuard
+from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
-from audio.half_duplex import HalfDuplex
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
 from audio.player.live import LivePlayer, Output
 from audio.resampler import StreamResampler

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from audio.echo.canceller import CANCELLER_SAMPLES, FRAME_SAMPLES, WebRtcCanceller, has_canceller
 from audio.echo.guard import CancellingGuard
+from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.echo.stream import DELAY_SECONDS
-from audio.half_duplex import HalfDuplex
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.player.live import PlaybackTap
 from audio.vad import load_detector

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from audio.echo.half_duplex import HalfDuplex
 from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
-from audio.half_duplex import HalfDuplex
 from audio.interfaces import EchoGuard
 from audio.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.pcm import CHUNK_SECONDS, AudioChunk

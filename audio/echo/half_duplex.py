@@ -10,12 +10,11 @@ MARGIN_SECONDS: Final = 0.3
 
 
 class HalfDuplex:
-    """Says which chunks of the microphone hold her own voice. Counts them: nothing is gated unnoticed."""
+    """An `EchoGuard` that covers the chunks of the microphone that may hold her own voice."""
 
     def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
         self._busy_until = busy_until
         self._margin = margin
-        self.covered_chunks = 0
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk itself: nothing is cancelled here."""
@@ -28,6 +27,4 @@ class HalfDuplex:
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether sound of hers may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()
-        covered = busy_until > 0 and chunk.started_at < busy_until + self._margin
-        self.covered_chunks += covered
-        return covered
+        return busy_until > 0 and chunk.started_at < busy_until + self._margin

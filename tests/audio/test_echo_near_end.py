@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.near_end import ABOVE_DB, LEARNING_SECONDS, NearEnd
+from audio.echo.near_end import ABOVE_DB, LEARNING_SECONDS, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from tests.audio.echo_room import EchoPath
 from tests.audio.speechlike import murmur

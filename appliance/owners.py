@@ -1,6 +1,8 @@
 """Whose events there are: the household, its members by key, visitors; and what each has set for themselves."""
 
-from collections.abc import Awaitable, Callable
+import sqlite3
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,8 +11,11 @@ from agent.prompts import MODULES
 from appliance.config import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
+from appliance.keeping.exchange import DATABASE
 from appliance.keeping.progress import Progress
 from appliance.state import State
+from appliance.visitors import keys_in
+from memory.errors import StateUnusable
 from memory.identity import Identities, Identity, is_public_key
 from memory.owner_settings import PROMPT, Levels, OwnerSettings, Value
 
@@ -71,6 +76,22 @@ def owner_of(identities: Identities, named: str) -> Identity:
         )
         raise Problem(f"no member is called {named}; `nakari identity list` shows them, {whom}", Exit.USAGE)
     return found[0]
+
+
+def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
+    """Return who has told her something or has a graph, and is no member; and how many events each has. Blocking.
+
+    The database is looked at only, also while the service has it. Raises `StateUnusable` when it cannot be read.
+    """
+    found = dict.fromkeys(keys_in(config.state_folder / "owners"), 0)
+    database = config.state_folder / DATABASE
+    if database.exists():
+        try:
+            with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+                found |= dict(connection.execute("SELECT owner_key, count(*) FROM mailbox GROUP BY owner_key"))
+        except sqlite3.Error as error:
+            raise StateUnusable(f"the state database {database} cannot be read ({error})") from error
+    return {key: count for key, count in sorted(found.items()) if key != HOUSEHOLD and key not in members}
 
 
 async def open_owners(config: Config, state: State) -> Owners:

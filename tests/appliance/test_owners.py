@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.event import USER_TEXT, Event
 from appliance.config import load
-from appliance.owners import Owners, open_owners
+from appliance.errors import Problem
+from appliance.owners import Owners, open_owners, owner_of, visitors_of
 from appliance.state import open_state
 from memory.errors import RegistrationNeeded, SettingRefused
-from memory.identity import new_key
+from memory.identity import Identities, new_key
 from memory.owner_settings import Effective
 
 pytestmark = pytest.mark.shows("F12", "F13", "F14", "F16")
@@ -42,3 +44,32 @@ async def expect(owners: Owners, member: str, visitor: str) -> None:
     assert await owners.of(visitor) == {}
     assert owners.settings.of(member, "mind.max_tool_calls") == Effective(7, "system")
     assert [owners.tool_calls(key) for key in ("household", member, visitor)] == [7, 3, 7]
+
+
+async def test_visitors_are_counted_and_nothing_they_said_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "nakari.toml"
+    file.write_text(f'[state]\nfolder = "{tmp_path}/state"\n', encoding="utf-8")
+    config = load(file, {"HOME": str(tmp_path)})
+    assert visitors_of(config, ()) == {}
+    member, talked, wrote = (key * 32 for key in ("a1", "be", "c0"))
+    (config.state_folder / "owners" / wrote).mkdir(parents=True)
+    async with open_state(config) as state:
+        for key in ("household", member, talked, talked):
+            await state.mailbox.enqueue(Event(USER_TEXT, "a secret", owner_key=key))
+        assert visitors_of(config, {member}) == {talked: 2, wrote: 0}
+        await state.mailbox.remove_owner(talked)
+        assert visitors_of(config, {member}) == {wrote: 0}
+
+
+def test_whom_a_name_or_a_key_means(tmp_path: Path) -> None:
+    identities, (_, ada), (_, other) = Identities(tmp_path), new_key(), new_key()
+    identities.register("Ada", ada)
+    assert owner_of(identities, "Ada") == owner_of(identities, ada) == identities.find(ada)
+    assert not owner_of(identities, other).is_member
+    identities.register("Ada", other)
+    for named, sentence in (
+        ("Ada", "2 members are called Ada: name one by the key"),
+        ("Ben", "no member is called Ben"),
+    ):
+        with pytest.raises(Problem, match=sentence):
+            owner_of(identities, named)

@@ -22,12 +22,12 @@ from agent.situation import SituationProvider
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
+from agent.tools.faulty import faulty_tool
 from agent.tools.journal import journal_tool
 from agent.tools.journal_read import journal_read_tool
 from agent.tools.mcp.servers import McpServers
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
-from agent.tools.test_tool import test_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.about import about
@@ -150,7 +150,7 @@ def _mind(
             reply_tool(desk, outlet),
             *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
             clock_tool(utc_now, zone),
-            *([test_tool(Random())] if config.mind.test_tool else []),
+            *([faulty_tool(Random())] if config.mind.test_tool else []),
             journal_tool(state.journal),
             journal_read_tool(state.journal),
             *tools,

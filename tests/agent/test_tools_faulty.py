@@ -8,7 +8,7 @@ import pytest
 
 from agent.event import Event
 from agent.model.messages import Message
-from agent.tools import test_tool as faulty
+from agent.tools.faulty import faulty_tool
 from agent.tools.tool import Call, run_tool
 from tests.agent.mind import a_mind
 from tests.architecture.source import imports, sources
@@ -20,7 +20,7 @@ FRAMEWORKS = frozenset(
 
 
 async def tried(chance: random.Random, times: int) -> list[str]:
-    tool = faulty.test_tool(chance)
+    tool = faulty_tool(chance)
     return [await run_tool(tool, '{"text": "hello"}', Call("c", Event("user_text"))) for _ in range(times)]
 
 
@@ -43,7 +43,7 @@ async def test_its_failure_is_an_observation_that_she_tells(tmp_path: Path) -> N
         return calls(("reply", json.dumps({"text": f"It went so: {last}"})), prefix="told")
 
     model = ScriptedModel(calls(("test_tool", '{"text": "x"}')), tell)
-    async with a_mind(tmp_path, [model], [faulty.test_tool(random.Random(failing))]) as mind:
+    async with a_mind(tmp_path, [model], [faulty_tool(random.Random(failing))]) as mind:
         await mind.handle(Event("user_text", "test the tools", source="cli"))
     assert "on purpose" in mind.outlet.said[0]
 
@@ -60,7 +60,7 @@ async def test_nothing_bounds_the_rounds_over_all_events(tmp_path: Path) -> None
     script = [calls(("test_tool", "{}"), ("reply", '{"text": "ok"}'), prefix=f"call{n}") for n in range(rounds)]
     ends = [calls(("complete_event", "{}"), prefix=f"end{n}") for n in range(rounds)]
     model = ScriptedModel(*[message for pair in zip(script, ends, strict=True) for message in pair])
-    async with a_mind(tmp_path, [model], [faulty.test_tool(random.Random(1))]) as mind:
+    async with a_mind(tmp_path, [model], [faulty_tool(random.Random(1))]) as mind:
         for number in range(rounds):
             await mind.handle(Event("user_text", f"number {number}", source="cli", max_tool_calls=2))
     assert len(model.requests) == 2 * rounds

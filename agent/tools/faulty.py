@@ -10,8 +10,8 @@ from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
 
 
-def test_tool(chance: random.Random) -> Tool:
-    """Return the tool of that name (seeds/000); whoever wants the same failures again gives a seeded `chance`."""
+def faulty_tool(chance: random.Random) -> Tool:
+    """Return the tool `test_tool` (seeds/000); whoever wants the same failures again gives a seeded `chance`."""
 
     async def test_tool(text: Annotated[str, Field(description="Comes back when it goes well.")] = "") -> Json:
         """Try whether tools work: it fails half of the time, on purpose. Use it only when somebody asks for a test."""

@@ -79,6 +79,8 @@ async def _begun(session: "AsyncSession", seconds: float) -> "AsyncTransaction":
         raise GraphUnavailable(
             f"the graph's server does not let us in ({error.message}): check user, password and database under [memory]"
         ) from error
+    except ValueError as error:  # the driver's own, for bytes that are no message
+        raise GraphUnavailable(f"what answers is no graph server ({error}): check [memory] uri") from error
 
 
 def _driver(endpoint: Endpoint, login: Login) -> "AsyncDriver":

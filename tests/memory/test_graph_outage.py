@@ -155,6 +155,31 @@ async def test_a_server_that_says_nothing_is_given_up(tmp_path: Path) -> None:
             writer.close()
 
 
+async def test_a_server_of_another_kind_is_told() -> None:
+    answering: list[asyncio.Task[None]] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        answering.append(task)
+        await reader.read(1024)
+        writer.write(b"\x00\x00\x08\x05")  # Bolt 5.8, and then no message
+        await reader.read(1024)
+        writer.write(b"\x00\x05hello\x00\x00")
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+        with pytest.raises(GraphUnavailable, match=r"what answers is no graph server .*check \[memory\] uri"):
+            await graph.read("RETURN 1")
+        with pytest.raises(GraphUnavailable, match="no graph server"):
+            async with graph.transaction(writes=False, seconds=1.0):
+                pass
+        await graph.close()
+        await asyncio.gather(*answering)
+
+
 async def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
     for uri in ("", "nonsense", "bolt://", "ftp://127.0.0.1"):
         graph = Graph(Neo4jServer(uri))

@@ -29,7 +29,7 @@ class Replayed:
     erased: list[int] = field(default_factory=list)
     """Records whose content a person had taken out: they are missing."""
     refused: dict[int, str] = field(default_factory=dict)
-    """Records that this store refused, with its words."""
+    """Records that this store refused, with its words, and those that the disk has changed."""
 
     @property
     def is_exact(self) -> bool:
@@ -82,7 +82,12 @@ def is_whole(snapshot: Snapshot) -> bool:
 async def _again(record: Record, into: Graph, done: Replayed) -> None:
     content = cast("dict[str, Any]", record.content)
     try:
-        await into.write(content["cypher"], cast("dict[str, object]", from_portable(content["params"])))
+        cypher, params = str(content["cypher"]), cast("dict[str, object]", from_portable(content["params"]))
+    except (KeyError, ValueError, TypeError) as error:
+        done.refused[record.seq] = f"the record is not as it was written ({error})"
+        return
+    try:
+        await into.write(cypher, params)
     except GraphRefused as error:
         done.refused[record.seq] = str(error)
         return

@@ -80,7 +80,10 @@ class _Writing:
         self.file.write(text)
 
     def add_rows(self, kind: str, rows: Iterable["Record"]) -> None:
-        self.add(*({kind: [portable(value) for value in row.values()]} for row in rows))
+        try:
+            self.add(*({kind: [portable(value) for value in row.values()]} for row in rows))
+        except TypeError as error:
+            raise GraphRefused(f"a snapshot cannot hold all that is in this graph: {error}") from error
 
     def end(self, nodes: int, relationships: int) -> Dump:
         dump = Dump(nodes, relationships, self.digest.hexdigest())
@@ -100,7 +103,8 @@ class _Writing:
 async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
     """Write the whole graph into a new file, durable on return; nodes first, then relationships, then indexes.
 
-    It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, and OSError.
+    It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, OSError, and
+    `GraphRefused` for a value of a type that is not known here: a newer server may have one.
     """
     writing = await asyncio.to_thread(_Writing, path)
     try:

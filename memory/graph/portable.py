@@ -83,7 +83,7 @@ def _moment_or_place(value: object) -> Json:
             return {"$date": value.iso_format()}
         case time.Time():
             return {"$time": value.iso_format()}
-    raise TypeError(f"a graph holds no {type(value).__name__}")
+    raise TypeError(f"no {type(value).__name__} can be written down")
 
 
 def _is_a_place(region: str | None) -> bool:

@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from neo4j import Record
+from neo4j.vector import Vector
 
-from memory.errors import SnapshotBroken
-from memory.graph.dump import check_dump, load_dump, read_dump, write_dump
+from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph.dump import _Writing, check_dump, load_dump, read_dump, write_dump
 from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import SESSION
@@ -119,6 +121,13 @@ async def test_a_line_that_is_no_row_is_damage(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b'{"nakari": "graph", "format": 1}\n7\n'))
     with pytest.raises(SnapshotBroken):
         check_dump(path)
+
+
+async def test_a_value_of_a_type_of_tomorrow_is_told(tmp_path: Path) -> None:
+    writing = _Writing(tmp_path / "one")
+    with pytest.raises(GraphRefused, match=r"a snapshot cannot hold all .* no Vector can be written down"):
+        writing.add_rows("n", [Record({"v": Vector([1.0], "f32")})])  # type: ignore[no-untyped-call]
+    writing.close()
 
 
 async def test_a_file_is_never_written_over(embedded: Graph, tmp_path: Path) -> None:

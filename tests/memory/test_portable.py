@@ -81,7 +81,7 @@ def test_a_map_whose_key_looks_like_a_type_is_a_map() -> None:
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, 1j])
 def test_what_no_graph_holds_is_refused(value: object) -> None:
-    with pytest.raises(TypeError, match="a graph holds no"):
+    with pytest.raises(TypeError, match="can be written down"):
         portable(value)
 
 

@@ -182,6 +182,19 @@ async def test_what_was_erased_is_missing_and_said(writer: Writer, another: Grap
     assert (await another.read("MATCH (n) RETURN labels(n) AS l")).records == [{"l": ["B"]}]
 
 
+@pytest.mark.shows("C11", "C15")
+async def test_a_record_that_the_disk_changed_is_passed_over_and_said(writer: Writer, another: Graph) -> None:
+    await writer.write("CREATE (:A {v: $v})", {"v": [0.5 * i for i in range(20)]}, ME)
+    await writer.write("CREATE (:B)", {}, ME)
+    [file] = writer.audit.folder.iterdir()
+    file.write_bytes(file.read_bytes().replace(b'"$floats":"', b'"$floats":"*'))
+    done = await replay(writer.audit, writer.snapshots, another)
+    assert {number: why.partition(" (")[0] for number, why in done.refused.items()} == {
+        1: "the record is not as it was written"
+    }
+    assert (await another.read("MATCH (n) RETURN labels(n) AS l")).records == [{"l": ["B"]}]
+
+
 @pytest.mark.shows("C11", "A24")
 async def test_after_a_crash_in_a_write_a_snapshot_says_what_is_true(
     writer: Writer, another: Graph, tmp_path: Path

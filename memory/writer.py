@@ -58,7 +58,6 @@ class Writer:
         self._one = asyncio.Lock()
         self._is_settled = False
         """Whether every attempt in the audit log has its outcome, as far as this process knows."""
-        self.writes_since_snapshot = 0
 
     async def write(self, cypher: str, params: Mapping[str, object], origin: Origin) -> Written:
         """Run a statement and keep what it does; it is on the disk, and in the audit log, on return.
@@ -125,7 +124,6 @@ class Writer:
             self._is_settled = False
             raise
         await attempt.ended(committed=True, stats=written.stats)
-        self.writes_since_snapshot += 1
         return written
 
     def unsettle(self) -> None:
@@ -157,9 +155,7 @@ class Alone:
 
     async def snapshot(self, reason: str) -> Snapshot:
         """Take a snapshot. Raises what `Snapshots.take` raises."""
-        taken = await self.writer.snapshots.take(self.writer.graph, reason)
-        self.writer.writes_since_snapshot = 0
-        return taken
+        return await self.writer.snapshots.take(self.writer.graph, reason)
 
 
 class _Attempt:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from memory.errors import NotProven, RegistrationNeeded
 
 CHALLENGE_SECONDS: Final = 60.0
@@ -27,6 +29,8 @@ HOW_TO_REGISTER: Final = (
 NO_SUCH_CHALLENGE: Final = "this challenge is unknown, used or too old; ask for a new one"
 
 _KEY: Final = re.compile(r"[0-9a-f]{64}")
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +93,30 @@ class Identities:
         return self.find(owner_key)
 
     def find(self, owner_key: str) -> Identity:
-        """Return who has this key: a member, or a visitor where it is not known here."""
+        """Return who has this key: a member, or a visitor where it is not known here.
+
+        A member whose file cannot be read is a visitor until they are registered again, which is logged.
+        """
         if not is_public_key(owner_key) or not self._file(owner_key).is_file():
             return Identity(owner_key)
-        told = json.loads(self._file(owner_key).read_text(encoding="utf-8"))
-        return Identity(owner_key, told["name"], datetime.fromisoformat(told["created_at"]))
+        try:
+            told = json.loads(self._file(owner_key).read_text(encoding="utf-8"))
+            return Identity(owner_key, told["name"], datetime.fromisoformat(told["created_at"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log.error("identity_unreadable", file=str(self._file(owner_key)), reason=str(error))  # noqa: TRY400
+            return Identity(owner_key)
 
     def members(self) -> list[Identity]:
         """Return everybody who is registered, by name."""
         found = [self.find(file.stem) for file in self._folder.glob("*.json")] if self._folder.is_dir() else []
-        return sorted(found, key=lambda identity: (identity.name, identity.owner_key))
+        return sorted((each for each in found if each.is_member), key=lambda each: (each.name, each.owner_key))
 
     def remove(self, owner_key: str) -> bool:
         """Make a visitor of a member again, durable on return; False when they are none. What they set comes to rest.
 
         Raises `OSError` when it cannot be written.
         """
-        if not self.find(owner_key).is_member:
+        if not is_public_key(owner_key) or not self._file(owner_key).is_file():
             return False
         self._file(owner_key).unlink(missing_ok=True)
         _sync(self._folder)

@@ -125,3 +125,18 @@ def test_what_is_no_name_or_no_key_is_refused(identities: Identities, name: str,
     with pytest.raises(ValueError, match=r"name|hexadecimal"):
         identities.register(name, key)
     assert identities.members() == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\xff", b"[]", b'{"name": "Ada"}'])
+def test_a_member_whose_file_is_damaged_is_a_visitor_until_they_are_registered_again(
+    tmp_path: Path, identities: Identities, damage: bytes
+) -> None:
+    _, key = new_key()
+    identities.register("Ada", key)
+    (tmp_path / "identities" / f"{key}.json").write_bytes(damage)
+    assert not identities.find(key).is_member
+    assert identities.members() == []
+    assert identities.register("Ada", key).is_member
+    (tmp_path / "identities" / f"{key}.json").write_bytes(damage)
+    assert identities.remove(key)
+    assert not identities.remove(key)

@@ -109,8 +109,11 @@ class Contexts:
         """Open a new epoch with the model's account of the one before, by rule where it is "".
 
         The newest turns are taken along within the limits; an event in hand whole, whatever it holds. To be called at
-        a legal boundary only: every call of the event has its result.
+        a legal boundary only: every call of the event has its result. What was forgotten while the model summed up is
+        summed up no more: then the epoch is returned as it is.
         """
+        if self._open.get((event.owner_key, event.session_id)) is not epoch:
+            return epoch
         left, taken = self._split(epoch, event.id if in_hand else None)
         front = [self._hers(told, epoch).message()] if told else self._by_rule(left, epoch)
         return await self._anew(epoch, event, [*front, *taken])

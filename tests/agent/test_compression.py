@@ -152,6 +152,26 @@ async def test_a_person_who_speaks_does_not_wait_for_a_summary(tmp_path: Path) -
 
 
 @pytest.mark.shows("D3")
+@pytest.mark.shows("V29", "F12")
+async def test_what_was_forgotten_while_a_model_summed_it_up_does_not_come_back(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+    model = answer([0], "They spoke of the xylophone.", asked)
+    async with a_mind(tmp_path, [model], limits=LIMITS) as mind:
+        await mind.handle(spoken(f"one {LONG * 8}"))
+        model.hold[2] = asyncio.Event()
+        second = spoken(f"two {LONG * 8}")
+        await mind.mailbox.enqueue(second)
+        hand = await mind.mailbox.take()
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            life = group.create_task(mind.loop.handle(hand))
+            await asked.wait()
+            mind.mind.contexts.let_go(second.owner_key)
+            model.hold[2].set()
+            await life
+        assert is_summary_request(model.requests[2])
+        assert [epoch for epoch in await opened(mind) if "xylophone" in json.dumps(epoch)] == []
+
+
 async def test_what_she_keeps_is_kept_word_for_word(tmp_path: Path) -> None:
     plums = spoken("plums are blue")
     wanted = {"summary": "We spoke of fruit.", "keep": [plums.id, "  the code is <4711> & it\nstays  "]}

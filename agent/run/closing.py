@@ -18,6 +18,7 @@ from agent.run.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspen
 from agent.run.own_words import OwnWords
 from agent.run.run import Run
 from agent.run.states import Status
+from agent.run.stopping import Why
 from memory.journal import Entry, Journal
 from memory.tiers import MARKED
 
@@ -78,16 +79,10 @@ class Closing:
 
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away, and tell that the run is over."""
-        heard = await self._heard(run)
+        was_heard = await self._was_heard(run)
         if run.stop.reason is not None:
             await self._publish(run, "system.command", {"command": "stop", "reason": run.stop.reason})
-        if run.stop.reason == "superseded" and not heard:
-            ending = Superseded()
-        elif isinstance(ending, Superseded):
-            ending = Completion("superseded too late: some of the answer was heard")
-        if run.stop.reason == "interrupted" and isinstance(ending, Completion):
-            ending = replace(ending, summary=f"interrupted: {ending.summary}")
-        status = await self._put_away(run, ending)
+        status = await self._put_away(run, in_the_end(ending, run.stop.reason, was_heard=was_heard))
         if run.stop.reason is not None:
             await self._publish(run, "command.result", {"command": "stop", "status": "completed"})
         await self.end(run, status)
@@ -136,7 +131,7 @@ class Closing:
             "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
 
-    async def _heard(self, run: Run) -> bool:
+    async def _was_heard(self, run: Run) -> bool:
         """Wait until all was heard or dropped; write down what was not; return whether anything was heard."""
         await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
         accounts = [await delivery.ended() for delivery in self.desk.deliveries.values()]
@@ -152,6 +147,20 @@ class Closing:
     async def _cut(self) -> None:
         for delivery in self.desk.deliveries.values():
             await delivery.cut()
+
+
+def in_the_end(ending: Ending, stopped: Why | None, *, was_heard: bool) -> Ending:
+    """Return how an event ends, now that it is known whether anything was heard of its answer.
+
+    Superseded it is only while nothing was, and then whatever she decided; an interruption stands in the summary.
+    """
+    if stopped == "superseded" and not was_heard:
+        return Superseded()
+    if isinstance(ending, Superseded):
+        return Completion("superseded too late: some of the answer was heard")
+    if stopped == "interrupted" and isinstance(ending, Completion):
+        return replace(ending, summary=f"interrupted: {ending.summary}")
+    return ending
 
 
 def last_calls(run: Run) -> str:

@@ -52,7 +52,7 @@ class Speaking:
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
             delivery, partial = self._replies[item.index]
             if words := partial.feed(item.text):
-                self._pass(words)
+                self._show_chunk(words)
                 await delivery.feed(words)
             if '"' in item.text and partial.is_whole:
                 await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
@@ -68,13 +68,13 @@ class Speaking:
             await delivery.cut()
         return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
 
-    async def stopped(self, run: Run) -> str:
+    async def stopped(self) -> str:
         """Drop unfinished sentences, and return the words that stay: those that were handed on.
 
         Of an event that was superseded only what was heard stays, and there should be nothing.
         """
         handed = await self.break_off()
-        if run.stop.reason != "superseded":
+        if self._run.stop.reason != "superseded":
             return handed
         opened = [name for name, delivery in self._desk.deliveries.items() if delivery in self._opened]
         heard = [(await self._desk.deliveries[name].ended()).heard for name in opened]
@@ -89,10 +89,10 @@ class Speaking:
         if not self._text_id:
             self._text_id = f"text-{new_id()}"
             self._open(self._text_id)
-        self._pass(text)
+        self._show_chunk(text)
         await self._desk.deliveries[self._text_id].feed(text)
 
-    def _pass(self, words: str) -> None:
+    def _show_chunk(self, words: str) -> None:
         """Let observers see the answer grow; the journal gets it whole."""
         self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
 
@@ -134,7 +134,7 @@ class Thinker:
             try:
                 message = await self._ask(model, run, speaking)
             except Stopped:
-                if handed := await speaking.stopped(run):
+                if handed := await speaking.stopped():
                     await keep_interrupted(self.bus, self.contexts, run, handed, "you were stopped here")
                 if run.stop.reason == "preempted":
                     await self._charge(run, -1)

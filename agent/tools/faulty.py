@@ -1,4 +1,4 @@
-"""A tool that fails every other time on purpose, off unless it is asked for: to see how she takes it."""
+"""A tool that fails half of the time on purpose, off unless it is asked for: to see how she takes it."""
 
 import random
 from typing import Annotated

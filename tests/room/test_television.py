@@ -2,10 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
 
+from agent.model.messages import Json
+from appliance.hearing.event import evidence_of
 from audio.pcm import SAMPLE_RATE
 from audio.recording import read_recording
 from tests.audio.spoken import SHARED_CLIPS, debian_clips
@@ -42,27 +45,23 @@ def programme() -> Sound:
     return np.convolve(dry, impulse_response(0.3, 11, 0.0))[: len(dry)].astype(np.float32)
 
 
-def watched(folder: Path, settings: dict[str, dict[str, object]]) -> list[tuple[str, str, str]]:
-    """Return of each turn its words, its evidence, and why nobody got it ("" when the mind did)."""
+Turn: TypeAlias = tuple[str, dict[str, Json], str]
+"""Its words, its evidence as the mind gets it, and why nobody got it ("" when the mind did)."""
 
-    async def watch(house: House) -> list[tuple[str, str, str]]:
+
+def watched(folder: Path, settings: dict[str, dict[str, object]]) -> list[Turn]:
+    """Return the turns with words that the television made."""
+
+    async def watch(house: House) -> list[Turn]:
         ends = house.put(programme(), LEVEL, after=1.0)
         await passed(ends - house.now + 3.0)
-        return [
-            (
-                heard.transcript.text,
-                f"{heard.utterance.level_dbfs - heard.utterance.noise_dbfs:.0f} dB above the background, "
-                f"log-probability {heard.transcript.evidence.get('avg_logprob', float('nan')):.2f}",
-                why,
-            )
-            for _, heard, why in house.turns.ended
-            if heard is not None
-        ]
+        turns = [(heard, why) for _, heard, why in house.turns.ended if heard is not None]
+        return [(heard.transcript.text, evidence_of(heard), why) for heard, why in turns]
 
     return live(folder, watch, Surroundings(settings=settings, answers=("All right.",)))
 
 
-def told(turns: list[tuple[str, str, str]]) -> str:
+def told(turns: list[Turn]) -> str:
     reasons = Counter(why or "TAKEN UP" for *_, why in turns)
     return ", ".join(f"{count} {why}" for why, count in reasons.most_common())
 
@@ -83,9 +82,12 @@ def test_without_it_what_is_taken_up_comes_with_its_evidence(tmp_path: Path) -> 
     taken = [(words, evidence) for words, evidence, why in turns if not why]
     figure("a television, without a wake word", told(turns))
     for words, evidence in taken:
-        figure(f"  of the television was taken up {words!r}", evidence)
+        above = f"{evidence['snr_db']} dB above the background, log-probability {evidence['avg_logprob']}"
+        figure(f"  of the television was taken up {words!r}", above)
     assert len(turns) >= 5
-    assert all(evidence for _, evidence in taken)
+    assert all(
+        {"snr_db", "speech_seconds", "avg_logprob", "no_speech_prob"} <= evidence.keys() for _, evidence, _ in turns
+    )
 
 
 @pytest.mark.shows("V15")

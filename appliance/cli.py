@@ -46,7 +46,8 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
     except click.exceptions.Exit as done:  # after --help
         return done.exit_code
     except click.ClickException as wrong:
-        return _say(f"{wrong.format_message()} (see `nakari --help`)", Exit.USAGE)
+        asked = wrong.ctx.command_path if isinstance(wrong, click.UsageError) and wrong.ctx else "nakari"
+        return _say(f"{wrong.format_message()} (see `{asked} --help`)", Exit.USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

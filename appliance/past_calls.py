@@ -7,18 +7,22 @@ from agent.context.rebuild import REQUESTS, rebuild
 from agent.model.messages import Json
 from appliance.config import Config
 from memory.database_view import DatabaseView
-from memory.journal import Journal
+from memory.journal import ERASED, THINNED, Journal, Stored
 
 
 async def newest(config: Config, count: int) -> list[str]:
     """Return a line for each of the newest calls, oldest first. Raises `StateUnusable`."""
     async with _journal(config) as journal:
         asked = await journal.entries(topic=REQUESTS, newest=True, limit=count)
-    return [
-        f"{entry.at.astimezone(config.zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {entry.body['model']}, "
-        f"{entry.body['messages']} messages"
-        for entry in asked
-    ]
+    return [f"{entry.at.astimezone(config.zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
+
+
+def _told(asked: Stored) -> str:
+    if ERASED in asked.body:
+        return "its words were erased"
+    if THINNED in asked.body:
+        return "its details were dropped for their age"
+    return f"{asked.body['model']}, {asked.body['messages']} messages"
 
 
 async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], bool]:

@@ -14,6 +14,8 @@ class DatabaseView(Database):
     def _open(self, schemas: Sequence[str]) -> None:
         with ExitStack() as held:
             try:
+                if not self.path.exists():
+                    raise StateUnusable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
                 connection = sqlite3.connect(
                     f"{self.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0
                 )
@@ -22,7 +24,7 @@ class DatabaseView(Database):
                 connection.execute("SELECT 1 FROM sqlite_master")
             except sqlite3.Error as error:
                 raise StateUnusable(
-                    f"the state database {self.path} cannot be read ({error}); `nakari run` makes it"
+                    f"the state database {self.path} cannot be read ({error}); `nakari doctor` looks into it"
                 ) from error
             self._connection = connection
             self._held = held.pop_all()

@@ -31,7 +31,7 @@ async def rebuild(journal: Journal, request_id: str) -> PastCall:
     """Return the call whose `llm.requests` entry has this id. Raises `Gone`, which says why it cannot be had."""
     request = await journal.entry(request_id)
     if request is None or request.topic != REQUESTS:
-        raise Gone(f"the journal has no model call with the id {request_id}")
+        raise Gone(f"the journal has no model call with the id {request_id}; `nakari journal calls` lists them")
     asked = cast("dict[str, Any]", _whole(request).body)
     opened = await journal.entry(str(asked.get("epoch", "")))
     if opened is None:

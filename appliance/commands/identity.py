@@ -36,6 +36,8 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     config = configured(invocation)
     from memory.identity import new_key
 
+    if not name.strip():
+        raise click.UsageError("an identity needs a name that can be read")
     private, made = new_key()
     place = file or Path(f"{name.replace('/', '_')}.key")
     _keep(private, place)  # first: a member whose key nobody has is nobody
@@ -78,10 +80,22 @@ def remove(invocation: Invocation, member: str) -> Exit:
 
 
 @identity.command("list")
+@click.option("--visitors", is_flag=True, help="Who told her something and is no member: key and number of events.")
 @click.pass_obj
-def list_members(invocation: Invocation) -> Exit:
-    """Print the members: owner key, since when, name."""
-    for member in _identities(configured(invocation)).members():
+def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
+    """Print the members: owner key, since when, name.
+
+    None of a visitor's words is shown to anybody; `nakari forget --owner KEY` erases them.
+    """
+    config = configured(invocation)
+    members = _identities(config).members()
+    if visitors:
+        from appliance.owners import visitors_of
+
+        for key, count in visitors_of(config, {member.owner_key for member in members}).items():
+            click.echo(f"{key}  {count}")
+        return Exit.OK
+    for member in members:
         click.echo(f"{member.owner_key}  {member.created_at:%Y-%m-%d}  {member.name}")
     return Exit.OK
 
@@ -105,6 +119,11 @@ def _register(config: "Config", name: str, key: str) -> Exit:
 
 def _keep(private: bytes, place: Path) -> None:
     """Write a private key for its owner's eyes; nothing that is there is overwritten."""
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    from appliance.errors import Problem
+
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise Problem(f"{place} is there already; name another file with --key", Exit.CANNOT_CREATE) from error
     with os.fdopen(handle, "wb") as out:
         out.write(private)

@@ -60,4 +60,4 @@ def lines_of(answer: "dict[str, Json]") -> list[str]:
 def _line(event: "dict[str, Json]") -> str:
     words = str(event.get("content", "")).replace("\n", " ")
     why = event.get("reason") or event.get("summary") or event.get("waits_for") or event.get("due_at") or ""
-    return f"{event['id']}  {event['type']}: {words[:80]}" + (f"  ({why})" if why else "")
+    return f"{event['id']}  {event['type']}" + (f": {words[:80]}" if words else "") + (f"  ({why})" if why else "")

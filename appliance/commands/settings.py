@@ -23,15 +23,14 @@ LONGEST_SHOWN = 80
 
 @nakari.group(invoke_without_command=True)
 @click.pass_context
-def settings(context: click.Context) -> None:
+def settings(context: click.Context) -> Exit | None:
     """Show and change your own settings.
 
     Those of the household, or with --as those of a member: the three modules of the prompt, which nobody else sees, and
     how many tool calls an event may use. What is the box's, by its configuration file, is listed as "system". A change
     holds from the next event on.
     """
-    if context.invoked_subcommand is None:
-        context.invoke(list_settings)
+    return None if context.invoked_subcommand else context.invoke(list_settings)
 
 
 @settings.command("list")

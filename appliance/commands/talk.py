@@ -54,8 +54,17 @@ def hear(invocation: Invocation, recording: Path) -> Exit:
     return hearing.hear(config, recording)
 
 
+def _said(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    if not text.strip():
+        raise click.BadParameter("there is nothing in it")
+    return text
+
+
+WORDS = click.argument("text", callback=_said)
+
+
 @nakari.command()
-@click.argument("text")
+@WORDS
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
@@ -67,7 +76,7 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 
 
 @nakari.command()
-@click.argument("text")
+@WORDS
 @AS_KEY
 @click.pass_obj
 def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:

@@ -27,11 +27,13 @@ _MONITOR: Final = "plug the microphone in, or set [ears] device; `pactl set-defa
 
 _SOUND_FILES: Final = "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data"
 
+_TOO_SLOW: Final = "end what else is running, or set a smaller [ears] model"
+
 _CULPRITS: Final = {
     "sound": ("PortAudio", _SOUND_FILES, "restart the sound server"),
     "tone": ("PortAudio", _SOUND_FILES, "restart the sound server"),
     "level": ("PortAudio", _SOUND_FILES, "restart the sound server"),
-    "speed": ("the recognizer", "fetch its model again, or set a smaller [ears] model", "set a smaller [ears] model"),
+    "speed": ("the recognizer", "fetch its model again, or set a smaller [ears] model", _TOO_SLOW),
 }
 """For each check with a process of its own: who runs in it, what mends its breakdown, what mends its hanging."""
 

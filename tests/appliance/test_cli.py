@@ -76,7 +76,8 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "--outptu", "x"), "nakari: No such option '--outptu'. Did you mean '--output'?"),
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
-        (("config",), "nakari: Missing command."),
+        (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
+        (("config",), "nakari: Missing command. (see `nakari config --help`)\n"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
@@ -199,3 +200,10 @@ def test_the_doctor_speaks_json_too(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert {line["state"] for line in lines} <= {"ok", "warning", "fault"}
     assert (done.returncode == Exit.FAULT) == any(line["state"] == "fault" for line in lines)
+
+
+@pytest.mark.shows("F14")
+def test_settings_without_more_lists_them(tmp_path: Path) -> None:
+    done = nakari(tmp_path, "settings")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == nakari(tmp_path, "settings", "list").stdout != ""

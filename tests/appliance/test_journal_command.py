@@ -21,6 +21,8 @@ async def test_a_past_call_is_shown_as_it_was_sent_while_the_state_is_in_use(tmp
         [asked] = await mind.journal.entries(topic="llm.requests")
         listed = await asyncio.to_thread(nakari, tmp_path, "journal", "calls", "-n", "1")
         shown = await asyncio.to_thread(nakari, tmp_path, "journal", "call", asked.id)
+        await mind.journal.erase(asked.id)
+        forgotten = await asyncio.to_thread(nakari, tmp_path, "journal", "calls")
         unknown = await asyncio.to_thread(nakari, tmp_path, "journal", "call", "nothing")
     assert asked.id in listed.stdout
     assert "2 messages" in listed.stdout
@@ -29,6 +31,7 @@ async def test_a_past_call_is_shown_as_it_was_sent_while_the_state_is_in_use(tmp
     assert told["is_proven"]
     assert told["messages"] == [message.to_json() for message in model.requests[0]]
     assert [tool["name"] for tool in told["tools"]] == [spec.name for spec in model.tools[0]]
+    assert (forgotten.returncode, forgotten.stdout.endswith(f"{asked.id}  its words were erased\n")) == (0, True)
     assert unknown.returncode == Exit.UNAVAILABLE
     assert "no model call" in unknown.stderr
 

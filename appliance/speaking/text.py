@@ -39,9 +39,11 @@ class TextOutlet:
             del self._clients[event_id]
 
     def finish(self, event_id: str) -> None:
-        """Say that an event's run is over."""
+        """Say that an event's run is over; a client that is behind loses a piece for it, but never waits for ever."""
         if client := self._clients.get(event_id):
-            _offer(client, None)
+            if client.full():
+                client.get_nowait()
+            client.put_nowait(None)
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ def is_text(event: Event) -> bool:
     return event.owner_key != HOUSEHOLD or (event.source in TEXT_SOURCES and not event.metadata.get("speak"))
 
 
-def _offer(client: asyncio.Queue[str | None], piece: str | None) -> None:
+def _offer(client: asyncio.Queue[str | None], piece: str) -> None:
     if not client.full():
         client.put_nowait(piece)
 

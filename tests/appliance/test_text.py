@@ -56,13 +56,15 @@ async def test_a_broken_text_shows_where_it_broke() -> None:
 
 async def test_a_client_that_does_not_read_holds_nobody_up() -> None:
     outlet = TextOutlet(Bus(Journal()))
-    with outlet.listening(EVENT.id):
+    with outlet.listening(EVENT.id) as pieces:
         delivery = outlet.open(Reply(EVENT, "c1"))
         async with asyncio.timeout(5):
             for _ in range(CLIENT_CAPACITY + 10):
                 await delivery.feed("x")
             await delivery.close()
-        assert len(delivery.handed) == CLIENT_CAPACITY + 11
+            assert len(delivery.handed) == CLIENT_CAPACITY + 11
+            outlet.finish(EVENT.id)
+            assert len([piece async for piece in pieces]) == CLIENT_CAPACITY - 1, "and it comes to the end"
 
 
 def test_a_reply_goes_back_to_where_its_event_came_from() -> None:

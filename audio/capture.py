@@ -6,17 +6,17 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
 from audio.health import DeviceFault, Fault, LagWatch, ZeroRun
-from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.input import Block, ChunkCutter, Input, InputFormat
+from audio.pcm import AT_REST_CHUNKS, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.portaudio import SOUND_THREAD
 
 BUFFERED_SECONDS: Final = 10.0
-"""What waits for a reader that is late; past that the oldest is dropped, and counted."""
+"""Of sound that wait for a late reader; past that the oldest block is dropped, and counted."""
 
 DEAD_SECONDS: Final = 3.0
 """A sound card that hands over nothing for so long is gone: a frozen server raises no error (FACTS, "Sound")."""
@@ -25,10 +25,13 @@ ZERO_SECONDS: Final = 30.0
 """Nothing but zeros for so long is a dead or muted device: converters are never so quiet, however quiet the room."""
 
 PROOF_SECONDS: Final = 4.0
-"""In which a device that gave only zeros has to give sound once it was opened again."""
+"""Within which a device that gave only zeros has to give sound after it was opened again."""
 
 RECENT_SECONDS: Final = 1.0
-"""Of sound that are kept to be compared with what was played."""
+"""Of the newest sound, kept to be compared with what was played."""
+
+CLOSE_SECONDS: Final = 2.0
+"""How long closing is waited for: it blocks for as long as a server is frozen."""
 
 _MENDS: Final = {
     Fault.GONE: "went away; plug it in again, or restart the sound server",
@@ -37,61 +40,6 @@ _MENDS: Final = {
     Fault.ZEROS: "gives nothing but zeros; unmute it (a switch on it, or alsamixer), or choose another one",
     Fault.MONITOR: "is the loudspeaker's monitor and no microphone; plug the microphone in again, or set [ears] device",
 }
-
-CLOSE_SECONDS: Final = 2.0
-"""How long closing is waited for: it blocks for as long as a server is frozen."""
-
-MOST_LATENCY: Final = 2.0
-"""Seconds; a device that tells more tells nothing (some tell 0, or the time since boot)."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputFormat:
-    """What an input was opened with."""
-
-    name: str
-    """The device's, for people."""
-    sample_rate: int
-    """Hz."""
-    channels: int
-
-    @property
-    def block_frames(self) -> int:
-        """Frames of one chunk's length."""
-        return round(self.sample_rate * CHUNK_SECONDS)
-
-
-class Taker(Protocol):
-    """Who gets the samples. Called from the sound card's thread; never blocks."""
-
-    def __call__(self, pcm: bytes, age: float, overflowed: bool) -> None:
-        """Take interleaved int16 samples, the first recorded `age` seconds ago; or news that some were lost before.
-
-        No samples at all say that the card ended the stream.
-        """
-
-
-class Input(Protocol):
-    """A sound card's input. All methods block, and are called from one worker thread."""
-
-    def open(self) -> InputFormat:
-        """Choose device, rate and channels. Raises `DeviceUnavailable` with the mend."""
-
-    def begin(self, take: Taker) -> None:
-        """Start recording. Raises `DeviceUnavailable`."""
-
-    def close(self) -> None:
-        """Stop and release the device; safe to call twice, and without `begin`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What the sound card handed over at once."""
-
-    pcm: bytes
-    """Interleaved int16."""
-    started_at: float
-    """Seconds on `time.monotonic` of the first frame."""
 
 
 class LiveMicrophone:
@@ -259,42 +207,3 @@ class LiveMicrophone:
         # The loop may end while the card still hands over its last block.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._arrived.set)
-
-
-class ChunkCutter:
-    """Cuts blocks of any length, rate and number of channels into chunks; what is left over waits for the next block.
-
-    Times follow the device: a chunk's is counted from the block its samples came with.
-    """
-
-    def __init__(self, opened: InputFormat) -> None:
-        from audio.resampler import StreamResampler
-
-        self._channels = opened.channels
-        self._resampler = StreamResampler(opened.sample_rate, SAMPLE_RATE)
-        self._rest: Samples = np.zeros(0, np.int16)
-
-    def cut(self, block: Block) -> list[AudioChunk]:
-        """Return the chunks that this block completes, in order."""
-        frames = np.frombuffer(block.pcm, np.int16).reshape(-1, self._channels)
-        mono = frames[:, 0] if self._channels == 1 else frames.mean(axis=1).astype(np.int16)
-        at = block.started_at - len(self._rest) / SAMPLE_RATE
-        samples = np.concatenate([self._rest, self._resampler.feed(mono)])
-        whole = len(samples) // CHUNK_SAMPLES
-        self._rest = samples[whole * CHUNK_SAMPLES :]
-        return [
-            AudioChunk(samples[number * CHUNK_SAMPLES :][:CHUNK_SAMPLES], at + number * CHUNK_SECONDS)
-            for number in range(whole)
-        ]
-
-
-def age_of(now: float, recorded: float, block_seconds: float) -> float:
-    """Return how long ago (s) a block began by the card's two times: its length, if they say less, or nonsense."""
-    age = now - recorded
-    return age if block_seconds <= age <= MOST_LATENCY else block_seconds
-
-
-def formats_to_try(native_rate: float, channels: int) -> list[tuple[int, int]]:
-    """Return (Hz, channels) in the order to try: what needs no conversion first; bare hardware often has no mono."""
-    rates = dict.fromkeys([SAMPLE_RATE, round(native_rate)])
-    return [(rate, count) for count in (1, 2) if count <= channels for rate in rates]

@@ -3,8 +3,9 @@
 from types import ModuleType
 from typing import Protocol
 
-from audio.capture import InputFormat, LiveMicrophone, Taker, age_of, formats_to_try
+from audio.capture import LiveMicrophone
 from audio.devices import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
+from audio.input import InputFormat, Taker, age_of, formats_to_try
 from audio.portaudio import DEVICES
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from audio.capture import InputFormat, LiveMicrophone, Taker, age_of, formats_to_try
+from audio.capture import LiveMicrophone
 from audio.devices import SoundDevice, cannot_be_opened, choose
 from audio.devices_pyaudio import GO_ON, INT16, OVERFLOWED, list_devices, open_portaudio
 from audio.errors import DeviceUnavailable
+from audio.input import InputFormat, Taker, age_of, formats_to_try
 
 if TYPE_CHECKING:
     import pyaudio

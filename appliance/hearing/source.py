@@ -10,9 +10,10 @@ import structlog
 
 from appliance.config import Config
 from appliance.options import RunOptions
-from audio.capture import InputFormat, LiveMicrophone
+from audio.capture import LiveMicrophone
 from audio.devices import find_device
 from audio.errors import DeviceUnavailable
+from audio.input import InputFormat
 from audio.interfaces import AudioSource
 from audio.portaudio import SOUND_THREAD
 from audio.recording import RecordingSource

@@ -21,7 +21,8 @@ from appliance.doctor.sound import judge_devices, judge_level, judge_speed
 from appliance.doctor.sound_devices import SoundDevices
 from appliance.doctor.sound_level import SETTLING, level_of, listen
 from appliance.settings.sections import EarsSettings
-from audio.capture import InputFormat, LiveMicrophone, Taker
+from audio.capture import LiveMicrophone
+from audio.input import InputFormat, Taker
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from tests.appliance.command import ROOT, environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving

@@ -20,6 +20,7 @@ from audio.speech import SpeechAudio
 from tests.audio.echo_room import EchoPath, Room, at_level
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.audio.spoken import silence
+from tests.room.virtual_time import run_virtually
 
 
 def chime_in_silence() -> Samples:
@@ -160,17 +161,17 @@ async def test_a_loudspeaker_that_drowns_everybody_ducks() -> None:
     assert home.guard.duplex.mode is Mode.DUCKED
 
 
-async def test_a_microphone_that_stands_still_is_told_and_nothing_is_changed() -> None:
+def test_a_microphone_that_stands_still_is_told_and_nothing_is_changed() -> None:
     home = RoomOnTheLoop(EchoPath())
 
     async def play(sound: SpeechAudio) -> None:
         """The microphone died when the sound came."""
 
-    loop = asyncio.get_running_loop()
-    async with asyncio.TaskGroup() as group:
-        done = group.create_task(calibrate(home.guard, play))
-        loop.call_soon(home.live, silence(0.1))
-    assert done.result() is None
+    async def calibrated() -> Calibration | None:
+        asyncio.get_running_loop().call_soon(home.live, silence(0.1))
+        return await calibrate(home.guard, play)
+
+    assert run_virtually(calibrated()) is None
     assert home.guard.duplex.mode is Mode.HALF
     home.live(silence(0.2))
 

@@ -5,9 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
-from audio.capture import InputFormat, LiveMicrophone, Taker
+from audio.capture import LiveMicrophone
 from audio.errors import DeviceUnavailable
 from audio.health import DeviceFault, Fault
+from audio.input import InputFormat, Taker
 from audio.portaudio import SoundThread
 from tests.audio.test_microphone import ScriptedCard, pcm
 

@@ -1,7 +1,6 @@
 """The real faster-whisper path on the small model of the tests; through the listener, from a sound file."""
 
 import asyncio
-import wave
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from audio.recognizer.window import WHOLE, Window, encoded_once, short_window
 from audio.recording import RecordingSource
 from audio.speech import Heard, Utterance
 from audio.vad import load_detector
-from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
+from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance, write_wav
 from tests.figures import figure
 
 SENTENCES = [
@@ -180,15 +179,6 @@ def test_the_language_is_looked_for_once_in_an_utterance(tmp_path: Path) -> None
     assert len(encoded) == 2, "a measurement would take what was kept for the model's speed"
 
 
-def recording(samples: Samples, file: Path) -> Path:
-    with wave.open(str(file), "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(SAMPLE_RATE)
-        out.writeframes(samples.tobytes())
-    return file
-
-
 @pytest.mark.shows("V1", "V6", "V9")
 async def test_a_recording_becomes_its_sentences_in_order_at_their_times(
     recognizer: FasterWhisperRecognizer, tmp_path: Path
@@ -200,7 +190,7 @@ async def test_a_recording_becomes_its_sentences_in_order_at_their_times(
         pieces.append(silence(1.5))
         begins.append(sum(map(len, pieces)) / SAMPLE_RATE)
         pieces.append(samples)
-    source = RecordingSource(recording(np.concatenate(pieces), tmp_path / "day.wav"), fast=True)
+    source = RecordingSource(write_wav(tmp_path / "day.wav", np.concatenate(pieces)), fast=True)
     heard: list[Heard] = []
 
     async def keep(one: Heard) -> None:

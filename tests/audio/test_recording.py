@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import time
-import wave
 from pathlib import Path
 
 import numpy as np
@@ -12,21 +11,13 @@ import pytest
 from audio.errors import BadRecording
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.recording import CLOSING_SECONDS, RecordingSource, read_recording
+from tests.audio.spoken import write_wav
 
 
 def tone_file(file: Path, *shape: str, seconds: float = 0.5, hertz: int = 440) -> Path:
     subprocess.run(
         ["sox", "-n", *shape, str(file), "synth", str(seconds), "sine", str(hertz), "gain", "-6"], check=True
     )
-    return file
-
-
-def wav(file: Path, samples: Samples) -> Path:
-    with wave.open(str(file), "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(SAMPLE_RATE)
-        out.writeframes(samples.tobytes())
     return file
 
 
@@ -58,7 +49,7 @@ def test_any_format_becomes_16_khz_mono(name: str, shape: list[str], tmp_path: P
 
 def test_what_is_16_khz_already_comes_through_bit_by_bit(tmp_path: Path) -> None:
     samples = np.random.default_rng(0).integers(-30000, 30000, 5000).astype(np.int16)
-    assert np.array_equal(read_recording(wav(tmp_path / "exact.wav", samples)), samples)
+    assert np.array_equal(read_recording(write_wav(tmp_path / "exact.wav", samples)), samples)
 
 
 def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -93,7 +84,7 @@ def test_what_is_no_recording_is_refused_in_one_sentence(tmp_path: Path) -> None
 
 
 def test_a_wav_without_a_sample_is_refused(tmp_path: Path) -> None:
-    assert "holds no sound" in refusal(wav(tmp_path / "none.wav", np.zeros(0, np.int16)))
+    assert "holds no sound" in refusal(write_wav(tmp_path / "none.wav", np.zeros(0, np.int16)))
 
 
 def test_a_picture_is_refused(tmp_path: Path) -> None:
@@ -104,7 +95,7 @@ def test_a_picture_is_refused(tmp_path: Path) -> None:
 
 async def test_a_fast_recording_is_all_there_with_silence_behind_it(tmp_path: Path) -> None:
     samples = np.arange(1, 1001, dtype=np.int16)
-    source = RecordingSource(wav(tmp_path / "short.wav", samples), fast=True)
+    source = RecordingSource(write_wav(tmp_path / "short.wav", samples), fast=True)
     chunks = [chunk async for chunk in source.chunks()]
     heard = np.concatenate([chunk.samples for chunk in chunks])
     assert np.array_equal(heard[:1000], samples)
@@ -120,7 +111,7 @@ async def test_a_fast_recording_is_all_there_with_silence_behind_it(tmp_path: Pa
 
 
 async def test_in_real_time_a_chunk_comes_when_it_is_over_and_lateness_does_not_add_up(tmp_path: Path) -> None:
-    source = RecordingSource(wav(tmp_path / "second.wav", np.zeros(SAMPLE_RATE // 4, np.int16)))
+    source = RecordingSource(write_wav(tmp_path / "second.wav", np.zeros(SAMPLE_RATE // 4, np.int16)))
     assert source.is_live
     lateness = []
     async for chunk in source.chunks():

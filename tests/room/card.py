@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from audio.capture import InputFormat, Taker
 from audio.errors import DeviceUnavailable
+from audio.input import InputFormat, Taker
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.player.live import Filler, OutputFormat
 from tests.room.acoustics import SPEAKER_RATE, EchoPath, Loudspeaker, Sound

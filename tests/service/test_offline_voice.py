@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import wave
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,7 +23,7 @@ from audio.recording import read_recording
 from audio.speakable import speakable
 from tests.agent.openai_server import OpenAiServer, reply
 from tests.audio.edge_server import Fault, edge_server, spoken
-from tests.audio.spoken import HOUSEHOLD_WHISPER, said, silence, trimmed, utterance
+from tests.audio.spoken import HOUSEHOLD_WHISPER, said, silence, trimmed, utterance, write_wav
 from tests.service import lost_network
 from tests.service.privacy import clean_environment, unplugged
 from tests.service.process import NAKARI, Household, speak
@@ -80,15 +79,6 @@ async def answer(home: Household, question: Path) -> float:
 
         await serve(box, until_over)
     return marks[0]
-
-
-def write_wav(file: Path, samples: Samples) -> Path:
-    with wave.open(str(file), "w") as writer:
-        writer.setnchannels(1)
-        writer.setsampwidth(2)
-        writer.setframerate(SAMPLE_RATE)
-        writer.writeframes(samples.tobytes())
-    return file
 
 
 def accounts(home: Household) -> list[tuple[object, object]]:

@@ -2,8 +2,8 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from agent.bus import Bus
@@ -24,6 +24,9 @@ SESSIONS_IN_MEMORY = 16
 
 IDLE_SECONDS: Final = 120.0
 """DESIGN, "Words": after so much silence a conversation is over, and a new prompt or a new tool may join."""
+
+_NAMED: Final = 40
+"""Characters by which a text that is too long to keep is named."""
 
 GROWN_BY: Final = 1.5
 """An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
@@ -125,20 +128,10 @@ class Contexts:
         boundary only: every call of the event has its result.
         """
         turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
-        room, too_long, texts, kept = self._limits.history_tokens, [], [], set()
-        for item in dict.fromkeys(wanted.keep):
-            turn = turns.get(item, [])
-            if item == event.id:
-                continue
-            cost = sum(map(self._tokens.of_message, turn)) or self._tokens.count(item)
-            if cost > room or not history.is_answered(turn):
-                too_long.append(item if turn else f"{item[:40]}…")
-                continue
-            room -= cost
-            kept.add(item) if turn else texts.append(item)
-        taken = [message for name, turn in turns.items() if name in kept for message in turn]
+        kept = self._keep([item for item in wanted.keep if item != event.id], turns)
+        taken = [message for name, turn in turns.items() if name in kept.events for message in turn]
         in_hand = epoch.messages[start:] if (start := epoch.position_of(event.id)) is not None else []
-        front = replace(self._hers(wanted.summary, epoch), kept=texts, too_long=too_long)
+        front = replace(self._hers(wanted.summary, epoch), kept=kept.texts, too_long=kept.too_long)
         return await self._anew(epoch, event, [front.message(), *taken, *in_hand])
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
@@ -240,12 +233,36 @@ class Contexts:
         left, taken = history.split(before, max(0, limits.history_messages - len(event)), room, cost)
         return left, [*taken, *event]
 
+    def _keep(self, items: Sequence[str], turns: Mapping[str, list[Message]]) -> "_Kept":
+        """Return which of these find room, each once and in their order: ids of turns, and any other texts."""
+        kept, room = _Kept(), self._limits.history_tokens
+        for item in dict.fromkeys(items):
+            turn = turns.get(item)
+            cost = self._tokens.count(item) if turn is None else sum(map(self._tokens.of_message, turn))
+            if cost > room or not history.is_answered(turn or []):
+                kept.too_long.append(f"{item[:_NAMED]}…" if turn is None else item)
+                continue
+            room -= cost
+            (kept.texts if turn is None else kept.events).append(item)
+        return kept
+
     def _hers(self, told: str, epoch: Epoch) -> Front:
         return Front(self._tokens.cut(told, self._limits.summary_tokens), summary.BY_MODEL, epoch.id)
 
     def _by_rule(self, left: Sequence[Message], epoch: Epoch) -> list[Message]:
         most = self._limits.summary_tokens
         return summary.by_rule(left, epoch.id, lambda text: self._tokens.count(text) <= most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What she wanted to keep, by what becomes of it."""
+
+    events: list[str] = field(default_factory=list)
+    """Ids of the events whose turns stay."""
+    texts: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
+    """Ids of events, and beginnings of texts, that find no room."""
 
 
 def tools_of(opened: Stored) -> tuple[ToolSpec, ...]:

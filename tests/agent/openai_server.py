@@ -91,8 +91,7 @@ class OpenAiServer:
 
     Each chat request takes the next answer from the queue; with none left `default` is asked, and without one the
     request fails. A request that breaks OpenAI's rules is answered with 400, and leaving the block then raises
-    AssertionError (unless the test cleared `complaints`). A client that hangs up ends the answer; `hung_up` counts
-    them.
+    AssertionError (unless the test cleared `complaints`). A client that hangs up ends the answer.
     """
 
     def __init__(self, *, api_key: str = "", pages: Mapping[str, Page] | None = None) -> None:
@@ -102,10 +101,8 @@ class OpenAiServer:
         """All other requests."""
         self.complaints: list[str] = []
         self.default: Callable[[Recorded], Scripted] | None = None
-        self.hung_up = 0
-        """Answers during which the client closed the connection."""
-        self.hang_up = asyncio.Event()
-        """Set at the first of them."""
+        self.hung_up = asyncio.Event()
+        """Set when a client closed the connection during an answer."""
         self.connections = 0
         self._key = api_key
         self._pages: dict[str, Page] = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}}
@@ -192,8 +189,7 @@ class OpenAiServer:
         first = await reader.read(1)
         if not first:
             sending.cancel()
-            self.hung_up += 1
-            self.hang_up.set()
+            self.hung_up.set()
         return first
 
     def _next_answer(self, request: Recorded) -> Scripted:

@@ -377,7 +377,7 @@ async def test_closing_the_stream_hangs_up(connect: Connect) -> None:
         async with aclosing(model.stream(HELLO, TOOLS)) as items:
             assert await anext(items) == TextDelta("Hell")
         async with asyncio.timeout(2):
-            await server.hang_up.wait()
+            await server.hung_up.wait()
         assert (await ask(model)).message.content == "Hi."
 
 
@@ -394,7 +394,7 @@ async def test_cancelling_the_task_hangs_up_at_once(connect: Connect) -> None:
             asking.cancel()
         took = asyncio.get_running_loop().time() - cancelled_at
         async with asyncio.timeout(2):
-            await server.hang_up.wait()
+            await server.hung_up.wait()
         assert asking.cancelled()
         assert took < 1.0  # 200 ms on a machine of its own; this one is shared
         assert (await ask(model)).message.content == "Hi."

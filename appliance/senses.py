@@ -58,7 +58,8 @@ class Senses:
 
     async def calibrate(self) -> str:
         """Measure her echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
-        return await calibrated(self.echo, is_muted=self.reflexes.body.mute.is_on)
+        is_deaf = self.ears is None or self.ears.is_deaf
+        return await calibrated(self.echo, is_muted=self.reflexes.body.mute.is_on, is_deaf=is_deaf)
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""

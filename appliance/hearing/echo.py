@@ -46,11 +46,13 @@ def echo_in(config: Config, source: AudioSource | None, player: Player, mouth: M
     return open_echo(player, play, calibrates_at_start=config.ears.calibrate_at_start, unwanted=unwanted)
 
 
-async def calibrated(echo: EchoControl, *, is_muted: bool) -> str:
+async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False) -> str:
     """Calibrate, and return the sentence that says what was measured, and what would be better where it is not good.
 
     Raises `Problem` where nothing could be measured.
     """
+    if is_deaf:
+        raise _unmeasured("there is no microphone", "plug one in, then calibrate again")
     if is_muted:
         raise _unmeasured("her ears are off", "`nakari unmute`, then calibrate again")
     try:

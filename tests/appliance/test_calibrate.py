@@ -104,6 +104,14 @@ async def test_while_she_is_muted_nothing_is_played() -> None:
         await calibrated(EchoControl(HalfDuplex(lambda: 0.0), play), is_muted=True)
 
 
+async def test_without_a_microphone_nobody_waits_for_one() -> None:
+    async def play(sound: SpeechAudio) -> None:
+        raise AssertionError("nothing is to be played")
+
+    with pytest.raises(Problem, match="there is no microphone; plug one in, then calibrate again"):
+        await calibrated(EchoControl(HalfDuplex(lambda: 0.0), play), is_muted=False, is_deaf=True)
+
+
 @pytest.mark.parametrize(
     ("plays", "hears", "said"),
     [

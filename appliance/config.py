@@ -213,11 +213,15 @@ def _supervisor(environ: Mapping[str, str]) -> Supervisor:
 def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
-    of_servers = (name for server in settings.mcp.values() for name in (server.api_key_env, *server.secrets))
-    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
-    names = (*PROVIDER_KEYS, GRAPH_PASSWORD, *filter(None, named))
+    of_servers = (server.api_key_env for server in settings.mcp.values())
+    keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
+    lent = (name for server in settings.mcp.values() for name in server.secrets)
     folder = environ.get("CREDENTIALS_DIRECTORY", "")
+    names = filter(None, (*keys, GRAPH_PASSWORD, *lent))
     found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}
+    for name in filter(None, keys):
+        if not (found[name].isascii() and found[name].isprintable()):
+            raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
     return {name: Secret(value) for name, value in found.items() if value}
 
 

@@ -124,6 +124,20 @@ def test_a_credential_that_is_no_text_is_said(home: Path, tmp_path: Path) -> Non
         configured(home, CREDENTIALS_DIRECTORY=str(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HOUSE_KEY", "LARGE_KEY", "VECTORS_KEY", "MAIL_KEY"])
+@pytest.mark.parametrize("key", ["sk-“curly”", "sk-two\nlines"])
+def test_a_key_that_no_request_can_carry_is_told_before_anything_starts(home: Path, name: str, key: str) -> None:
+    text = (
+        "[model]\napi_key_env = 'HOUSE_KEY'\n[memory]\nembedding_key_env = 'VECTORS_KEY'\n"
+        "[models.large]\nname = 'a/b'\napi_key_env = 'LARGE_KEY'\n"
+        "[mcp.mail]\nurl = 'http://127.0.0.1:1/mcp'\napi_key_env = 'MAIL_KEY'\n"
+    )
+    assert configured(home, text, **{name: "sk-fine"}).secrets[name].reveal() == "sk-fine"
+    with pytest.raises(ConfigError, match=f"^{name} holds a character that no key has") as raised:
+        configured(home, text, **{name: key})
+    assert key not in str(raised.value)
+
+
 def test_a_secret_never_prints(home: Path) -> None:
     config = configured(home, OPENAI_API_KEY="planted-key", NAKARI_NEO4J_PASSWORD="planted-password")
     assert "planted" not in f"{config!r} {config} {config.secrets} {[*config.secrets.values()]}"

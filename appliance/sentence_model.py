@@ -12,7 +12,7 @@ from appliance.config import Config
 from appliance.hearing.choice import models_folder
 from appliance.hearing.pull import pull
 from audio.errors import ModelNotFound
-from audio.recognizer.hub import Audience, Wanted, fetch, last_name
+from audio.recognizer.hub import Audience, HubModel, fetch, last_name
 from memory.embedding import Embedder
 from memory.embedding_local import LocalEmbedder
 
@@ -36,14 +36,14 @@ def network(processor: str = "") -> str:
     return "onnx/model_qint8_arm64.onnx" if is_arm else "onnx/model_quint8_avx2.onnx"
 
 
-def wanted() -> Wanted:
+def wanted() -> HubModel:
     """Return what the hub is to be asked for."""
     needed = (last_name(network()), "tokenizer.json")
 
     def missing(names: Collection[str]) -> list[str]:
         return [name for name in needed if name not in names]
 
-    return Wanted(
+    return HubModel(
         NAME, "sentence model", REPOSITORY, (network(), "tokenizer.json", "sentence_bert_config.json"), missing
     )
 

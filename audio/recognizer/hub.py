@@ -30,11 +30,12 @@ from audio.recognizer.models import (
 PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds waited before each further try of a file that stopped coming; after every byte that came they begin anew."""
 
-WANTED: Final = (*NEEDED, *VOCABULARIES, PREPROCESSOR)
+WHISPER_FILES: Final = (*NEEDED, *VOCABULARIES, PREPROCESSOR)
+"""All that are taken of a Whisper model where they are there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HubModel:
     """What makes a model whole, and where the hub keeps it. Its files lie in one folder here, by their last names."""
 
     name: str
@@ -82,12 +83,12 @@ def fetch_model(
 
     Raises `ModelNotFound` for a name that nobody knows too.
     """
-    wanted = Wanted(name, "faster-whisper model", repository_of(name), WANTED, missing_of)
+    wanted = HubModel(name, "faster-whisper model", repository_of(name), WHISPER_FILES, missing_of)
     return fetch(wanted, models, hub, audience, pauses)
 
 
 def fetch(
-    wanted: Wanted, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
+    wanted: HubModel, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
 ) -> Path:
     """Fetch a model into `models`/name and return that folder. Blocking, minutes.
 
@@ -116,7 +117,7 @@ def last_name(file: str) -> str:
     return file.rpartition("/")[2]
 
 
-def _listed(wanted: Wanted, hub: str) -> list[HubFile]:
+def _listed(wanted: HubModel, hub: str) -> list[HubFile]:
     """Ask the hub which of the wanted files the model has, smallest first. Raises `ModelNotFound` for half a model."""
     from huggingface_hub import HfApi, get_hf_file_metadata, hf_hub_url
 
@@ -155,7 +156,7 @@ def _check_space(folder: Path, wanted: int) -> None:
         raise OSError(errno.ENOSPC, sentence, str(folder))
 
 
-def _refuse_remains(wanted: Wanted, target: Path) -> None:
+def _refuse_remains(wanted: HubModel, target: Path) -> None:
     """Raise `ModelNotFound` if something else is in the model's place: it may be what somebody puts there by hand."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         lacks = ", ".join(wanted.missing_in(target))

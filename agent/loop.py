@@ -16,7 +16,7 @@ from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import InHand, Mailbox, Wake
 from agent.model.messages import Message
 from agent.prompts import SystemPrompts
-from agent.replies import SENTENCE_STARTED, Outlet
+from agent.replies import Outlet
 from agent.run.act import Actor
 from agent.run.attention import Attention
 from agent.run.budget import Budget
@@ -33,8 +33,6 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
 from memory.journal import Journal
-
-__all__ = ["SENTENCE_STARTED", "Loop", "Mind"]
 
 log = structlog.get_logger()
 

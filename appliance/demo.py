@@ -14,7 +14,7 @@ import numpy as np
 
 from agent.bus import Observer
 from agent.event import ASR_TRANSCRIPT
-from agent.loop import SENTENCE_STARTED
+from agent.replies import SENTENCE_STARTED
 from appliance.build import Box, open_box
 from appliance.config import Config
 from appliance.exits import Exit

@@ -13,12 +13,13 @@ from agent.context.epoch import Epoch
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
-from agent.loop import SENTENCE_STARTED, Loop, Mind
+from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.model.interface import ChatModel
 from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
+from agent.replies import SENTENCE_STARTED
 from agent.run.desk import Desk
 from agent.run.think import Thinker
 from agent.situation import place_in_time

@@ -63,7 +63,7 @@ class Bus:
         self._observers: list[Observer] = []
         self._inboxes: list[Inbox] = []
         self._held: tuple[Event, ...] = ()
-        """Of one round of one run at most: each of its acts outside publishes."""
+        """For the next `publish`; of one round of one run at most, for whatever acts outside publishes first."""
         self.recent: deque[Event] = deque(maxlen=RECENT)
         """The last envelopes published, the newest last; nothing else is kept."""
 

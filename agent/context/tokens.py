@@ -47,7 +47,7 @@ class TokenCounter:
         return len(self._encode(text))
 
     def cut(self, text: str, most: int) -> str:
-        """Return the longest beginning of a text, as far as its own density tells, that has at most so many tokens."""
+        """Return a beginning of a text with at most so many tokens, nearly the longest there is."""
         while (has := self.count(text)) > most:
             text = text[: min(len(text) - 1, len(text) * most // has)]
         return text

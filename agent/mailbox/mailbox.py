@@ -32,10 +32,12 @@ class Mailbox:
     """Events from anywhere on the event loop, to one consumer.
 
     Order: priority, highest first; then what was in hand when the process died; then arrival. Events of negative
-    priority and those suspended for quiet come only when nothing else is due. Loss: none; what a method did outlives a
-    kill when it returns, and a cut of the power too; of `take`, `charge` and `complete`, which have no effect beyond
-    the database, from the next commit that does. One event in hand is a constraint of the database. Blocking: only
-    `take` waits for mail.
+    priority and those suspended for quiet come only when nothing else is due.
+
+    Loss: none; what a method did outlives a kill and a cut of the power when it returns. `take`, `charge` and
+    `complete` outlive a cut of the power from the next commit of another method on: until then nothing has acted on
+    what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
 

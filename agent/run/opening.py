@@ -21,7 +21,7 @@ from agent.situation import SituationProvider, gather
 from memory.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8
-"""Superseded events whose words are brought along: so often nobody goes on after a pause."""
+"""Superseded events whose words are brought along; nobody goes on after a pause that often."""
 
 _EXCERPT: Final = 200
 """Characters of what a child was to do, and of what came of it."""

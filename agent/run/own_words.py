@@ -8,6 +8,9 @@ from agent.run.desk import Desk
 from agent.run.phrases import phrase
 from agent.run.run import Run
 
+FILLER = "filler-"
+"""How the call id of a filler begins: it is a sound, and no answer."""
+
 
 @dataclass(slots=True)
 class OwnWords:
@@ -40,7 +43,3 @@ class OwnWords:
         delivery = self.outlet.open(Reply(event, f"{FILLER}{event.id}"))
         await delivery.feed(phrase("moment", event.content))
         await delivery.close()
-
-
-FILLER = "filler-"
-"""How the call id of a filler begins: it is a sound, and no answer."""

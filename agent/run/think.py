@@ -69,9 +69,9 @@ class Speaking:
         return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
 
     async def stopped(self) -> str:
-        """Drop unfinished sentences, and return the words that stay: those that were handed on.
+        """Drop unfinished sentences, and return the words that stay in the context: those that were handed on.
 
-        Of an event that was superseded only what was heard stays, and there should be nothing.
+        Of an event that was superseded only what was heard stays; where nothing was, its replies are forgotten too.
         """
         handed = await self.break_off()
         if self._run.stop.reason != "superseded":

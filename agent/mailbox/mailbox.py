@@ -35,8 +35,8 @@ class Mailbox:
     priority and those suspended for quiet come only when nothing else is due.
 
     Loss: none; what a method did outlives a kill and a cut of the power when it returns. `take`, `charge` and
-    `complete` outlive a cut of the power from the next commit of another method on: until then nothing has acted on
-    what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+    `complete` outlive a cut of the power only from the next commit on that waits for the disk: until then nothing has
+    acted on what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
 
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """

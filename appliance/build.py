@@ -35,6 +35,7 @@ from appliance.config import Config
 from appliance.door.household import Household, Part
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
+from appliance.hearing.ears import Ears
 from appliance.keeping.keeper import keeper_of
 from appliance.keeping.owner_erasure import OwnerErasure
 from appliance.memory_side import MemorySide, memory_side
@@ -135,7 +136,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
-        warm = partial(_warm, config, models, tokens, speaks=not options.deaf)
+        warm = partial(_warm, config, models, tokens, senses.ears)
         yield Box(senses, interruption, mind, servers, graph, memory, owners, erasure, household, door, warm)
 
 
@@ -179,8 +180,9 @@ def context_limits(config: Config) -> ContextLimits:
     return ContextLimits(mind.history_messages, mind.history_tokens, most)
 
 
-async def _warm(config: Config, models: Chain, tokens: TokenCounter, *, speaks: bool) -> None:
-    if speaks:
+async def _warm(config: Config, models: Chain, tokens: TokenCounter, ears: Ears | None) -> None:
+    if ears is not None:
+        await ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
         await asyncio.to_thread(load_voice, config)
     await models.warm()
     await asyncio.to_thread(tokens.load)

@@ -113,6 +113,8 @@ class Listener:
         self.observers: list[TurnObserver] = []
         self.admit: Callable[[Heard], Awaitable[str]] = _admit_all
         """Asked for each turn with words before the sink gets it: why nobody gets them, or "" (also see `REFLEX`)."""
+        self.ready = asyncio.Event()
+        """Set once the recognizer is loaded, or was found not to be there."""
         self.ended = asyncio.Event()
         """Set when the source has ended and all of it was handed on."""
         self.last_speech_at = 0.0
@@ -162,6 +164,7 @@ class Listener:
             log.error("recognizer_unavailable", reason=str(error))  # noqa: TRY400  a sentence, not a bug
         else:
             log.info("recognizer_ready", recognizer=self.recognizer.name)
+        self.ready.set()
         await self._recognition.run(self._close)
         self.ended.set()
 

@@ -24,6 +24,9 @@ from audio.vad import load_detector
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""
 
+READY_SECONDS: Final = 15.0
+"""How long everything that can come later lets the recognizer go first."""
+
 WORDS_COME_WITHIN: Final = 1.5
 """Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
 
@@ -62,6 +65,13 @@ class Ears:
         """Turn utterances into events; the recognizer is loaded once there is something to hear with."""
         await self.devices.microphone.first_heard.wait()
         await self.listener.recognize()
+
+    async def until_ready(self) -> None:
+        """Return once words can be understood, or nobody knows when: without a microphone, or after a while."""
+        if not self.is_deaf:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(READY_SECONDS):
+                    await self.listener.ready.wait()
 
     async def improve(self) -> None:
         """Fetch a better model where one is wanted, and there is something to hear with."""

@@ -206,7 +206,9 @@ async def test_without_a_recognizer_for_this_machine_she_listens_on_and_counts()
             raise RecognitionFailed("not installed here")
 
     room = Room(QUIET + WORD + QUIET, recognizer=NotHere(script=[FAILED]))
+    assert not room.listener.ready.is_set()
     await room.listen()
+    assert room.listener.ready.is_set()
     assert room.words == []
     assert room.listener.counters.suppressed == {"failed": 1}
 

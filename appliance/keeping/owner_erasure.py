@@ -17,6 +17,7 @@ from appliance.keeping.exchange import ASIDE
 from appliance.keeping.progress import Progress
 from appliance.owners import Owners
 from appliance.reflexes.forget import Forgetting
+from appliance.visitors import keys_in
 from memory.erasure import erase_owner
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
@@ -101,7 +102,8 @@ class OwnerErasure:
         name = self._owners.identities.find(owner_key).name or owner_key
         await asyncio.to_thread(self._order, owner_key)
         try:
-            erased = await self._done(owner_key, told)
+            async with self._one:
+                erased = await self._done(owner_key, told)
         except MemoryFailure as error:
             why = f"not everything of {name} is erased yet: {error}; the service goes on with it by itself"
             raise Problem(why, Exit.UNAVAILABLE) from error
@@ -117,7 +119,7 @@ class OwnerErasure:
             self._left.clear()
             for owner_key in await asyncio.to_thread(self.ordered):
                 try:
-                    await self._done(owner_key, silently)
+                    await self._go_on(owner_key)
                 except (MemoryFailure, OSError) as error:
                     log.warning("owner_not_erased", reason=str(error))
                     self._left.set()
@@ -126,31 +128,36 @@ class OwnerErasure:
 
     def ordered(self) -> list[str]:
         """Return who is to be forgotten and is not yet. Blocking."""
-        return sorted(file.name for file in (self._folder / ORDERS).glob("*"))
+        return keys_in(self._folder / ORDERS)
 
     def _order(self, owner_key: str) -> None:
         place = self._folder / ORDERS
         place.mkdir(mode=0o700, exist_ok=True)
         (place / owner_key).touch(0o600)
-        for folder in (place, self._folder):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        _sync(place)
+        _sync(self._folder)
+
+    def _fulfil(self, owner_key: str) -> None:
+        """Take the order away for good: whoever comes again after a cut of the power is not to be forgotten again."""
+        (self._folder / ORDERS / owner_key).unlink(missing_ok=True)
+        _sync(self._folder / ORDERS)
+
+    async def _go_on(self, owner_key: str) -> None:
+        async with self._one:
+            if owner_key in await asyncio.to_thread(self.ordered):  # else it was done meanwhile, and they may be back
+                await self._done(owner_key, silently)
 
     async def _done(self, owner_key: str, told: Progress) -> Erased:
         """Take every step, each of which finds nothing to do where it was done before."""
-        async with self._one:
-            erased = Erased(events=await self._stop(owner_key))
-            erased.entries = await self._erase_state(owner_key, told)
-            await self._erase_graphs(owner_key, erased, told)
-            await self._state.journal.database.rewrite()
-            erased.was_member = self._owners.identities.remove(owner_key)
-            await asyncio.to_thread((self._folder / ORDERS / owner_key).unlink, missing_ok=True)
-            told(WHOLE, WHOLE)
-            log.info("owner_erased", entries=erased.entries, graph_statements=erased.writes)
-            return erased
+        erased = Erased(events=await self._stop(owner_key))
+        erased.entries = await self._erase_state(owner_key, told)
+        await self._erase_graphs(owner_key, erased, told)
+        await self._state.journal.database.rewrite()
+        erased.was_member = self._owners.identities.remove(owner_key)
+        await asyncio.to_thread(self._fulfil, owner_key)
+        told(WHOLE, WHOLE)
+        log.info("owner_erased", entries=erased.entries, graph_statements=erased.writes)
+        return erased
 
     async def _stop(self, owner_key: str) -> int:
         """Take their events out of the mailbox, the one in hand once its run is over; return how many."""
@@ -202,3 +209,11 @@ def sentence(name: str, erased: Erased, aside: list[Path]) -> str:
         )
     kept = f" and {', '.join(map(str, aside))}" if aside else ""
     return f"{what}; backups of before{kept} are not reached."
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -122,6 +122,27 @@ async def test_what_is_in_the_way_is_told_and_it_is_done_once_that_is_gone(tmp_p
     assert list((box.state / ORDERS).iterdir()) == []
 
 
+async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path, "enabled = false")
+    config = box.config()
+    async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
+        await journaled(state, ADA, NAME)
+        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), Forgetting(state))
+        (box.state / ORDERS).mkdir()
+        for left in (ADA, HOUSEHOLD, "junk"):
+            (box.state / ORDERS / left).touch()
+        erased = group.create_task(erasure.erase(ADA, silent))
+        running = group.create_task(erasure.run())  # finds the order, and waits for its turn
+        await erased
+        await journaled(state, ADA, OTHER)
+        await journaled(state, HOUSEHOLD, "Hildegard")
+        await erasure.erase(BEN, silent)  # behind it
+        running.cancel()
+    assert found_in(box.state, NAME) == []
+    assert found_in(box.state, OTHER)
+    assert found_in(box.state, "Hildegard")
+
+
 async def test_the_household_s_everything_is_nobody_s_to_erase_this_way(tmp_path: Path) -> None:
     async with erasing(KeptBox(tmp_path, "enabled = false")) as erasure:
         with pytest.raises(ValueError, match="the state folder itself"):

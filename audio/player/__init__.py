@@ -1,1 +1,1 @@
-"""Where sound goes: a loudspeaker, a recording, nowhere."""
+"""Where sound goes: a loudspeaker, or a recording in its place."""

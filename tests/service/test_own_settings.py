@@ -45,8 +45,6 @@ def test_a_member_asks_and_sets_through_the_running_service_and_keeps_it(home: H
         done = home.run(*PIRATE, *key)
         assert (done.returncode, done.stdout) == (Exit.OK, "prompt.persona is yours from your next event on.\n")
         assert refused(home.run(*PIRATE, "--as", str(stranger)), Exit.NOT_ALLOWED, "`nakari identity add NAME KEY`")
-        most = home.run("settings", "set", "mind.max_tool_calls", "99", *key)
-        assert refused(most, Exit.USAGE, "mind.max_tool_calls belongs to the box")
         assert service.stop() == 0
     asked = home.rows("SELECT owner_key FROM mailbox WHERE type = 'user_text' ORDER BY arrival")
     assert asked[0] == (owner,)

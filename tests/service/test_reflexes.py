@@ -79,7 +79,7 @@ def test_forgetting_is_told_by_the_command(home: Household, tmp_path: Path) -> N
 
 
 def test_without_a_service_the_commands_say_so(home: Household) -> None:
-    for command in ("mute", "unmute", "hush", "forget"):
+    for command in ("hush", "forget"):  # mute and unmute ask as hush does
         done = home.run(command)
         assert done.returncode == 69
         assert "no nakari is running" in done.stderr

@@ -9,6 +9,7 @@ from typing import Final
 from memory.audit import AuditLog
 from memory.audit_record import Record
 from memory.errors import GraphRefused, SnapshotBroken
+from memory.graph.cypher import quoted
 from memory.graph.dump import Dump, check_dump, load_dump, silently
 from memory.graph.graph import Graph
 
@@ -20,6 +21,9 @@ BEFORE: Final = "before"
 
 BATCH: Final = 5_000
 """Nodes taken out in one transaction."""
+
+SECONDS: Final = 60.0
+"""That one transaction may take which empties a graph."""
 
 
 def facts_of(path: Path, snapshots: Path, before: Path) -> dict[str, str]:
@@ -54,14 +58,14 @@ async def refill(
 
 async def empty(graph: Graph) -> None:
     """Take everything out of a graph, indexes too. Raises what `Graph.transaction` raises."""
-    for kind in ("CONSTRAINT", "INDEX"):
-        async with graph.transaction(writes=False, seconds=60) as transaction:
-            rows = [row async for row in await transaction.run(f"SHOW {kind}{'S' if kind == 'CONSTRAINT' else 'ES'}")]
+    for show, drop in (("SHOW CONSTRAINTS", "DROP CONSTRAINT"), ("SHOW INDEXES", "DROP INDEX")):
+        async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
+            rows = [row async for row in await transaction.run(show)]
         for name in (row["name"] for row in rows if row.get("type") != "LOOKUP"):
-            async with graph.transaction(writes=True, seconds=60) as transaction:
-                await (await transaction.run(f"DROP {kind} `{name}` IF EXISTS")).consume()
+            async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
+                await (await transaction.run(f"{drop} {quoted(name)} IF EXISTS")).consume()
     gone = BATCH
     while gone:
-        async with graph.transaction(writes=True, seconds=60) as transaction:
+        async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
             answer = await transaction.run("MATCH (n) WITH n LIMIT $batch DETACH DELETE n", {"batch": BATCH})
             gone = (await answer.consume()).counters.nodes_deleted

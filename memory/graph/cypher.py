@@ -177,3 +177,8 @@ def _repeats(literal: str, said: str, words: set[str]) -> bool:
     whole = _phrase(literal)
     is_said = len(whole.strip()) > 1 and whole in said
     return is_said or not words.isdisjoint(_telling(literal))
+
+
+def quoted(name: str) -> str:
+    """Return a label, a type, a property key or an index's name as a statement takes any."""
+    return f"`{name.replace('`', '``')}`"

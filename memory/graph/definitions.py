@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from memory.errors import GraphRefused
-from memory.graph.cypher import tokens
+from memory.graph.cypher import quoted, tokens
 from memory.graph.store import Json, VectorOptions
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
@@ -122,12 +122,12 @@ def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -
 
 
 def _head(index: Mapping[str, Json]) -> str:
-    labels = "|".join(_quoted(str(label)) for label in _listed(index["labelsOrTypes"]))
-    return f"CREATE {index['type']} INDEX {_quoted(str(index['name']))} IF NOT EXISTS FOR (n:{labels})"
+    labels = "|".join(quoted(str(label)) for label in _listed(index["labelsOrTypes"]))
+    return f"CREATE {index['type']} INDEX {quoted(str(index['name']))} IF NOT EXISTS FOR (n:{labels})"
 
 
 def _each(index: Mapping[str, Json]) -> str:
-    return ", ".join(f"n.{_quoted(str(name))}" for name in _listed(index["properties"]))
+    return ", ".join(f"n.{quoted(str(name))}" for name in _listed(index["properties"]))
 
 
 def _listed(value: Json) -> Iterable[Json]:
@@ -164,7 +164,3 @@ def _without_comments(cypher: str) -> Iterable[str]:
 
 def _plain(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

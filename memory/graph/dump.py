@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph import definitions
+from memory.graph.cypher import quoted
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable, portable
 from memory.graph.store import Json, VectorOptions
@@ -144,8 +145,8 @@ async def _batches(transaction: "AsyncTransaction", statement: str) -> AsyncGene
 async def _definitions(transaction: "AsyncTransaction", options: Mapping[str, VectorOptions]) -> list[str]:
     """Return the statements that make the indexes and the uniqueness constraints anew."""
     made = [
-        f"CREATE CONSTRAINT {_quoted(row['name'])} IF NOT EXISTS FOR (n:{_quoted(row['labelsOrTypes'][0])}) "
-        f"REQUIRE ({', '.join(f'n.{_quoted(name)}' for name in row['properties'])}) IS UNIQUE"
+        f"CREATE CONSTRAINT {quoted(row['name'])} IF NOT EXISTS FOR (n:{quoted(row['labelsOrTypes'][0])}) "
+        f"REQUIRE ({', '.join(f'n.{quoted(name)}' for name in row['properties'])}) IS UNIQUE"
         for row in [row async for row in await transaction.run("SHOW CONSTRAINTS")]
         if "UNIQUENESS" in row["type"] and row["entityType"] == "NODE"
     ]
@@ -235,7 +236,7 @@ async def _create_vector_indexes(path: Path, graph: Graph) -> None:
 
 async def _create_nodes(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
     for (labels, zoned), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), _zoned(row[2]))):
-        names = "".join(f":{_quoted(label)}" for label in labels)
+        names = "".join(f":{quoted(label)}" for label in labels)
         statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{_setting('n', zoned)} "
         given = [{"k": row[0], **_given(row[2], zoned)} for row in alike]
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
@@ -247,7 +248,7 @@ async def _create_relationships(graph: Graph, rows: list[Row], ids: dict[str, st
     for (kind, zoned), alike in _grouped(rows, lambda row: (row[0], _zoned(row[3]))):
         statement = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.s MATCH (b) WHERE elementId(b) = row.e "
-            f"CREATE (a)-[r:{_quoted(kind)}]->(b) SET r = row.p{_setting('r', zoned)}"
+            f"CREATE (a)-[r:{quoted(kind)}]->(b) SET r = row.p{_setting('r', zoned)}"
         )
         given = [{"s": ids[row[1]], "e": ids[row[2]], **_given(row[3], zoned)} for row in alike]
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
@@ -288,14 +289,9 @@ def _setting(name: str, zoned: tuple[tuple[str, str, bool], ...]) -> str:
     """Return what reads the texts of `_given` into properties."""
     read = {True: "[x IN row.z.{key} | {kind}(x)]", False: "{kind}(row.z.{key})"}
     return "".join(
-        f", {name}.{_quoted(key)} = {read[many].format(key=_quoted(key), kind=kind)}" for key, kind, many in zoned
+        f", {name}.{quoted(key)} = {read[many].format(key=quoted(key), kind=kind)}" for key, kind, many in zoned
     )
 
 
 def _grouped(rows: list[Row], key: Callable[[Row], Key]) -> Iterable[tuple[Key, list[Row]]]:
     return ((name, list(alike)) for name, alike in groupby(sorted(rows, key=key), key))
-
-
-def _quoted(name: str) -> str:
-    """Return a name as Cypher takes any."""
-    return f"`{name.replace('`', '``')}`"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from memory.errors import GraphRefused
+from memory.graph.cypher import quoted
 from memory.graph.store import Json
 
 Row: TypeAlias = dict[str, Json]
@@ -148,4 +149,4 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _for(name: str, pattern: str) -> str:
-    return pattern.replace("{name}", f"`{name.replace('`', '``')}`")
+    return pattern.replace("{name}", quoted(name))

@@ -44,8 +44,9 @@ async def looks(graph: Graph, path: Path) -> str:
 
 
 async def two_states(writer: Writer) -> tuple[Snapshot, Snapshot]:
-    """Let a graph be one thing, then another; return the snapshots."""
+    """Let a graph be one thing, then another; return the snapshots. An index has a name that needs its quotes."""
     await writer.write(GROWN, {"name": "小明"}, ME)
+    await writer.write("CREATE INDEX `odd ``name` FOR (n:A) ON (n.i)", {}, ME)
     first = await writer.take_snapshot("the first")
     await writer.write("MATCH (b:B) DETACH DELETE b", {}, ME)
     await writer.write("CREATE (:Later)", {}, ME)

@@ -114,7 +114,10 @@ class OwnerErasure:
     async def run(self) -> None:
         """Go on with what was broken off, before the process began too, until cancelled; tried again while it fails."""
         for place in [place for name in LEFT_BY_A_KILL for place in self._folder.glob(name)]:
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+            if place.is_dir():
+                await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
         while True:
             self._left.clear()
             for owner_key in await asyncio.to_thread(self.ordered):

@@ -89,6 +89,7 @@ async def test_killed_at_each_step_the_next_process_goes_on_to_the_end(tmp_path:
     assert found_in(box.state, NAME), "her name is the last to go"
     (box.state / "replay-left").mkdir()
     (box.state / "replay-left" / "made").write_text(NAME)
+    (box.state / "backup-fetched-left").write_text(NAME)
     async with erasing(box) as erasure, asyncio.TaskGroup() as group:
         running = group.create_task(erasure.run())
         async with asyncio.timeout(30):

@@ -25,21 +25,21 @@ GROWN = (
     "days: [datetime('2026-01-02T03:04:05Z'), datetime('2026-01-03T03:04:05Z')], wakes: time('07:00:00+01:00')})"
     "-[:likes {since: duration('P1Y2M3DT4H')}]->(b:Thing:`odd ``name` {n: 1, f: 1.5, tags: ['x', 'y'], ok: true})"
     "-[:SEEN {where: point({longitude: 13.4, latitude: 52.5})}]->(a), (a)-[:likes]->(a), (:Alone), ()",
-    "UNWIND range(1, 1200) AS i CREATE (:Many {i: i, v: [x IN range(0, 20) | x + 0.5 * i]})",
+    "UNWIND range(1, $many) AS i CREATE (:Many {i: i, v: [x IN range(0, 20) | x + 0.5 * i]})",
     "MATCH (a:Many), (b:Many) WHERE b.i = a.i + 1 CREATE (a)-[:next {i: a.i}]->(b)",
     "CREATE INDEX many_i IF NOT EXISTS FOR (n:Many) ON (n.i)",
     "CREATE CONSTRAINT one_name IF NOT EXISTS FOR (n:Person) REQUIRE n.name IS UNIQUE",
 )
 
 
-async def grown(graph: Graph) -> None:
+async def grown(graph: Graph, many: int) -> None:
     for statement in GROWN:
-        await graph.write(statement)
+        await graph.write(statement, {"many": many} if "$many" in statement else {})
 
 
 @pytest.mark.shows("C12")
 async def test_a_graph_comes_back_equal(graph: Graph, another: Graph, tmp_path: Path) -> None:
-    await grown(graph)
+    await grown(graph, 1200)  # more than one batch
     dump = await write_dump(graph, tmp_path / "one", NOW)
     assert (dump.nodes, dump.relationships) == (1204, 1202)
     assert (await load_dump(tmp_path / "one", another)).nodes == 1204
@@ -67,7 +67,7 @@ CHANGES = (
 
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_graph_that_differs_has_another_fingerprint(embedded: Graph, tmp_path: Path, change: str) -> None:
-    await grown(embedded)
+    await grown(embedded, 20)
     await write_dump(embedded, tmp_path / "one", NOW)
     await embedded.write(change)
     await write_dump(embedded, tmp_path / "two", NOW)

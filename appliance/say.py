@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from appliance.config import Config
+from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.options import RunOptions
 from appliance.speaking.mouth import choose_voice, open_player
@@ -13,11 +14,13 @@ from audio.sentences import SentenceSplitter
 
 
 def say(config: Config, text: str, output: Path | None) -> Exit:
-    """Speak the text to its end; 0 when all of it was heard, 69 when no voice or no loudspeaker was there."""
-    return asyncio.run(_say(config, text, output))
+    """Speak the text to its end. Raises `Problem` when no voice or no loudspeaker was there for all of it."""
+    if not asyncio.run(_is_said(config, text, output)):
+        raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
+    return Exit.OK
 
 
-async def _say(config: Config, text: str, output: Path | None) -> Exit:
+async def _is_said(config: Config, text: str, output: Path | None) -> bool:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
     mouth = Mouth(choose_voice(config), player, volume=config.voice.volume)
     unheard: list[str] = []
@@ -39,4 +42,4 @@ async def _say(config: Config, text: str, output: Path | None) -> Exit:
             speaking.cancel()
     finally:
         await player.aclose()
-    return Exit.UNAVAILABLE if unheard else Exit.OK
+    return not unheard

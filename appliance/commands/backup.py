@@ -48,7 +48,7 @@ def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     """
     import asyncio
 
-    config = configured(invocation)
+    config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
     from appliance.commands.telling import on_terminal, tell
     from appliance.keeping.progress import in_hundredths
     from appliance.keeping.restoring import restore_archive

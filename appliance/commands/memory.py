@@ -147,7 +147,7 @@ def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
 def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
     import asyncio
 
-    config = configured(invocation)
+    config = configured(invocation, log="ERROR")
     from appliance.commands.telling import on_terminal, tell
     from appliance.door.memory_requests import UseTool
     from appliance.keeping.alone import open_keeper

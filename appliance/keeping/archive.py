@@ -155,6 +155,7 @@ def _extract(archive: tarfile.TarFile, place: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("xb") as target:
             shutil.copyfileobj(content, target)
+        file.chmod(0o600)
         os.utime(file, (member.mtime, member.mtime))
 
 

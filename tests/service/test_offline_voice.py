@@ -150,6 +150,7 @@ async def test_with_no_voice_left_she_says_what_she_said_before_and_sounds_a_ton
     assert np.array_equal(first, again)
     await asyncio.to_thread(assert_heard_once, again, TEXT)
     assert unknown.returncode == Exit.UNAVAILABLE
+    assert unknown.stderr.splitlines()[-1].startswith("nakari: it was not said, or not to its end; ")
     assert 0.3 < len(trimmed(tone)) / SAMPLE_RATE < 0.5
 
 

@@ -89,7 +89,7 @@ def logged(box: Box) -> list[str]:
 
 def events_of(box: Box, state: str) -> list[str]:
     found = json.loads(box.must("nakari", "mailbox", "--state", state, "--json"))
-    return [event["content"] for event in found["events"]]
+    return [event.get("content", "") for event in found["events"]]
 
 
 def loud_seconds(recording: Path) -> float:

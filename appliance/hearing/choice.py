@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -131,7 +131,7 @@ def measure_box(
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    findings.keep(measured, _file(config))
+    findings.keep(asdict(measured), _file(config))
     return measured
 
 

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -84,7 +84,7 @@ def compare_box(config: Config, picked: Pick, tell: Callable[[Comparison], None]
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
     verdict = Verdict(picked.folder.name, size, language_of(config), total, datetime.now(UTC))
-    findings.keep(verdict, _file(config))
+    findings.keep(asdict(verdict), _file(config))
     return verdict
 
 

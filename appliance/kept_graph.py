@@ -38,13 +38,16 @@ class KeptGraph:
         """It was reached once, and what a crash had broken off was finished."""
 
     async def run(self) -> None:
-        """Keep it saved, and a store of ours running and whole, until cancelled."""
+        """Keep it saved, and a store of ours running and whole, until cancelled.
+
+        Each of these loops changes the graph, or puts another in its place, under the writer's lock alone.
+        """
         writer, store = self.writer, self.store
         if store is not None:
             await make_missing(store, writer.audit, writer.snapshots)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
-            group.create_task(self._settle(), name="graph: a restore, or a forgetting, that broke off")
+            group.create_task(self._settle(), name="graph: made whole, and what broke off finished")
             if store is not None:
                 group.create_task(store.run(), name="graph: the store's child process")
                 group.create_task(heal(writer, store), name="graph: rebuilds a damaged store")

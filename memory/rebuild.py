@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 
 class _NotFuller(Exception):
-    """What a replay made is no more than what is there: the audit log's figures are not the store's."""
+    """A replay came to no more than what is there: the audit log's counts are wrong, and the store is whole."""
 
 
 async def heal(writer: Writer, store: EmbeddedStore) -> None:

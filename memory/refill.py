@@ -14,10 +14,10 @@ from memory.graph.dump import Dump, check_dump, load_dump, silently
 from memory.graph.graph import Graph
 
 SOURCE: Final = "from"
-"""The fact in a record of a restore that fills a server's graph: its file, in the snapshots' folder or absolute."""
+"""Key in the facts of a "restoring" record, of a server: the file, by name in the snapshots' folder or absolute."""
 
 BEFORE: Final = "before"
-"""The fact beside it: the snapshot's name of what was there."""
+"""Key beside it: the name of the snapshot that was taken of the graph before."""
 
 BATCH: Final = 5_000
 """Nodes taken out in one transaction."""

@@ -7,7 +7,7 @@ LEAST: Final = 256
 """Megabytes of heap: a vector index over 50,000 vectors of 384 numbers was built in so many, as quickly as in 768."""
 
 MOST: Final = 512
-"""What it may have, it takes in time: it collects its garbage late."""
+"""Megabytes of heap: the store frees late, so that in time it uses all that it is allowed."""
 
 SHARE: Final = 16
 """The store has a sixteenth of the machine; speech needs the rest."""

@@ -139,8 +139,10 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
 
 
 async def _farewell(box: "Box") -> None:
-    """Let her finish the event in hand and the sentence under way, for a moment."""
-    with suppress(TimeoutError):
+    """Let her finish the event in hand and the sentence under way, for a moment; a disk that is full cuts it short."""
+    from memory.errors import StateUnusable
+
+    with suppress(TimeoutError, StateUnusable):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await box.household.mailbox.until_idle()
             await box.senses.mouth.quiet()

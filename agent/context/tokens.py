@@ -1,5 +1,6 @@
 """How many tokens a text is: by tiktoken where its vocabulary is at hand, by bytes until then."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -11,6 +12,9 @@ from agent.model.messages import Message, ToolSpec
 
 BYTES_PER_TOKEN: Final = 3.6
 """Measured on mixed English and Chinese against o200k_base; errs to the high side for English."""
+
+VOCABULARY_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+"""Of o200k_base (tiktoken_ext/openai_public.py): of any other file tiktoken fetches a better one from the network."""
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens a message costs beside its text (OpenAI cookbook, num_tokens_from_messages)."""
@@ -30,7 +34,7 @@ class TokenCounter:
     def load(self) -> None:
         """Load o200k_base from the copy that litellm ships, without importing litellm and without network. Blocking.
 
-        Where the copy is missing the estimate stays: tiktoken alone would fetch it from the network.
+        Where the copy is missing or damaged the estimate stays: tiktoken would fetch another from the network.
         """
         folder = _bundled_vocabularies()
         if folder is None:
@@ -74,4 +78,9 @@ def _bundled_vocabularies() -> Path | None:
         return None
     folder = Path(spec.submodule_search_locations[0]) / "litellm_core_utils" / "tokenizers"
     # tiktoken names a cached file by the SHA-1 of its address; this is o200k_base's.
-    return folder if (folder / "fb374d419588a4632f3f557e76b4b70aebbca790").exists() else None
+    return folder if is_whole(folder / "fb374d419588a4632f3f557e76b4b70aebbca790") else None
+
+
+def is_whole(vocabulary: Path) -> bool:
+    """Say whether this file is o200k_base, to the last byte. Blocking."""
+    return vocabulary.is_file() and hashlib.sha256(vocabulary.read_bytes()).hexdigest() == VOCABULARY_SHA256

@@ -87,15 +87,17 @@ class Hearing:
         """
         if is_to_be_measured(self.config):
             await asyncio.sleep(self.settle)
-        while self._is_to_be_fetched() or is_to_be_measured(self.config):
+        while True:
             try:
+                if not (self._is_to_be_fetched() or is_to_be_measured(self.config)):
+                    return
                 await pull(self.config, self.config.ears.model)
                 await self._change()
-            except AudioError as error:
+            except (AudioError, OSError) as error:
                 log.warning("model_not_ready", model=self.config.ears.model, reason=str(error))
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
             else:
                 return
-            await asyncio.sleep(TRY_AGAIN_SECONDS)
 
     def _is_to_be_fetched(self) -> bool:
         return self.config.ears.download and pick(self.config) is None

@@ -6,14 +6,16 @@ counts, 3 tokens a message, 3 for the answer's beginning, and its constants for 
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 import tiktoken
 
 from agent.context.block import Block, render
-from agent.context.tokens import TokenCounter
+from agent.context.tokens import TokenCounter, is_whole
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.prompts import compose
 from agent.tools.registry import ToolRegistry
@@ -40,6 +42,16 @@ def counter() -> TokenCounter:
     counter.load()
     assert counter.is_exact, "from the copy that litellm ships, without network"
     return counter
+
+
+def test_a_vocabulary_with_a_changed_byte_is_not_loaded(counter: TokenCounter, tmp_path: Path) -> None:
+    shipped = Path(os.environ["TIKTOKEN_CACHE_DIR"]) / "fb374d419588a4632f3f557e76b4b70aebbca790"
+    damaged = bytearray(shipped.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (tmp_path / "copy").write_bytes(damaged)
+    assert is_whole(shipped)
+    assert not is_whole(tmp_path / "copy")
+    assert not is_whole(tmp_path / "missing")
 
 
 def talk(words: Sequence[str]) -> list[Message]:

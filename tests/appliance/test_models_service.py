@@ -154,6 +154,18 @@ async def test_models_that_are_all_damaged_are_told_and_not_measured_for_ever(tm
     config = config_of(tmp_path, "base")
     (models_folder(config) / "base" / WEIGHTS).write_bytes(b"damaged")
     hearing, _ = choosing(config)
+    assert "could be measured" in await first_trouble(hearing)
+
+
+async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again(tmp_path: Path) -> None:
+    config = config_of(tmp_path, "own")
+    hearing, _ = choosing(replace(config, ears=replace(config.ears, model="own", download=True)))
+    shutil.rmtree(models_folder(config) / "own")
+    assert "there is no Whisper model 'own'" in await first_trouble(hearing)
+
+
+async def first_trouble(hearing: Hearing) -> str:
+    """Return why there was no better model at the first try; it would try again."""
     told = asyncio.Event()
 
     def notice(logger: WrappedLogger, name: str, line: EventDict) -> EventDict:
@@ -166,7 +178,7 @@ async def test_models_that_are_all_damaged_are_told_and_not_measured_for_ever(tm
             await told.wait()
             improving.cancel()
     assert [line["event"] for line in logged] == ["model_not_ready"]
-    assert "could be measured" in logged[0]["reason"]
+    return str(logged[0]["reason"])
 
 
 async def test_a_measurement_can_be_ended_at_any_moment(tmp_path: Path) -> None:

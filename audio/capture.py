@@ -134,8 +134,9 @@ class LiveMicrophone:
         self._loop = asyncio.get_running_loop()
         try:
             # One thread, so that closing never overtakes an opening that was cancelled.
-            opening, self._begun = self._begun or self._thread.submit(self._open), None
-            cutter = ChunkCutter(await asyncio.wrap_future(opening))
+            begun, self._begun = self._begun, None
+            opening = asyncio.wrap_future(begun) if begun else self._loop.run_in_executor(self._thread, self._open)
+            cutter = ChunkCutter(await opening)
             self._arrived.set()  # of what came, or ended, while nobody listened
             while True:
                 await self._wait()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.graph.cypher import quoted
 from memory.graph.graph import Graph
 
 SESSION = pytest.mark.asyncio(loop_scope="session")
@@ -19,10 +20,10 @@ async def empty(graph: Graph) -> None:
     await graph.write("MATCH (n) DETACH DELETE n")
     for constraint in (await graph.read("SHOW CONSTRAINTS")).records:
         if constraint["type"] != "NODE_PROPERTY_TYPE":
-            await graph.write(f"DROP CONSTRAINT `{constraint['name']}`")
+            await graph.write(f"DROP CONSTRAINT {quoted(str(constraint['name']))}")
     for index in (await graph.read("SHOW INDEXES")).records:
         if index["type"] != "LOOKUP":
-            await graph.write(f"DROP INDEX `{index['name']}`")
+            await graph.write(f"DROP INDEX {quoted(str(index['name']))}")
 
 
 async def fingerprint(graph: Graph) -> str:

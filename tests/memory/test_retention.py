@@ -184,5 +184,5 @@ async def test_a_view_reads_beside_the_service_and_changes_nothing(database: Dat
 
 
 async def test_a_view_of_nothing_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StateUnusable, match="cannot be"):
+    with pytest.raises(StateUnusable, match="nothing was kept yet"):
         await DatabaseView(tmp_path / "none.db").open()

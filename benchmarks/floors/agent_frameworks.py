@@ -76,7 +76,7 @@ def smolagents(url: str) -> Turn:
     agent = ToolCallingAgent([tool(look_outside)], model, stream_outputs=True, verbosity_level=LogLevel.OFF)
 
     async def turn() -> None:
-        for _ in agent.run.run(QUESTION, stream=True, reset=False):
+        for _ in agent.run(QUESTION, stream=True, reset=False):
             pass
 
     return turn

@@ -20,7 +20,7 @@ def quiet_room(seconds: float) -> Samples:
 
 
 def write_wav(file: Path, samples: Samples) -> Path:
-    """Write a WAV, mono, 16 kHz."""
+    """Write a WAV, mono, 16 kHz; return its path."""
     with wave.open(str(file), "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)

@@ -15,6 +15,7 @@ import structlog
 from memory.audit_record import Kind, Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
 from memory.graph.store import Json
+from memory.sync import sync_folder
 
 T = TypeVar("T")
 
@@ -160,7 +161,7 @@ class AuditLog:
         finally:
             os.close(descriptor)
         if is_full:
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
 
     def _erase(self, numbers: set[int]) -> int:
         self._open()
@@ -193,7 +194,7 @@ def _replace(file: Path, records: list[Record]) -> None:
         written.flush()
         os.fsync(written.fileno())
     new.replace(file)
-    _sync_folder(file.parent)
+    sync_folder(file.parent)
 
 
 def _whole_lines(file: Path) -> Iterator[bytes]:
@@ -216,14 +217,6 @@ def _cut_torn_line(file: Path) -> None:
     if whole != len(content):
         log.warning("audit_line_torn", bytes=len(content) - whole)
         os.truncate(file, whole)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _unusable(folder: Path, error: OSError) -> StateUnusable:

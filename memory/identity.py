@@ -14,6 +14,7 @@ from typing import Final
 import structlog
 
 from memory.errors import NotProven, RegistrationNeeded
+from memory.sync import sync_folder
 
 CHALLENGE_SECONDS: Final = 60.0
 """How long a challenge may be answered."""
@@ -89,7 +90,7 @@ class Identities:
             part.unlink()
         else:
             part.replace(self._file(owner_key))
-            _sync(self._folder)
+            sync_folder(self._folder)
         return self.find(owner_key)
 
     def find(self, owner_key: str) -> Identity:
@@ -119,7 +120,7 @@ class Identities:
         if not is_public_key(owner_key) or not self._file(owner_key).is_file():
             return False
         self._file(owner_key).unlink(missing_ok=True)
-        _sync(self._folder)
+        sync_folder(self._folder)
         return True
 
     def challenge(self) -> Challenge:
@@ -193,11 +194,3 @@ def sign(private_pem: bytes, challenge: str) -> tuple[str, str]:
 def _check(owner_key: str) -> None:
     if not is_public_key(owner_key):
         raise ValueError("a public key is 64 hexadecimal digits, in small letters")
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

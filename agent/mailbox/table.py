@@ -11,6 +11,7 @@ from agent.envelope import from_json, to_json, utc_text
 from agent.event import Event
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
 from agent.model.messages import Json
+from memory.words import storable
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS mailbox (
@@ -57,8 +58,8 @@ def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
         (
             event.id,
             to_json(event),
-            _utf8(event.type),
-            _utf8(event.owner_key),
+            storable(event.type),
+            storable(event.owner_key),
             event.priority,
             event.priority < 0,
             None if event.not_before is None else utc_text(event.not_before),
@@ -68,7 +69,7 @@ def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
         connection.execute(
             "UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? "
             "WHERE id = ? AND owner_key = ? AND state = 'pending' AND NOT redelivered",
-            (superseded(event.id), utc_text(now), _utf8(before), _utf8(event.owner_key)),
+            (superseded(event.id), utc_text(now), storable(before), storable(event.owner_key)),
         )
     return added.rowcount > 0
 
@@ -144,9 +145,9 @@ def suspend(
         "redelivered = 0, tool_calls = CASE WHEN :fresh THEN 0 ELSE tool_calls END, grants = grants + :fresh",
         {
             "id": event_id,
-            "note": _utf8(note),
+            "note": storable(note),
             "due_at": None if due_at is None else utc_text(due_at),
-            "waits_for": _utf8(wake.name),
+            "waits_for": storable(wake.name),
             "idle": wake.kind == "idle",
             "fresh": fresh_grant,
         },
@@ -158,7 +159,7 @@ def release(connection: sqlite3.Connection, name: str, owner_key: str | None = N
     return connection.execute(
         "UPDATE mailbox SET due_at = NULL, waits_for = '' "
         "WHERE state = 'suspended' AND waits_for = :name AND (:owner IS NULL OR owner_key = :owner)",
-        {"name": _utf8(name), "owner": owner_key},
+        {"name": storable(name), "owner": owner_key},
     ).rowcount
 
 
@@ -169,7 +170,7 @@ def complete(
     return _in_hand_changed(
         connection,
         "state = 'completed', summary = :summary, figures = :figures, closed_at = :now",
-        {"id": event_id, "summary": _utf8(summary), "figures": json.dumps(dict(figures)), "now": utc_text(now)},
+        {"id": event_id, "summary": storable(summary), "figures": json.dumps(dict(figures)), "now": utc_text(now)},
     )
 
 
@@ -178,7 +179,7 @@ def fail(connection: sqlite3.Connection, event_id: str, reason: str, now: dateti
     return _in_hand_changed(
         connection,
         "state = 'dead', reason = :reason, closed_at = :now",
-        {"id": event_id, "reason": _utf8(reason), "now": utc_text(now)},
+        {"id": event_id, "reason": storable(reason), "now": utc_text(now)},
     )
 
 
@@ -187,7 +188,7 @@ def withdraw(connection: sqlite3.Connection, event_id: str, reason: str, now: da
     return bool(
         connection.execute(
             f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {_OPEN}",
-            (_utf8(reason), utc_text(now), event_id),
+            (storable(reason), utc_text(now), event_id),
         ).rowcount
     )
 
@@ -199,7 +200,7 @@ def retry(connection: sqlite3.Connection, event_id: str) -> bool:
             "UPDATE mailbox SET state = 'pending', attempt = 1, tool_calls = 0, model_calls = 0, grants = 0, "
             "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL "
             "WHERE id = ? AND state = 'dead'",
-            (_utf8(event_id),),
+            (storable(event_id),),
         ).rowcount
     )
 
@@ -274,11 +275,6 @@ def _filed(row: sqlite3.Row) -> Filed:
         row["reason"],
         _moment(row["closed_at"]),
     )
-
-
-def _utf8(text: str) -> str:
-    """Return the text as SQLite can hold it: half a pair of surrogates, as a broken stream leaves, becomes `?`."""
-    return text.encode(errors="replace").decode()
 
 
 def _moment(text: str | None) -> datetime | None:

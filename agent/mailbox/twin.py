@@ -17,6 +17,7 @@ from agent.mailbox.mailbox import Wait, waiting_by
 from agent.mailbox.table import superseded
 from agent.model.messages import Json
 from agent.time.series import successor
+from memory.words import storable
 
 _WAITING: Final = frozenset({"pending", "suspended"})
 
@@ -106,11 +107,11 @@ class MemoryMailbox:
 
     async def complete(self, event_id: str, summary: str, figures: Mapping[str, Json]) -> bool:
         """See `Mailbox.complete`."""
-        return self._close(event_id, "completed", summary=_utf8(summary), figures=dict(figures))
+        return self._close(event_id, "completed", summary=storable(summary), figures=dict(figures))
 
     async def fail(self, event_id: str, reason: str) -> bool:
         """See `Mailbox.fail`."""
-        return self._close(event_id, "dead", reason=_utf8(reason))
+        return self._close(event_id, "dead", reason=storable(reason))
 
     async def supersede(self, event_id: str, by: str) -> bool:
         """See `Mailbox.supersede`."""
@@ -293,8 +294,3 @@ class MemoryMailbox:
         finally:
             self._changed.set()
             self.on_change()
-
-
-def _utf8(text: str) -> str:
-    """Return the text as a disk can hold it: half a pair of surrogates becomes `?`."""
-    return text.encode(errors="replace").decode()

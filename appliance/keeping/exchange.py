@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.errors import StateUnusable
+from memory.sync import sync_folder
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"
@@ -36,7 +37,7 @@ def begin(state: Path, new: Path) -> Path:
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     os.sync()  # what was unpacked is whole on the disk before anything depends on it
     new.rename(state / f"{COMING}{stamp}")
-    _sync(state)
+    sync_folder(state)
     return state / f"{ASIDE}{stamp}"
 
 
@@ -53,7 +54,7 @@ def finish(state: Path) -> None:
             for coming in state.glob(f"{COMING}*"):
                 _put_aside(state, state / coming.name.replace(COMING, ASIDE, 1))
                 coming.rename(state / coming.name.replace(COMING, ARRIVING, 1))
-                _sync(state)
+                sync_folder(state)
             for arriving in state.glob(f"{ARRIVING}*"):
                 _put_in_place(arriving, state)
     except OSError as error:
@@ -82,24 +83,16 @@ def _put_aside(state: Path, before: Path) -> None:
     for item in state.iterdir():
         if not (_stays(item) or item.name.startswith((COMING, ARRIVING, ASIDE))):
             item.rename(before / item.name)
-    _sync(before)
+    sync_folder(before)
 
 
 def _put_in_place(arriving: Path, state: Path) -> None:
     for item in arriving.iterdir():
         if not (_stays(item) or item.name == MANIFEST):
             item.rename(state / item.name)
-    _sync(state)
+    sync_folder(state)
     shutil.rmtree(arriving)
 
 
 def _stays(item: Path) -> bool:
     return item.name in STAYS or item.suffix == ".lock"
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

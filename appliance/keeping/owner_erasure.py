@@ -1,7 +1,6 @@
 """Everything of an owner erased, step by step: ordered durably first, so that a kill in between only delays it."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
 from memory.identity import is_public_key
 from memory.journal_erasure import erase_entries
+from memory.sync import sync_folder
 
 log = structlog.get_logger()
 
@@ -137,13 +137,13 @@ class OwnerErasure:
         place = self._folder / ORDERS
         place.mkdir(mode=0o700, exist_ok=True)
         (place / owner_key).touch(0o600)
-        _sync(place)
-        _sync(self._folder)
+        sync_folder(place)
+        sync_folder(self._folder)
 
     def _fulfil(self, owner_key: str) -> None:
         """Take the order away for good: whoever comes again after a cut of the power is not to be forgotten again."""
         (self._folder / ORDERS / owner_key).unlink(missing_ok=True)
-        _sync(self._folder / ORDERS)
+        sync_folder(self._folder / ORDERS)
 
     async def _go_on(self, owner_key: str) -> None:
         async with self._one:
@@ -212,11 +212,3 @@ def sentence(name: str, erased: Erased, aside: list[Path]) -> str:
         )
     kept = f" and {', '.join(map(str, aside))}" if aside else ""
     return f"{what}; backups of before{kept} are not reached."
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

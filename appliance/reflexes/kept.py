@@ -9,6 +9,8 @@ from pathlib import Path
 
 import structlog
 
+from memory.sync import sync_folder
+
 log = structlog.get_logger()
 
 
@@ -65,8 +67,4 @@ class KeptSwitches:
             new.flush()
             os.fsync(new.fileno())
         Path(new.name).replace(self._file)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(folder)

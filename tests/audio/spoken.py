@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import wave
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,16 +41,6 @@ def said(text: str, voice: str, folder: Path) -> Samples:
     else:
         subprocess.run(["espeak-ng", "-v", voice, "-w", file, text], check=True)
     return read_recording(file)
-
-
-def write_wav(file: Path, samples: Samples) -> Path:
-    """Write a WAV, mono, 16 kHz; return its path."""
-    with wave.open(str(file), "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(SAMPLE_RATE)
-        out.writeframes(samples.tobytes())
-    return file
 
 
 def trimmed(samples: Samples) -> Samples:

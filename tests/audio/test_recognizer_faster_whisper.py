@@ -17,7 +17,8 @@ from audio.recognizer.window import WHOLE, Window, encoded_once, short_window
 from audio.recording import RecordingSource
 from audio.speech import Heard, Utterance
 from audio.vad import load_detector
-from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance, write_wav
+from benchmarks.sound import write_wav
+from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
 from tests.figures import figure
 
 SENTENCES = [

@@ -11,7 +11,7 @@ import pytest
 from audio.errors import BadRecording
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.recording import CLOSING_SECONDS, RecordingSource, read_recording
-from tests.audio.spoken import write_wav
+from benchmarks.sound import write_wav
 
 
 def tone_file(file: Path, *shape: str, seconds: float = 0.5, hertz: int = 440) -> Path:

@@ -21,9 +21,10 @@ from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recording import read_recording
 from audio.speakable import speakable
+from benchmarks.sound import write_wav
 from tests.agent.openai_server import OpenAiServer, reply
 from tests.audio.edge_server import Fault, edge_server, spoken
-from tests.audio.spoken import HOUSEHOLD_WHISPER, said, silence, trimmed, utterance, write_wav
+from tests.audio.spoken import HOUSEHOLD_WHISPER, said, silence, trimmed, utterance
 from tests.service import lost_network
 from tests.service.privacy import clean_environment, unplugged
 from tests.service.process import NAKARI, Household, speak

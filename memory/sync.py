@@ -1,0 +1,13 @@
+"""A folder's names brought to the disk, before anything depends on a file that was made, renamed or removed."""
+
+import os
+from pathlib import Path
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's list of names to the disk (fsync(2): a file's own sync does not). Blocking. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -211,7 +211,8 @@ class Indexes:
             done = {wanted.known_as for wanted in broken} - self._making
             await asyncio.to_thread(self._unfinished.cross_out, done)
         except (OSError, HTTPException, ValueError, KeyError) as error:
-            log.warning("graph_indexes_not_warmed", reason=str(error))
+            if self.address is at:  # else the store was stopped meanwhile, on purpose
+                log.warning("graph_indexes_not_warmed", reason=str(error))
 
     async def _make_anew(self, wanted: IndexDefinition, at: Address) -> None:
         """Make an index whose making broke off: what the store has of it may lack anything."""

@@ -47,9 +47,10 @@ class RingingRoom:
         return [text for text, _ in self.voice.asked]
 
     async def rings(self, count: int) -> None:
-        """Wait until the bell was heard so often, with its words."""
+        """Wait until the bell was heard so often, with its words, and the pause after it has begun."""
         while self.player.happened.count("drain") < count:
             await self.settle()
+        await self.settle()  # the last sound is not yet the pause: a clock set on before it would move its end
 
     async def settle(self) -> None:
         """Let everything run that can run now, the database's thread included."""

@@ -20,6 +20,8 @@ INTERRUPTED = 130
 """Ctrl-C; 128 + SIGINT, as shells have it."""
 NOBODY_READS = 141
 """Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""
+LONGEST = 800
+"""Characters of a sentence; what is more comes from an argument, and is left out of the middle."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,8 +48,7 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
     except click.exceptions.Exit as done:  # after --help
         return done.exit_code
     except click.ClickException as wrong:
-        asked = wrong.ctx.command_path if isinstance(wrong, click.UsageError) and wrong.ctx else "nakari"
-        return _say(f"{wrong.format_message()} (see `{asked} --help`)", Exit.USAGE)
+        return _say(_misused(wrong), Exit.USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -65,6 +66,14 @@ def _prepare_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+
+
+def _misused(wrong: click.ClickException) -> str:
+    asked = wrong.ctx if isinstance(wrong, click.UsageError) else None
+    said = wrong.format_message()
+    if asked and isinstance(asked.command, click.Group) and said == "Missing command.":
+        said = f"Missing command: {' or '.join(asked.command.list_commands(asked))}"
+    return f"{said} (see `{asked.command_path if asked else 'nakari'} --help`)"
 
 
 def _failed(error: BaseException, invocation: Invocation) -> int:
@@ -95,8 +104,11 @@ def _where(error: BaseException) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
+    line = "".join(each if each.isprintable() else "?" for each in " ".join(sentence.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     with suppress(OSError):  # nobody may be there to read that either
-        sys.stderr.write(f"nakari: {' '.join(sentence.split())}\n")
+        sys.stderr.write(f"nakari: {line}\n")
         sys.stderr.flush()
     return int(code)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from appliance.exits import Exit
 
-_NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR})
+_NOT_READABLE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP})
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EEXIST})
 
 

@@ -15,7 +15,7 @@ def config() -> None:
 @config.command()
 @click.pass_obj
 def show(invocation: Invocation) -> Exit:
-    """Print what is used: every value with its meaning, secrets by name only."""
+    """Print every value that is used; secrets by name only."""
     found = configured(invocation)
     from appliance.settings.file import show as as_toml
 

@@ -7,7 +7,7 @@ from appliance.exits import Exit
 from appliance.options import Invocation
 
 
-@nakari.group()
+@nakari.group(no_args_is_help=False)
 def journal() -> None:
     """Look into the journal, also while nakari runs."""
 
@@ -31,10 +31,10 @@ def calls(invocation: Invocation, lines: int) -> Exit:
 @click.argument("id")
 @click.pass_obj
 def call(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
-    """Print the exact messages and tools of the model call ID, as one JSON object.
+    """Print what the model was asked in the call ID.
 
-    They are rebuilt from the journal; "is_proven" says that their digest is the one written down before the call. Ends
-    with 1 when it is not.
+    The exact messages and tools, as one JSON object. They are rebuilt from the journal; "is_proven" says that their
+    digest is the one written down before the call. Ends with 1 when it is not.
     """
     import asyncio
     import json

@@ -6,6 +6,9 @@ from appliance.commands.root import configured, loaded, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
+MOST = 1_000_000
+"""Lines that can be asked for: more than the log file and its copies hold."""
+
 
 @nakari.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -42,7 +45,7 @@ def doctor(invocation: Invocation, as_json: bool) -> Exit:
 
 @nakari.command()
 @click.option("-f", "--follow", is_flag=True, help="Go on with what happens from now on, until Ctrl-C.")
-@click.option("-n", "--lines", type=click.IntRange(1), metavar="N", help="The newest N; 100, or all since --since.")
+@click.option("-n", "--lines", type=click.IntRange(1, MOST), metavar="N", help="The newest N; 100, or all --since.")
 @click.option("--level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", help="At least.")
 @click.option(
     "--since", metavar="TIME", help="07:30, 2026-11-21T07:30 (both local time), or as long ago as 90s, 2h, 3d."

@@ -38,7 +38,7 @@ def memory() -> None:
 @AS_JSON
 @click.pass_obj
 def query(invocation: Invocation, cypher: str, params: str, moment: str | None, as_json: bool) -> Exit:
-    """Read with one Cypher statement; nothing is changed whatever it says."""
+    """Read with one Cypher statement; nothing is changed."""
     from appliance.door.memory_requests import Past, UseTool
     from appliance.logs.show import asked_moment
 
@@ -96,9 +96,9 @@ def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
 @AS_JSON
 @click.pass_obj
 def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
-    """Make the graph what SNAPSHOT holds: a name from the list, a file, or newest.
+    """Make the graph what SNAPSHOT holds.
 
-    A snapshot of what was there before is taken first.
+    SNAPSHOT is a name from the list, a file, or newest. A snapshot of what was there before is taken first.
     """
     from appliance.door.memory_requests import Restore
 
@@ -112,7 +112,7 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 @AS_JSON
 @click.pass_obj
 def diff(invocation: Invocation, before: str, after: str, as_json: bool) -> Exit:
-    """Tell which nodes and relationships came and went between two snapshots, or one and now."""
+    """Tell what came and went between two snapshots, or one and now."""
     from appliance.door.memory_requests import Diff
 
     return _run(invocation, Diff(before=before, after=after), as_json)
@@ -124,7 +124,10 @@ def diff(invocation: Invocation, before: str, after: str, as_json: bool) -> Exit
 @AS_JSON
 @click.pass_obj
 def replay(invocation: Invocation, moment: str | None, file: Path | None, as_json: bool) -> Exit:
-    """Make the graph again from snapshot and audit log, beside the present one, and tell how exactly."""
+    """Make the graph again from the audit log, and compare.
+
+    It is made beside the present one, from the newest snapshot before the moment and what was written since.
+    """
     from appliance.door.memory_requests import Replay
     from appliance.logs.show import asked_moment
 

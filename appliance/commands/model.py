@@ -7,7 +7,7 @@ from appliance.exits import Exit
 from appliance.options import Invocation
 
 
-@nakari.group()
+@nakari.group(no_args_is_help=False)
 def model() -> None:
     """Choose the model that thinks."""
 

@@ -18,7 +18,10 @@ def models() -> None:
 @click.option("--measure", is_flag=True, help="Measure how fast the ones that are here are on this box.")
 @click.pass_obj
 def list_models(invocation: Invocation, measure: bool) -> Exit:
-    """Print the Whisper models: size, whether it is here, how fast, which one listens."""
+    """Print the Whisper models: which are here, and which listens.
+
+    With its size, and how fast it is on this box where that was measured.
+    """
     config = configured(invocation)
     from appliance.hearing import whisper_models
 
@@ -30,10 +33,11 @@ def list_models(invocation: Invocation, measure: bool) -> Exit:
 @click.option("--folder", type=PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
 @click.pass_obj
 def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
-    """Fetch the Whisper model NAME, or the model that compares by meaning, from the Hugging Face hub.
+    """Fetch the model NAME from the Hugging Face hub.
 
-    Stopped, it goes on from where it was; nothing but a whole, checked model ever stands in its place. "auto" fetches
-    the usual one if none is here, measures the box and remembers the best.
+    A Whisper model, or the one that compares by meaning. Stopped, it goes on from where it was; nothing but a whole,
+    checked model ever stands in its place. "auto" fetches the usual one if none is here, measures the box and
+    remembers the best.
     """
     config = configured(invocation)
     from appliance.hearing import whisper_models

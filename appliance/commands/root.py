@@ -1,5 +1,6 @@
 """The command `nakari` itself, and what its commands share."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,15 +28,34 @@ Exit codes:
   141  whoever read the output is gone
 """
 
-PATH = click.Path(path_type=Path)
+
+class _Place(click.Path):
+    """A path that says something: an empty one would be the present folder."""
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if not str(value):
+            self.fail("there is nothing in it", param, ctx)
+        return Path(value)
+
+
+PATH = _Place(path_type=Path)
 AS_KEY = click.option(
     "--as", "key_file", type=PATH, metavar="KEYFILE", help="As whoever has this private key, not as the household."
 )
 
 
+def _version(context: click.Context, parameter: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from appliance import version
+
+        click.echo(f"nakari {version.version()}")
+        context.exit()
+
+
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--config", "file", type=PATH, help="The configuration file, instead of the usual one.")
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="The configuration file, instead of the usual one."
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
 @click.pass_obj
 def nakari(invocation: Invocation, file: Path | None) -> None:

@@ -54,13 +54,15 @@ def hear(invocation: Invocation, recording: Path) -> Exit:
     return hearing.hear(config, recording)
 
 
-def _said(context: click.Context, parameter: click.Parameter, text: str) -> str:
+def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
+    text = " ".join(words)
     if not text.strip():
         raise click.BadParameter("there is nothing in it")
     return text
 
 
-WORDS = click.argument("text", callback=_said)
+WORDS = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
+"""One text, whether its words are in quotes or not."""
 
 
 @nakari.command()

@@ -118,7 +118,7 @@ def keep_crash(error: BaseException, config: Config) -> Path | None:
         config.state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _open_private(file, os.O_TRUNC) as out:
             out.write(text)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a path that no system knows
         return None
     return file
 

@@ -42,7 +42,10 @@ def moment(text: str, now: datetime) -> datetime | None:
     A time of day is its last coming.
     """
     if ago := _AGO.fullmatch(text.strip()):
-        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        try:
+            return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        except OverflowError:  # before the first year that a date can have
+            return None
     try:
         of_day = time.fromisoformat(text.strip())
     except ValueError:

@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from datetime import UTC
+from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -18,6 +20,9 @@ _SCHEMES = {
     ("memory", "embedding_url"): ("http://", "https://"),
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
 }
+
+_PATHS = {("state", "folder"), ("door", "socket"), ("log", "file")}
+_PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
 
 
 def toml_value(value: object) -> str:
@@ -42,8 +47,16 @@ def shown(value: object) -> str:
 
 def wrong_meaning(section: str, key: str, value: object) -> str:
     """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
-    if not isinstance(value, str) or not value:
-        return ""
+    if unseen := next(filter(None, map(_control_character, _texts_of(value))), ""):
+        return f"holds a character that cannot be seen (U+{ord(unseen):04X}); take it out"
+    return _wrong_text(section, key, value) if isinstance(value, str) and value else ""
+
+
+def _wrong_text(section: str, key: str, value: str) -> str:
+    if not value.strip():
+        return 'holds nothing but spaces; write "" for none'
+    if (section, key) in _PATHS | _PERHAPS_PATHS:
+        return _wrong_path(value, is_one=(section, key) in _PATHS)
     if (section, key) in _SCHEMES:
         return _wrong_address(value, _SCHEMES[section, key])
     if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
@@ -53,6 +66,32 @@ def wrong_meaning(section: str, key: str, value: object) -> str:
     ):
         return f"should name some of {', '.join(REFLEXES)}; {shown(strange)} is none"
     return _wrong_time(key, value)
+
+
+def _texts_of(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        yield from value
+    elif isinstance(value, Mapping):
+        yield from value.values()
+
+
+def _control_character(text: str) -> str:
+    """Return the first character that no setting has a use for, "" when there is none; lines and tabs are some."""
+    return next((each for each in text if unicodedata.category(each) == "Cc" and each not in "\n\r\t"), "")
+
+
+def _wrong_path(value: str, *, is_one: bool) -> str:
+    """Return what is wrong with a path, or with a name that may be a path."""
+    if value.startswith("~"):
+        try:
+            Path(value).expanduser()
+        except RuntimeError:
+            return f"names a user that this machine does not know; it is {shown(value)}"
+    elif is_one and not value.startswith("/"):
+        return f"should begin with / or ~/, so that it is the same wherever nakari is started; it is {shown(value)}"
+    return ""
 
 
 def _wrong_time(key: str, value: str) -> str:

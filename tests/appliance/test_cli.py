@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from appliance import commands
 from appliance.cli import INTERRUPTED, NOBODY_READS
 from appliance.exits import Exit
 from appliance.settings.file import SettingsText
@@ -65,6 +67,14 @@ def test_help_documents_every_code_and_command(tmp_path: Path) -> None:
     assert "..." not in shown.partition("Commands:")[2], "a command's first line is too long for the list"
 
 
+def test_what_each_command_does_fits_in_its_list() -> None:
+    groups = [each for each in commands.nakari.commands.values() if isinstance(each, click.Group)]
+    for group in groups:
+        shown = group.get_help(click.Context(group, info_name=group.name, terminal_width=78)).partition("Commands:")[2]
+        assert shown
+        assert "..." not in shown, shown
+
+
 def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
     assert nakari(tmp_path).stdout == nakari(tmp_path, "--help").stdout
 
@@ -77,14 +87,25 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
-        (("config",), "nakari: Missing command. (see `nakari config --help`)\n"),
+        (("config",), "nakari: Missing command: default or show (see `nakari config --help`)\n"),
+        (("model",), "nakari: Missing command: use (see `nakari model --help`)\n"),
+        (("say", "x", "--output", ""), "nakari: Invalid value for '--output': there is nothing in it (see `nakari say"),
+        (
+            ("--config", "", "status"),
+            "nakari: Invalid value for '--config': there is nothing in it (see `nakari --help",
+        ),
+        (("x" * 100_000,), "nakari: No such command 'xxx"),
+        (("hear", "\x1b[31m"), "nakari: ?[31m cannot be read as sound"),
+        (("identity", "create", "a\nb"), "nakari: an identity needs a name that can be read (see"),
+        (("logs", "-n", "9" * 30), "nakari: Invalid value for '-n' / '--lines': 9999"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
     done = nakari(tmp_path, *arguments)
-    assert done.returncode == Exit.USAGE
+    assert done.returncode == (Exit.NO_INPUT if arguments[0] == "hear" else Exit.USAGE)
     assert done.stderr.startswith(sentence)
     assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 1000
     assert done.stdout == ""
 
 
@@ -150,8 +171,9 @@ def test_what_is_used_is_shown_without_the_secrets(tmp_path: Path) -> None:
     assert "planted-secret" not in shown
 
 
-def test_the_version_is_told(tmp_path: Path) -> None:
-    done = nakari(tmp_path, "version")
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_the_version_is_told(tmp_path: Path, asked: str) -> None:
+    done = nakari(tmp_path, asked)
     assert done.returncode == Exit.OK
     assert done.stdout == f"nakari {version()}\n"
 

@@ -42,6 +42,7 @@ def test_a_failure_has_its_sentence_and_code(error: Exception, code: Exit) -> No
     [
         (errno.ENOENT, Exit.NO_INPUT, "/x: No such file or directory; check the path"),
         (errno.EISDIR, Exit.NO_INPUT, "/x: Is a directory; check the path"),
+        (errno.ENAMETOOLONG, Exit.NO_INPUT, "/x: File name too long; check the path"),
         (errno.EACCES, Exit.CANNOT_CREATE, "/x: Permission denied; check permissions and free space"),
         (errno.ENOSPC, Exit.CANNOT_CREATE, "/x: No space left on device; check permissions and free space"),
     ],

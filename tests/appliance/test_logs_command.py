@@ -104,6 +104,7 @@ def test_what_is_no_time_is_said(tmp_path: Path) -> None:
         ("2025-11-20T12:00Z", datetime(2025, 11, 20, 12, 0, tzinfo=UTC)),
         ("", None),
         ("2 weeks", None),
+        ("999999d", None),
         ("25:00", None),
     ],
 )

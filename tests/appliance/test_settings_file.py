@@ -20,6 +20,7 @@ from appliance.settings.file import (
     settings_of,
     show,
 )
+from appliance.settings.models import NamedModel
 from appliance.settings.sections import EarsSettings, Settings, VoiceSettings
 from appliance.settings.values import toml_value
 
@@ -182,16 +183,55 @@ def test_every_setting_says_what_it_means() -> None:
 
 
 def test_what_is_shown_can_be_read_back() -> None:
-    settings = parse("[state]\nfolder = 'C:\\\"odd\" 路径'\n[voice]\nvolume = 7\n[log]\nwords = false")
+    settings = parse("[state]\nfolder = '/C:\\\"odd\" 路径'\n[voice]\nvolume = 7\n[log]\nwords = false")
     assert parse(show(settings)) == settings
     assert "volume = 7  # default: 100" in show(settings)
     assert "# How long a silence ends your turn" in show(settings)
     assert "In s." in show(settings)
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\x7f")))
-def test_any_text_survives_the_file(text: str) -> None:
-    assert parse(f"[ears]\nmodel = {toml_value(text)}").ears.model == text
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])).filter(lambda text: bool(text.strip())))
+def test_any_text_that_can_be_seen_survives_the_file(text: str) -> None:
+    assert parse(f"[ears]\nhotwords = {toml_value(text)}").ears.hotwords == text
+
+
+TEXTS = [
+    (section, key)
+    for section, kind in (*SECTIONS.items(), ("models.own", NamedModel))
+    for key, default, _ in settings_of(kind)
+    if isinstance(default, str)
+]
+
+
+@pytest.mark.parametrize("value", ["a\x00b", "a\x1b[31mb", " \t"])
+def test_no_setting_holds_what_cannot_be_seen(value: str) -> None:
+    for section, key in TEXTS:
+        said = complaint(f"[{section}]\n{key} = {toml_value(value)}")
+        assert said.startswith(f"nakari.toml, line 2: [{section}] {key} ")
+        assert said.isprintable()
+    assert "U+0000); take it out" in complaint('[mcp.own]\ncommand = ["a", "\\u0000"]')
+    assert "U+001B); take it out" in complaint('[mcp.own]\ncommand = ["a"]\nenv = {A = "\\u001b"}')
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "is_one"),
+    [
+        ("state", "folder", True),
+        ("door", "socket", True),
+        ("log", "file", True),
+        ("ears", "model", False),
+        ("memory", "embedding_model", False),
+    ],
+)
+def test_a_path_is_the_same_wherever_nakari_is_started(section: str, key: str, is_one: bool) -> None:
+    where = f"nakari.toml, line 2: [{section}] {key}"
+    unknown = complaint(f"[{section}]\n{key} = '~nobody-has-this-name/x'")
+    assert unknown == f'{where} names a user that this machine does not know; it is "~nobody-has-this-name/x"'
+    assert parse(f"[{section}]\n{key} = '/x'") != parse(f"[{section}]\n{key} = '~/x'") != Settings()
+    if is_one:
+        assert complaint(f"[{section}]\n{key} = 'x/y'").startswith(f"{where} should begin with / or ~/, so that")
+    else:
+        assert parse(f"[{section}]\n{key} = 'x/y'") != Settings()
 
 
 @given(st.text("[]=\"'#.\n\\ears model{}1,é\x00"))

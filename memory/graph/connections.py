@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import GraphUnavailable
+from memory.graph import refusals
 from memory.graph.store import Endpoint, Login
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Connections:
         access = WRITE_ACCESS if writes else READ_ACCESS
         async with (
             driver.session(database=endpoint.database, default_access_mode=access, fetch_size=FETCH) as session,
-            await _begun(session, seconds) as transaction,
+            await _begun(session, endpoint.uri, seconds) as transaction,
         ):
             yield transaction
 
@@ -70,17 +71,15 @@ class Connections:
         return self._drivers[login]
 
 
-async def _begun(session: "AsyncSession", seconds: float) -> "AsyncTransaction":
+async def _begun(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTransaction":
     from neo4j.exceptions import Neo4jError
 
     try:
         return await session.begin_transaction(timeout=seconds)
     except Neo4jError as error:
-        raise GraphUnavailable(
-            f"the graph's server does not let us in ({error.message}): check user, password and database under [memory]"
-        ) from error
+        raise refusals.shut_out(error) from error
     except ValueError as error:  # the driver's own, for bytes that are no message
-        raise GraphUnavailable(f"what answers is no graph server ({error}): check [memory] uri") from error
+        raise refusals.no_graph_server(uri, error) from error
 
 
 def _driver(endpoint: Endpoint, login: Login) -> "AsyncDriver":

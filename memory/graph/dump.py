@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph import definitions
+from memory.graph.bulk import Bulk
 from memory.graph.cypher import quoted
 from memory.graph.graph import Graph
 from memory.graph.portable import from_portable, portable
 from memory.graph.store import Json, VectorOptions
 
 if TYPE_CHECKING:
-    from neo4j import AsyncTransaction, Record
+    from neo4j import Record
 
 Row: TypeAlias = list[Any]
 """What stands behind "n" or "r" in a line: JSON."""
@@ -120,7 +121,7 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
         await asyncio.to_thread(writing.close)
 
 
-async def _write_all(writing: _Writing, transaction: "AsyncTransaction", kind: str, statement: str) -> int:
+async def _write_all(writing: _Writing, transaction: Bulk, kind: str, statement: str) -> int:
     count = 0
     async with aclosing(_batches(transaction, statement)) as batches:
         async for rows in batches:
@@ -129,7 +130,7 @@ async def _write_all(writing: _Writing, transaction: "AsyncTransaction", kind: s
     return count
 
 
-async def _batches(transaction: "AsyncTransaction", statement: str) -> AsyncGenerator[list["Record"], None]:
+async def _batches(transaction: Bulk, statement: str) -> AsyncGenerator[list["Record"], None]:
     skip = 0
     while True:
         answer = await transaction.run(statement, {"skip": skip, "limit": PAGE})
@@ -142,7 +143,7 @@ async def _batches(transaction: "AsyncTransaction", statement: str) -> AsyncGene
         skip += got
 
 
-async def _definitions(transaction: "AsyncTransaction", options: Mapping[str, VectorOptions]) -> list[str]:
+async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions]) -> list[str]:
     """Return the statements that make the indexes and the uniqueness constraints anew."""
     made = [
         f"CREATE CONSTRAINT {quoted(row['name'])} IF NOT EXISTS FOR (n:{quoted(row['labelsOrTypes'][0])}) "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
+from memory.graph.bulk import Bulk
 from memory.graph.connections import Connections
 from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
@@ -18,7 +19,7 @@ from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptio
 from memory.graph.survey import survey
 
 if TYPE_CHECKING:
-    from neo4j import AsyncTransaction, SummaryCounters
+    from neo4j import SummaryCounters
     from neo4j.exceptions import Neo4jError
 
 GRACE: Final = 2.0
@@ -26,6 +27,10 @@ GRACE: Final = 2.0
 
 COMMIT_SECONDS: Final = 10.0
 """A commit is an fsync; on an SD card that is busy it was seen to take seconds."""
+
+SLACK: Final = 11.0
+"""Seconds that all of a statement, beginning and commit too, may take beyond its limit: just less than a tool has, so
+that what became of it is said here."""
 
 ATTEMPTS: Final = 3
 """Of a write that collides with another client's."""
@@ -142,21 +147,36 @@ class Graph:
         return await self._store.indexes.vector_options()
 
     @asynccontextmanager
-    async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator["AsyncTransaction"]:
+    async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[Bulk]:
         """Open a bare transaction, committed at the end if it writes: for dumping and loading whole graphs.
 
-        Without limits but `seconds`, without a witness. Raises `GraphUnavailable`, and `GraphRefused` with the store's
-        own words.
+        Without limits but `seconds`, and that the store may not fall silent for long; without a witness. Raises
+        `GraphUnavailable`, `CommitUncertain`, and `GraphRefused` with the store's own words.
         """
         endpoint = await self._store.endpoint()
         await self._connections.load()
         from neo4j.exceptions import DriverError, Neo4jError
 
+        phase = _Phase.BEGINNING
         try:
-            async with self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction:
-                yield transaction
-                if not writes:
+            async with (
+                asyncio.timeout(self.limits.begin_seconds) as deadline,
+                self._connections.transaction(endpoint, writes=writes, seconds=seconds) as transaction,
+            ):
+                phase = _Phase.RUNNING
+                try:
+                    yield Bulk(transaction, deadline, self.limits.quiet_seconds)
+                finally:
+                    if not deadline.expired():
+                        deadline.reschedule(asyncio.get_running_loop().time() + COMMIT_SECONDS)
+                if writes:
+                    phase = _Phase.COMMITTING
+                    await transaction.commit()
+                else:
                     await transaction.rollback()
+        except TimeoutError as error:
+            await self._store.overran()
+            raise _fell_silent(phase, self.limits) from error
         except Neo4jError as error:
             raise refusals.refusal(error, seconds, writes) from error
         except DriverError as error:
@@ -215,6 +235,7 @@ class Graph:
     ) -> tuple[Result, "SummaryCounters"]:
         phase = _Phase.BEGINNING
         now = asyncio.get_running_loop().time
+        last = now() + limits.seconds + SLACK
         try:
             async with (
                 asyncio.timeout(limits.begin_seconds) as deadline,
@@ -231,7 +252,7 @@ class Graph:
                 if statement.writes:
                     await statement.witness.counted(stats(summary.counters))
                     phase = _Phase.COMMITTING
-                    deadline.reschedule(now() + COMMIT_SECONDS)
+                    deadline.reschedule(min(now() + COMMIT_SECONDS, last))
                     await transaction.commit()
                 else:
                     await transaction.rollback()
@@ -250,6 +271,13 @@ async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Writte
     counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": made.added, "constraintsAdded": made.constraints}
     await witness.counted(counters)
     return Written([{"note": made.note}] if made.note else [], 0, counters)
+
+
+def _fell_silent(phase: _Phase, limits: Limits) -> MemoryFailure:
+    """Return what it means that the store said nothing for so long in the midst of much."""
+    if phase is _Phase.COMMITTING:
+        return refusals.uncertain()
+    return refusals.no_answer(limits.begin_seconds if phase is _Phase.BEGINNING else limits.quiet_seconds)
 
 
 def _overrun(phase: _Phase, limits: Limits) -> MemoryFailure:

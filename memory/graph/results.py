@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from memory.graph.bulk import QUIET_SECONDS
 from memory.graph.cypher import LONGEST_STATEMENT
 from memory.graph.store import Json
 
@@ -37,6 +38,8 @@ class Limits:
     """For a statement. Must be the store's own limit too, where the store is ours."""
     begin_seconds: float = 6.0
     """For connecting, logging in and beginning; a store that takes connections and then says nothing hangs."""
+    quiet_seconds: float = QUIET_SECONDS
+    """In the midst of writing down or filling a whole graph."""
     statement: int = LONGEST_STATEMENT
     """Characters."""
     rows: int = 200

@@ -171,13 +171,37 @@ async def test_a_server_of_another_kind_is_told() -> None:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
-        with pytest.raises(GraphUnavailable, match=r"what answers is no graph server .*check \[memory\] uri"):
+        with pytest.raises(GraphUnavailable, match=r"is no graph server that she can use .*check \[memory\] uri"):
             await graph.read("RETURN 1")
         with pytest.raises(GraphUnavailable, match="no graph server"):
             async with graph.transaction(writes=False, seconds=1.0):
                 pass
         await graph.close()
         await asyncio.gather(*answering)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "greeting", "sentence"),
+    [
+        ("bolt", b"\0\0\4\4", "it is older"),
+        ("bolt", b"\0\0\0\0", "it speaks no Bolt, or one that is not known here"),
+        ("neo4j", b"HTTP/1.1 400 Bad Request\r\n\r\n", "it is a web server; Bolt has a port of its own, 7687"),
+        ("bolt+s", b"", r"was reached, but not with TLS \(it hung up\): \[memory\] uri begins with bolt://"),
+        ("neo4j+s", b"no TLS\r\n", r"was reached, but not with TLS \(.*\): \[memory\] uri begins with bolt://"),
+    ],
+)
+async def test_who_answers_otherwise_than_a_graph_server_is_told(scheme: str, greeting: bytes, sentence: str) -> None:
+    async def hang_up_after(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        writer.write(greeting)
+        writer.close()
+
+    async with await asyncio.start_server(hang_up_after, "127.0.0.1", 0) as other:
+        graph = Graph(Neo4jServer(f"{scheme}://127.0.0.1:{other.sockets[0].getsockname()[1]}"))
+        with pytest.raises(GraphUnavailable, match=sentence) as caught:
+            await graph.read("RETURN 1")
+        assert "\n" not in str(caught.value)
+        await graph.close()
 
 
 async def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
@@ -192,7 +216,9 @@ async def test_a_wrong_password_is_told_without_showing_it(tmp_path: Path) -> No
     async with EmbeddedStore(tmp_path) as store:
         server = Neo4jServer((await store.endpoint()).uri, "reader", "a-wrong-password", "graph")
         graph = Graph(server)
-        with pytest.raises(GraphUnavailable, match=r"does not let us in.*check user, password") as caught:
+        with pytest.raises(
+            GraphUnavailable, match=r"does not let us in.*check \[memory\] user and NAKARI_NEO4J_PASSWORD"
+        ) as caught:
             await graph.read("RETURN 1")
         await graph.close()
         assert "a-wrong-password" not in f"{caught.value}{server!r}{await server.endpoint()!r}"

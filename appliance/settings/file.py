@@ -106,9 +106,10 @@ class SettingsText:
         from pydantic import TypeAdapter, ValidationError
 
         try:
-            # Strict JSON makes objects of tables but texts of nothing; a list stands for what JSON has no type for.
+            # Strict JSON makes objects of tables but texts of nothing; a list of lists, which no setting is, stands for
+            # what JSON has no type for.
             return TypeAdapter(kind).validate_json(
-                json.dumps(document, default=lambda value: [str(value)]), strict=True
+                json.dumps(document, default=lambda value: [[str(value)]]), strict=True
             )
         except ValidationError as error:
             first = error.errors()[0]

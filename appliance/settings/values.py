@@ -13,6 +13,7 @@ from agent.time.quiet import quiet_hours
 from audio.reflexes.words import REFLEXES
 
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
     ("mcp", "url"): ("http://", "https://"),
@@ -61,6 +62,12 @@ def _wrong_text(section: str, key: str, value: str) -> str:
         return _wrong_address(value, _SCHEMES[section, key])
     if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
+    return _wrong_word(section, key, value)
+
+
+def _wrong_word(section: str, key: str, value: str) -> str:
+    if (section, key) == ("ears", "language") and value != "auto" and not _LANGUAGE.match(value):
+        return f'should be a code of ISO 639-1 in small letters, such as "en" or "zh", or "auto"; it is {shown(value)}'
     if (section, key) == ("reflexes", "words") and (
         strange := next((w for w in listed(value) if w not in REFLEXES), "")
     ):

@@ -23,6 +23,7 @@ from agent.run.budget import Budget
 from agent.run.closing import Closing
 from agent.run.desk import Completion, Desk, Ending, Suspension
 from agent.run.opening import Opening
+from agent.run.outage import Outage
 from agent.run.own_words import OwnWords
 from agent.run.run import Run
 from agent.run.stopping import Stop
@@ -72,6 +73,7 @@ class Loop:
         self.situation = list(situation)
         """Asked at each event, in order: a plug-in adds a fact with one function."""
         self._words = OwnWords(mind.outlet, mind.desk)
+        self._outage = Outage(mind.outlet)
         self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, self.situation, now)
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
@@ -107,8 +109,11 @@ class Loop:
             await step()
         except MemoryFailure as error:
             log.warning("state_unusable", reason=str(error))
+            if (early := self.attention.early) is not None:
+                await self._outage.tell(early, error)
             await asyncio.sleep(self.pause)
             return False
+        self._outage.end()
         return True
 
     async def _tell_given_up(self) -> None:
@@ -117,6 +122,7 @@ class Loop:
                 await self._words.say(Run(hand, Budget(0)), "failed")
 
     async def _handle_next(self) -> None:
+        await self._mind.bus.publish()  # what a full disk has left to be written, before more of it is made
         hand = await self._mind.mailbox.take()
         self.on_step()
         try:
@@ -165,8 +171,10 @@ class Loop:
             try:
                 await self._opening.build(run, await self._prefix(event))
                 await self._closing.finish(run, await self._live(run))
-            except MemoryFailure:
+            except MemoryFailure as error:
                 await self._break_off(run)
+                if not self._mind.desk.has_words:
+                    await self._outage.tell(event, error)
                 raise
             except asyncio.CancelledError:
                 raise

@@ -17,6 +17,7 @@ from appliance.hearing.intake import Intake
 from appliance.hearing.lost import LostTurns
 from appliance.hearing.prewarm import Prewarm
 from appliance.hearing.suppressed import SuppressedTurns
+from appliance.hearing.unwritten import UnwrittenTurns
 from appliance.options import RunOptions
 from appliance.outside import Outside
 from appliance.reflexes.side import ReflexSide, reflex_side
@@ -68,7 +69,11 @@ class Senses:
         if ears is None:
             return {"ears": lambda: {"source": "none"}, "loudspeaker": lambda: {"device": "none"}, **parts}
         return {
-            "ears": lambda: {**ears.describe(), "duplex": echo.describe()},
+            "ears": lambda: {
+                **ears.describe(),
+                "waiting_for_disk": len(self.intake.turns),
+                "duplex": echo.describe(),
+            },
             "loudspeaker": ears.devices.describe_loudspeaker,
             **parts,
         }
@@ -97,7 +102,8 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
     own_words = SelfEcho()
     own_words.follow(mouth, clock)
     reflexes.forgetting.drop_words.append(own_words.forget)
-    intake = Intake(state.mailbox, config.mind.max_tool_calls, (evidence_guard, own_words), clock=clock)
+    turns = UnwrittenTurns(state.mailbox, mouth.say, config.ears.language)
+    intake = Intake(turns, config.mind.max_tool_calls, (evidence_guard, own_words), clock=clock)
     reflexes.guard(intake)
     source = world.outside.source(config, options)
     echo = echo_in(config, source, player, mouth)

@@ -86,6 +86,7 @@ async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog:
                 start(ears.listen(), name="ears: chunks to utterances")
                 start(senses.echo.run(), name="ears: the echo canceller, and its calibration")
                 start(ears.recognize(), name="ears: utterances to events")
+                start(senses.intake.turns.run(), name="ears: turns that the disk refused, to the mailbox")
                 start(ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
                 start(ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
                 start(ears.followers.lost.run(), name="ears: a sign for words that were lost")
@@ -114,6 +115,7 @@ async def conversation_over(box: "Box") -> None:
     """Return when the recording is used up, or it was silent for 120 s, and nothing is left to do or to say."""
     if box.senses.ears is not None:
         await box.senses.ears.until_silent(CONVERSATION_SECONDS)
+        await box.senses.intake.turns.none.wait()
     await box.household.mailbox.until_idle()
     await box.senses.mouth.quiet()
     if box.senses.ringer is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from memory.errors import StateUnusable
+from memory.errors import DiskFull, StateUnusable
 
 T = TypeVar("T")
 
@@ -236,11 +236,12 @@ class Database:
 
     def _explained(self, error: Exception) -> Exception:
         """Return a failure of the file as one sentence with its mend, anything else as it is."""
-        code = getattr(error, "sqlite_errorcode", None)
-        mend = _MENDS.get(code & 0xFF) if isinstance(code, int) else None
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        mend = _MENDS.get(code)
         if mend is None:
             return error
-        return StateUnusable(f"the state database {self.path} cannot be used ({error}); {mend}")
+        failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
+        return failure(f"the state database {self.path} cannot be used ({error}); {mend}")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -2,6 +2,7 @@
 
 MemoryFailure               each sentence names the cause and the mend
 ├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
+│   └── DiskFull            there is no room for what was to be kept: the same works again once there is
 ├── GraphUnavailable        the graph's store is down, starting or unreachable: try again later
 │   └── CommitUncertain     it went away during a commit: nobody knows whether the change was kept
 ├── GraphRefused            the store refused the statement: its text says what to write instead
@@ -22,6 +23,10 @@ class MemoryFailure(Exception):
 
 class StateUnusable(MemoryFailure):
     """The state folder or its database cannot be used. Mend: permissions, space, or another folder."""
+
+
+class DiskFull(StateUnusable):
+    """The state folder's disk has no room left. Mend: free some."""
 
 
 class GraphUnavailable(MemoryFailure):

@@ -27,7 +27,7 @@ class Attention:
         """The run in hand."""
         self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
         """A person's events that arrived while one was in hand, for `watch`."""
-        self._early: Event | None = None
+        self.early: Event | None = None
         """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
         self.disturb: Callable[[], None] = lambda: None
         """Called when a person's event arrives while none is in hand."""
@@ -38,7 +38,7 @@ class Attention:
     def take_up(self, run: Run) -> None:
         """Make a run the one in hand, and look at what arrived while its event was being taken."""
         self.run = run
-        early, self._early = self._early, None
+        early, self.early = self.early, None
         if early is not None and early.id != run.event.id:
             self._arrived(early)
 
@@ -68,7 +68,7 @@ class Attention:
         if not event.is_from_person:
             return
         if self.run is None:
-            self._early = event
+            self.early = event
             self.disturb()
         elif not self.arrivals.full():
             self.arrivals.put_nowait(event)

@@ -64,6 +64,11 @@ class Desk:
         self.clear()
         self.hand, self.already = hand, already
 
+    @property
+    def has_words(self) -> bool:
+        """Whether anything was said for this event, or handed on to be said."""
+        return bool(self.already) or any(delivery.handed for delivery in self.deliveries.values())
+
     def clear(self) -> None:
         """Keep nothing of the event, nor of its replies."""
         self.hand, self.already = None, ()

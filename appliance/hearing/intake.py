@@ -1,25 +1,16 @@
 """Where transcripts become events: past the guards and the reflexes, into the mailbox."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, TypeAlias
 
-import structlog
-
-from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.hearing.event import event_of
+from appliance.hearing.unwritten import UnwrittenTurns
 from audio.foreground import RISE_DB
 from audio.listener import REFLEX
 from audio.speech import Heard
-from memory.errors import StateUnusable
-
-log = structlog.get_logger()
-
-RETRY_SECONDS: Final = 1.0
-"""Between tries to put heard words into a mailbox whose disk is full."""
 
 CONTINUES_WITHIN: Final = 2.0
 """Seconds after the commit of a turn within which speech that begins continues what was said in it."""
@@ -33,16 +24,15 @@ Reflex: TypeAlias = Callable[[Heard], Awaitable[bool]]
 
 @dataclass(slots=True)
 class Intake:
-    """Once `accept` returns, nothing loses the words any more."""
+    """Once `accept` returns, nothing loses the words any more, or the person has been told what the disk does."""
 
-    mailbox: Mailbox
+    turns: UnwrittenTurns
+    """On their way into the mailbox."""
     max_tool_calls: int
     guards: tuple[Guard, ...] = ()
     """Asked in order; the first reason counts."""
     reflexes: tuple[Reflex, ...] = ()
     """Asked in order, of what passed the guards, until one has done with the words."""
-    pause: float = RETRY_SECONDS
-    """Seconds between two tries."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
     addressing: Callable[[Heard], Mapping[str, Json]] = lambda heard: {}
@@ -61,18 +51,10 @@ class Intake:
         return ""
 
     async def accept(self, heard: Heard) -> None:
-        """Put one turn into the mailbox; tries again for as long as the disk refuses."""
+        """Make an event of one turn and file it; does not wait for a disk that refuses, so that stop is still heard."""
         event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock, self.addressing(heard))
         self._before = (event.id, heard.utterance.committed_at, heard.utterance.level_dbfs)
-        while True:
-            try:
-                await self.mailbox.enqueue(event)
-            except StateUnusable as error:
-                log.warning("event_refused", reason=str(error))
-                await asyncio.sleep(self.pause)
-            else:
-                log.info("event_accepted", event_id=event.id, continues=event.metadata.get("continues"))
-                return
+        await self.turns.file(event)
 
     def _continued(self, heard: Heard) -> str:
         """Return the id of the event that these words go on with, "" where they begin anew.

@@ -42,7 +42,7 @@ class DueTimers:
     """Watches the timers in the mailbox, and takes none out of it: the mind gets each of them as well.
 
     At most once: that a timer rings is in the journal before `next` returns it. A timer that the mind has already
-    taken by then rings all the same; a cancelled one does not.
+    taken by then rings all the same; a cancelled one does not. While the disk is gone, those known before still ring.
     """
 
     def __init__(self, state: State, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
@@ -62,16 +62,17 @@ class DueTimers:
         """Return the next timers when they are due, at once those that became due while the machine was off."""
         while True:
             self._changed.clear()
+            again = None
             try:
                 await self._learn()
-                if due := await self._due():
-                    return due
             except MemoryFailure as error:
                 log.warning("timers_unreadable", reason=str(error))
-                await asyncio.sleep(RETRY_SECONDS)
-                continue
+                again = self._now() + timedelta(seconds=RETRY_SECONDS)
+            if due := await self._due():
+                return due
             self.nothing_due.set()
-            await self._wait(self._changed, min(map(_moment, self._known.values()), default=None))
+            moments = [*map(_moment, self._known.values()), *([again] if again else [])]
+            await self._wait(self._changed, min(moments, default=None))
             self.nothing_due.clear()
 
     async def note_stop(self, timers: list[Event], words: str) -> None:
@@ -138,18 +139,23 @@ class DueTimers:
         for event in due:
             if (again := successor(event, now)) is None:
                 continue
-            filed = await self._state.mailbox.find(event.id)
-            if filed is None or filed.state == "withdrawn":
-                continue
             try:
+                filed = await self._state.mailbox.find(event.id)
+                if filed is None or filed.state == "withdrawn":
+                    continue
                 await self._state.mailbox.enqueue(again)
             except MemoryFailure as error:  # it rings all the same, and the mind's mailbox files the next one
                 log.warning("next_timer_not_set", event_id=event.id, reason=str(error))
 
     async def _may_ring(self, event: Event) -> bool:
-        filed = await self._state.mailbox.find(event.id)
-        is_cancelled = filed is None or filed.state == "withdrawn"
-        return not is_cancelled and not await self._state.journal.entries(topic=RANG, event_id=event.id, limit=1)
+        """Whether it was neither cancelled nor rang before a restart; where nobody can look it rings: it was set."""
+        try:
+            filed = await self._state.mailbox.find(event.id)
+            is_cancelled = filed is None or filed.state == "withdrawn"
+            return not is_cancelled and not await self._state.journal.entries(topic=RANG, event_id=event.id, limit=1)
+        except MemoryFailure as error:
+            log.warning("timer_not_looked_up", event_id=event.id, reason=str(error))
+            return True
 
     async def _commit(self, rings: list[DueTimer]) -> None:
         """Journal the rings; a full disk silences no alarm."""

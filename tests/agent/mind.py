@@ -30,7 +30,7 @@ from agent.tools.tool import Tool
 from memory import journal as journal_module
 from memory import tiers as tiers_module
 from memory.database import Database
-from memory.errors import StateUnusable
+from memory.errors import DiskFull, StateUnusable
 from memory.journal import Journal
 from tests.fakes import RecordingOutlet
 
@@ -126,11 +126,16 @@ class Disk:
         self._recorder = recorder
         self.full_at = ""
         """Topic of the envelope that is refused, once."""
+        self.refusals = 0
+        """Writes that are refused from now on, whatever is in them."""
 
     async def __call__(self, events: tuple[Event, ...]) -> None:
         if any(event.type == self.full_at for event in events):
             self.full_at = ""
             raise StateUnusable("the disk is full")
+        if self.refusals:
+            self.refusals -= 1
+            raise DiskFull("the disk is full")
         await self._recorder(events)
 
 

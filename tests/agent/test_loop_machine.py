@@ -121,8 +121,8 @@ class MindMachine(RuleBasedStateMachine):
     async def _live(self, hand: InHand) -> None:
         try:
             await self.all.loop.handle(hand)
-        except StateUnusable:
-            return  # it stays in hand, and is taken next
+        except StateUnusable:  # it stays in hand, and is taken next
+            await self.all.mouth.quiet()  # she may be telling of the disk, which in a house nobody cuts short
 
     async def _take(self) -> InHand | None:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:

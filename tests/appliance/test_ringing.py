@@ -306,3 +306,25 @@ async def test_another_owner_s_timer_does_not_ring_in_the_household_s_room(tmp_p
         await room.rings(1)
         await room.settle()
         assert room.said == ["Timer: of household."]
+
+
+async def drained(room: RingingRoom, count: int) -> None:
+    """Wait, without asking the database, until a ring was heard to its end so often."""
+    while room.player.happened.count("drain") < count:  # noqa: ASYNC110  the player keeps a list
+        await asyncio.sleep(0)
+
+
+@pytest.mark.shows("V23", "C15")
+async def test_a_timer_rings_while_the_disk_is_gone(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        await room.set(5)
+        await room.set(9, "eggs")
+        await room.settle()
+        database = room.state.journal.database
+        await database.close()  # every read and write is refused from now on, as by a disk that was pulled out
+        room.clock.advance(5)
+        await drained(room, 1)
+        await room.ringer.take("stop")
+        room.clock.advance(4)
+        await drained(room, 2)
+        assert room.said == ["Timer: pasta.", "Timer: eggs."]

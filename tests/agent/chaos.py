@@ -50,6 +50,9 @@ ENDED: Final = {"completed", "suspended", "dead", "withdrawn"}
 MOST_OPEN: Final = 40
 """Events sent before the senders wait until nothing is due."""
 
+REFUSED_EVERY: Final = 20
+"""Events after which the disk refuses one of the next writes, however few of them chance refuses."""
+
 LIMITS: Final = ContextLimits(history_messages=8, history_tokens=500, compress_above_tokens=2_000)
 
 
@@ -229,6 +232,8 @@ class Chaos:
             self.loop.interrupt()
         if self.chance.random() < 0.1:
             self.set_clock(self.chance.choice((-24, -1, 1, 24)))
+        if self.sent % REFUSED_EVERY == 0:
+            self.refuses_in = self.chance.randint(1, REFUSED_EVERY)
 
     def set_clock(self, hours: int) -> None:
         """Set the clock forwards, or back."""

@@ -30,6 +30,7 @@ _PLAIN: Final = re.compile(
     rf"CREATE\s+(?:(?:RANGE\s+|TEXT\s+|POINT\s+)?INDEX|CONSTRAINT)\b(?:\s+(?!IF\s+NOT\b|FOR\b|ON\b)(?P<name>{_NAME}))?",
     re.IGNORECASE,
 )
+_ASKS: Final = re.compile(r"\b(vector|fulltext)\W*\.\W*queryNodes\b", re.IGNORECASE)
 _PROPERTY: Final = re.compile(rf"{_NAME}\s*\.\s*({_NAME})")
 _DIMENSIONS: Final = re.compile(r"vector\.dimensions[`'\"]?\s*:\s*(\d+)")
 _SIMILARITY: Final = re.compile(r"vector\.similarity_function[`'\"]?\s*:\s*['\"](\w+)['\"]")
@@ -104,6 +105,17 @@ def definition(cypher: str) -> IndexDefinition | None:
     _check_names(name, label, properties)
     options = _options(found["options"] or "", properties) if kind == "VECTOR" else None
     return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
+
+
+def asked_index(cypher: str) -> Literal["VECTOR", "FULLTEXT"] | None:
+    """Return the kind of index that a statement asks for nodes; None where it asks none."""
+    found = _ASKS.search(cypher)
+    return None if found is None else "VECTOR" if found[1].upper() == "VECTOR" else "FULLTEXT"
+
+
+def names_index(name: str, cypher: str, params: Mapping[str, object]) -> bool:
+    """Say whether a statement that asks an index gives this name, written out or as a parameter."""
+    return f"'{name}'" in cypher or f'"{name}"' in cypher or name in params.values()
 
 
 def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -> str:

@@ -73,10 +73,17 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     return Made(stats.get("indexesAdded", 0), constraints=stats.get("constraintsAdded", 0))
 
 
-def is_there(name: str, at: Address) -> bool:
-    """Say whether an index of this name is there. Blocking. Raises OSError and HTTPException."""
+def look(wanted: IndexDefinition, at: Address) -> tuple[bool, int]:
+    """Say whether an index of this name is there, and how many nodes it is over: nothing is known of a plain one.
+
+    Blocking. Raises OSError and HTTPException.
+    """
+    if wanted.kind == "PLAIN":
+        return False, 0
     with at.open(LOOK_SECONDS) as door:
-        return any(row["name"] == name for row in _rows(door, "schema:indexes"))
+        is_there = any(row["name"] == wanted.known_as for row in _rows(door, "SELECT FROM schema:indexes"))
+        counted = _rows(door, f"SELECT count(*) AS nodes FROM `{wanted.label}`")
+    return is_there, sum(row["nodes"] for row in counted)
 
 
 def warm(index: Standing, at: Address) -> bool:
@@ -96,12 +103,12 @@ def warm(index: Standing, at: Address) -> bool:
 def standings(at: Address) -> list[Standing]:
     """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
     with at.open(LOOK_SECONDS) as door:
-        rows = [row for row in _rows(door, "schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
+        rows = [row for row in _rows(door, "SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
         names = {_place(row): row["name"] for row in rows if "associatedBucketId" not in row}
         parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
         for row in rows:
             if "associatedBucketId" in row and _place(row) in names:
-                parts[names[_place(row)]] += _rows(door, f"schema:index:`{row['name']}`")
+                parts[names[_place(row)]] += _rows(door, f"SELECT FROM schema:index:`{row['name']}`")
     return [_standing(name, found) for name, found in parts.items()]
 
 
@@ -124,8 +131,9 @@ def _place(row: dict[str, Any]) -> str:
     return json.dumps([row["typeName"], row["properties"]])
 
 
-def _rows(door: Door, of: str) -> list[dict[str, Any]]:
-    answer = door.command("sql", f"SELECT FROM {of}")
+def _rows(door: Door, question: str) -> list[dict[str, Any]]:
+    """Return what the store's SQL answers; nothing where it knows no such thing."""
+    answer = door.command("sql", question)
     rows: list[dict[str, Any]] = json.loads(answer.body)["result"] if answer.status == OK else []
     return rows
 

@@ -1,4 +1,4 @@
-"""Definitions of indexes that are being built, in a file beside the graph: after a crash they are made anew."""
+"""Definitions of indexes that wait or are being built, in a file beside the graph: after a crash they are made anew."""
 
 import json
 import os
@@ -27,9 +27,9 @@ class Unfinished:
             return []
 
     def add(self, wanted: IndexDefinition) -> None:
-        """Write one down, durably. Raises OSError."""
+        """Write one down, durably, in the place of one of the same name. Raises OSError."""
         with self._one:
-            self._write([*self.read(), wanted])
+            self._write([*(each for each in self.read() if each.known_as != wanted.known_as), wanted])
 
     def cross_out(self, names: Iterable[str]) -> None:
         """Take these out. Raises OSError."""

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition, definition
@@ -18,9 +19,10 @@ from memory.graph.graph import Graph
 from memory.graph.indexes import QUICK, Address
 from memory.graph.results import COUNTERS
 from memory.graph.server import vector_arithmetic
+from memory.graph.stages import QUIET, Stage
 from memory.graph.store import VectorOptions
 from memory.graph.unfinished import Unfinished
-from memory.graph.warming import MANY, Indexes
+from memory.graph.warming import MANY, MANY_NODES, Indexes
 
 pytestmark = pytest.mark.shows("C9", "C18")
 
@@ -31,12 +33,16 @@ ASK = "CALL db.index.vector.queryNodes('near', 1, $v) YIELD node, score RETURN n
 CHANCE = random.Random(20261121)
 VECTORS = [[round(CHANCE.gauss(0, 1), 4) for _ in range(DIMENSIONS)] for _ in range(QUICK + 500)]
 UNFINISHED = "indexes-unfinished.json"
+WORDS = "CREATE FULLTEXT INDEX words IF NOT EXISTS FOR (n:Note) ON EACH [n.t]"
+FIND = "CALL db.index.fulltext.queryNodes('words', 'green') YIELD node RETURN count(node) AS n"
+NUMBERED = IndexDefinition("PLAIN", "numbered", "", (), once=False, cypher="CREATE INDEX numbered FOR (n:A) ON (n.i)")
 
 
 @asynccontextmanager
-async def kept(folder: Path) -> AsyncIterator[tuple[EmbeddedStore, Graph]]:
+async def kept(folder: Path, indexes: Indexes | None = None) -> AsyncIterator[tuple[EmbeddedStore, Graph]]:
     """Run a store as the box does, with its indexes kept."""
     store = EmbeddedStore(folder)
+    store.indexes = indexes or store.indexes
     graph = Graph(store)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(store.run())
@@ -124,15 +130,80 @@ async def test_a_question_of_an_index_that_is_not_ready_is_refused_in_words_and_
             for question in (ASK, "call DB . index . `vector` . queryNodes($n, 1, $v) yield node return node"):
                 with pytest.raises(GraphRefused, match=r"not ready.*memory_schema.*vector\.similarity\.cosine"):
                     await indexes.ready_for(question, {})
-            made = await indexes.make(IndexDefinition("FULLTEXT", "words", "A", ("t",), once=True))
+            made = await indexes.make(NUMBERED)
             assert (made.added, "memory_schema tells" in made.note) == (1, True)
-            assert indexes.states == {"words": "being made"}
+            assert indexes.states == {"numbered": "being made"}
             assert indexes.is_making
-            with pytest.raises(GraphUnavailable, match="answers nobody until it is made"):
-                await indexes.ready_for("MATCH (n) RETURN n", {})
-            with pytest.raises(GraphRefused, match="is being made"):
-                await indexes.make(IndexDefinition("FULLTEXT", "words", "A", ("t",), once=True))
+            for another in (NUMBERED, IndexDefinition("FULLTEXT", "words", "A", ("t",), once=True)):
+                with pytest.raises(GraphUnavailable, match="answers nobody until it is made"):
+                    await indexes.make(another)
             keeping.cancel()
+
+
+async def test_who_asks_while_an_index_is_made_waits_from_when_its_making_began(tmp_path: Path) -> None:
+    """Somebody waits aloud for the answer: not five seconds again with each question."""
+    time = [0.0]
+    indexes = Indexes(tmp_path, patience=0.05, clock=lambda: time[0])
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        indexes.reached(Address(silent.getsockname()[1], None))
+        await indexes.make(NUMBERED)
+        indexes._patience = time[0] = 3600.0
+        with pytest.raises(GraphUnavailable, match=r"numbered: being made"):
+            await indexes.ready_for("MATCH (n) RETURN n", {})
+
+
+async def test_an_index_over_many_nodes_is_made_in_a_quiet_moment_also_after_a_crash(tmp_path: Path) -> None:
+    time = [0.0]
+    async with kept(tmp_path, Indexes(tmp_path, clock=lambda: time[0])) as (store, graph):
+        await graph.write(f"UNWIND range(1, {MANY_NODES}) AS i CREATE (:Note {{t: 'tea ' + i}})")
+        [told] = (await graph.write(WORDS)).records
+        assert "words is accepted, waits to be made in a quiet moment" in str(told["note"])
+        assert not store.indexes.is_making
+        assert (await graph.read("MATCH (n:Note {t: 'tea 7'}) RETURN count(n) AS n")).records == [{"n": 1}]
+        assert (await graph.write("CREATE (:Note {t: 'green tea'})")).stats["nodesCreated"] == 1
+        with pytest.raises(GraphRefused, match=rf"words: waits to be made.*{MANY_NODES}.*CONTAINS"):
+            await graph.read(FIND)
+        assert store.pid is not None
+        os.kill(store.pid, signal.SIGKILL)
+        await store.until(State.DOWN)
+        await store.until(State.READY)
+        await ready(store)
+        assert "waits" in store.indexes.states["words"]
+        time[0] += QUIET
+        store.indexes._look()
+        await ready(store)
+        assert store.indexes.states == {}
+        assert (await graph.read(FIND)).records == [{"n": 1}]
+    assert Unfinished(tmp_path / UNFINISHED).read() == []
+
+
+async def test_who_keeps_the_indexes_wakes_when_it_is_quiet(tmp_path: Path) -> None:
+    indexes = Indexes(tmp_path, quiet=0.01)
+    indexes.address = Address(1, None)
+    indexes._stages.enter("words", Stage.WAITING)
+    await indexes._until_needed()
+    assert indexes._stages.quiet_in() <= 0
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+async def test_a_store_that_was_stopped_on_purpose_while_it_was_looked_at_is_no_warning(
+    tmp_path: Path, is_stopped: bool
+) -> None:
+    indexes = Indexes(tmp_path)
+    asked: asyncio.Future[asyncio.StreamWriter] = asyncio.get_running_loop().create_future()
+    async with await asyncio.start_server(lambda _, writer: asked.set_result(writer), "127.0.0.1") as server:
+        with capture_logs() as logs:
+            async with asyncio.TaskGroup() as group:
+                keeping = group.create_task(indexes.keep())
+                indexes.reached(Address(server.sockets[0].getsockname()[1], None))
+                writer = await asked
+                if is_stopped:
+                    indexes.lost()
+                writer.close()
+                await writer.wait_closed()
+                await indexes._settled.wait()
+                keeping.cancel()
+    assert [entry["event"] for entry in logs] == ([] if is_stopped else ["graph_indexes_not_warmed"])
 
 
 async def test_what_became_of_an_index_after_its_call_is_told(tmp_path: Path) -> None:
@@ -145,7 +216,7 @@ async def test_what_became_of_an_index_after_its_call_is_told(tmp_path: Path) ->
         wanted = definition("CREATE INDEX again FOR (n:Vec) ON (n.t)")
         assert wanted is not None
         assert (await impatient.make(wanted)).note
-        await impatient._free.wait()
+        await impatient._stages.free.wait()
         assert "existent index 'words'" in impatient.states["again"]
         assert (await graph.schema()).vector_indexes == []
 

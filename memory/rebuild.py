@@ -10,7 +10,7 @@ import structlog
 
 from memory.audit import AuditLog
 from memory.audit_record import Record
-from memory.errors import MemoryFailure
+from memory.errors import AuditBroken, MemoryFailure
 from memory.graph.dump import Dump, check_dump, load_dump, silently
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
@@ -41,7 +41,8 @@ class _NotFuller(Exception):
 async def heal(writer: Writer, store: EmbeddedStore) -> None:
     """Rebuild the store of the box whenever it is damaged, for ever.
 
-    A rebuild that fails is told and tried again when the store has failed to start once more.
+    A rebuild that fails is told; then the store is taken as it is, where it opens, else it is tried again when the
+    store has failed to start once more.
     """
     while True:
         await store.until(State.DOWN)
@@ -51,17 +52,21 @@ async def heal(writer: Writer, store: EmbeddedStore) -> None:
                 await _replace_damaged(writer, store)
             except (MemoryFailure, OSError) as error:
                 log.error("graph_not_rebuilt", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+                store.take_as_it_is()
         await store.until(State.STARTING)
 
 
 async def _replace_damaged(writer: Writer, store: EmbeddedStore) -> None:
     """Rebuild a damaged store and start it, while nobody writes: what is written meanwhile the new one would lack.
 
-    Raises what `rebuild` and `EmbeddedStore.restart` raise.
+    A store that may open all the same is replaced by what a whole audit log makes, and by nothing less. Raises what
+    `rebuild` and `EmbeddedStore.restart` raise, and `AuditBroken`.
     """
     async with writer.unsettled():
         if not store.is_damaged:  # whoever wrote before has replaced it
             return
+        if store.may_open and not await writer.audit.verify():
+            raise AuditBroken("the audit log knows of no write: the memory's own store is taken as it is")
         done = await rebuild(store, writer.audit, writer.snapshots)
         await store.restart()
     log.warning("graph_rebuilt", writes=done.writes, exact=done.is_exact, refused=len(done.refused))

@@ -1,13 +1,9 @@
 """The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
 
 import asyncio
-import json
-import os
-import secrets
 import shutil
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -16,27 +12,24 @@ from typing import Final, Self
 import structlog
 
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph import server
-from memory.graph.child import Child
 from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dialect import EMBEDDED, Dialect
-from memory.graph.explain import Explainer
 from memory.graph.heap import machine_megabytes, usual_heap
-from memory.graph.indexes import Address
+from memory.graph.launch import How, NotServing, Serving, launch
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
 from memory.graph.warming import Indexes, within
 
-START_SECONDS: Final = 30.0
-"""It takes under one on an idle machine; a store with thousands of labels on an SD card takes more."""
+START_SECONDS: Final = 45.0
+"""It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
+read first (`seal.READ_SECONDS`)."""
 
 STOP_SECONDS: Final = 5.0
-"""It stops in hundredths of a second; past this it is killed, which loses nothing acknowledged."""
+"""It stops in hundredths of a second and seals its files (`seal.SEAL_SECONDS`); past this it is killed, which loses
+nothing acknowledged."""
 
 PATIENCE: Final = 2.0
 """Seconds that a statement waits for a store that is just starting."""
-
-_SOURCE: Final = Path(__file__).resolve().parents[2]
 
 log = structlog.get_logger()
 
@@ -73,12 +66,13 @@ class EmbeddedStore:
         """Why it is not ready, for a person."""
         self.is_damaged = False
         """Whether what is in the folder could not be opened at the last start: only another folder helps."""
+        self.may_open = False
+        """Whether it might open all the same: the files are not as they were left, and that is all that is known."""
         self._heap_megabytes = heap_megabytes or usual_heap(machine_megabytes())
         self._statement_seconds = statement_seconds
         self._entered = {state: asyncio.Event() for state in State}
-        self._child: Child | None = None
-        self._endpoint: Endpoint | None = None
-        self._explainer: Explainer | None = None
+        self._serving: Serving | None = None
+        self._as_it_is = False
         self.indexes = Indexes(folder)
         self._is_supervised = False
         self._hurry = asyncio.Event()
@@ -97,7 +91,7 @@ class EmbeddedStore:
     @property
     def pid(self) -> int | None:
         """Process id of the child while it is ready."""
-        return self._child.pid if self._child and self.state is State.READY else None
+        return self._serving.child.pid if self._serving and self.state is State.READY else None
 
     async def __aenter__(self) -> Self:
         """Start it; raises `GraphUnavailable` with the reason when it does not come up."""
@@ -138,8 +132,8 @@ class EmbeddedStore:
             await self.start()
             return
         self._entered[State.READY].clear()
-        if self._child is not None:
-            await self._child.stop(STOP_SECONDS)
+        if self._serving is not None:
+            await self._serving.child.stop(STOP_SECONDS)
         self._hurry.set()
         if not await within(START_SECONDS, self._entered[State.READY]):
             raise GraphUnavailable(f"the memory is not available now: {self.reason}")
@@ -155,33 +149,27 @@ class EmbeddedStore:
             raise self._failure(
                 f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
             ) from error
-        root, reader, writer = (secrets.token_hex(32) for _ in range(3))
-        settings = server.Settings(
-            folder=str(self.folder.resolve()),
-            bolt_port=self.bolt_port,
-            heap_megabytes=self._heap_megabytes,
-            statement_seconds=self._statement_seconds,
-            reader_password=reader,
-            writer_password=writer,
-            root_password=root,
-            parent=os.getpid(),
-        )
-        ports = await self._answer_to(settings)
-        self._endpoint = Endpoint(
-            f"bolt://127.0.0.1:{ports['bolt']}", server.DATABASE, (server.READER, reader), (server.WRITER, writer)
-        )
-        self._explainer = Explainer(ports["http"], server.DATABASE)
-        self.indexes.reached(Address(ports["http"], self._endpoint.writer))
+        how = How(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
+        try:
+            self._serving = await launch(self.folder.resolve(), how, START_SECONDS)
+        except NotServing as error:
+            self.is_damaged, self.may_open = error.is_damaged, error.may_open
+            raise self._failure(str(error)) from error
+        self.is_damaged = self.may_open = self._as_it_is = False
+        self.indexes.reached(self._serving.address)
         self._become(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
+    def take_as_it_is(self) -> None:
+        """Have the next start open the files without a look at whether they are what they were."""
+        self._as_it_is = True
+
     async def stop(self) -> None:
         """Stop the child and wait for its end; it has nothing to lose by being killed if it does not stop."""
-        child, self._child = self._child, None
-        self._endpoint = self._explainer = None
+        serving, self._serving = self._serving, None
         self.indexes.lost()
-        if child is not None:
-            await child.stop(STOP_SECONDS)
+        if serving is not None:
+            await serving.child.stop(STOP_SECONDS)
         self._become(State.STOPPED, "it was stopped")
 
     async def endpoint(self) -> Endpoint:
@@ -191,27 +179,28 @@ class EmbeddedStore:
         """
         if self.state is State.STARTING:
             await within(PATIENCE, self._entered[State.READY])
-        if self._child is not None and self._child.ended.is_set():
-            self._down(f"its process {self._child.end}")
-        if self._endpoint is None:
+        if self._serving is not None and self._serving.child.ended.is_set():
+            self._down(f"its process {self._serving.child.end}")
+        if self._serving is None:
             raise GraphUnavailable(f"the memory is not available now: {self.reason}")
-        return self._endpoint
+        return self._serving.endpoint
 
     async def overran(self) -> None:
         """Kill the child: a statement went on past the store's own limit and would hold a core for ever.
 
         Not while it makes an index: then it answers late, and would have to begin anew.
         """
-        if self._child is not None and not self.indexes.is_making:
+        if self._serving is not None and not self.indexes.is_making:
             log.warning("graph_store_killed", reason="a statement did not end at its time limit")
-            self._child.kill()
-            await self._child.ended.wait()
+            child = self._serving.child
+            child.kill()
+            await child.ended.wait()
 
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""
-        if self._explainer is None or not refused.message.startswith(self.dialect.unexplained):
+        if self._serving is None or not refused.message.startswith(self.dialect.unexplained):
             return GraphRefused(refused.message)
-        return await self._explainer.explained(refused)
+        return await self._serving.explainer.explained(refused)
 
     def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes a vector or full-text index, else None. Raises `GraphRefused` for one it cannot make."""
@@ -243,33 +232,12 @@ class EmbeddedStore:
         except GraphUnavailable as error:
             log.warning("graph_store_failed", reason=str(error))
             return
-        child = self._child
-        if child is None:
+        if self._serving is None:
             return
+        child = self._serving.child
         await child.ended.wait()
         self._down(f"its process {child.end} and is being restarted")
         log.error("graph_store_ended", end=child.end, last_words=child.last_words)
-
-    async def _answer_to(self, settings: server.Settings) -> dict[str, int]:
-        """Run the child and return the ports it serves on; raises `GraphUnavailable`, with no child left."""
-        try:
-            child = await Child.run(server.__name__, _SOURCE, json.dumps(asdict(settings)).encode())
-        except OSError as error:
-            raise self._failure(f"no process could be started for it ({error.strerror})") from error
-        self._child = child
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                answer = await child.answered()
-        except TimeoutError:
-            answer = {"error": f"it did not start within {START_SECONDS:g} s"}
-        if "bolt" in answer:
-            self.is_damaged = False
-            return {name: int(str(port)) for name, port in answer.items()}
-        child.kill()
-        await child.ended.wait()
-        self.is_damaged = answer.get("damaged") is True
-        last = child.last_words.rpartition("\n")[2]
-        raise self._failure(str(answer.get("error") or f"its process {child.end} at its start: {last}"))
 
     def _put_in_place(self) -> None:
         """Let a folder that waits take the place of this one; a crash in between is finished at the next start."""
@@ -286,7 +254,7 @@ class EmbeddedStore:
         return GraphUnavailable(f"the memory is not available now: {reason}")
 
     def _down(self, reason: str) -> None:
-        self._endpoint = self._explainer = self._child = None
+        self._serving = None
         self.indexes.lost()
         self._become(State.DOWN, reason)
 

@@ -2,11 +2,10 @@
 
 Started by `memory.graph.embedded` as `python -m memory.graph.server`. Its first line of standard input is a `Settings`
 object in JSON; the end of standard input stops it. Its one line of standard output is `{"bolt": port, "http": port}`
-or `{"error": sentence, "damaged": bool}`. It imports nothing of ours and reads nothing else.
+or `{"error": sentence, "damaged": bool, "may_open": bool}`. It imports nothing of ours but what looks at its folder.
 """
 
 import ctypes
-import fcntl
 import importlib.util
 import json
 import os
@@ -17,6 +16,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
+
+from memory.graph import seal
+from memory.graph.folder import Damaged, Unstartable, enter, leave, look, writable
 
 DATABASE: Final = "graph"
 READER: Final = "reader"
@@ -68,6 +70,8 @@ class Settings:
     reader_password: str
     writer_password: str
     root_password: str
+    as_it_is: bool
+    """Whether the files are opened without a look at whether they are what they were."""
     parent: int
     """Process id; another parent means that it died before we could ask to die with it."""
 
@@ -79,32 +83,24 @@ class Stoppable(Protocol):
         """Close the databases and stop listening."""
 
 
-class Unstartable(Exception):
-    """Why the store cannot start, as a sentence with the mend."""
-
-    is_damaged = False
-    """Whether no other try will help, because what is in the folder cannot be opened."""
-
-
-class Damaged(Unstartable):
-    """The folder holds something that is no store any more."""
-
-    is_damaged = True
-
-
 def main() -> None:
     """Serve until standard input ends."""
     settings = Settings(**json.loads(sys.stdin.readline()))
     answer = _keep_standard_output_for_ourselves()
     _live_and_die_with(settings.parent)
+    folder = Path(settings.folder)
     try:
+        enter(folder)
+        known = look(folder, DATABASE, as_it_is=settings.as_it_is)
         server, ports = _serve(settings)
     except Unstartable as error:
-        os.write(answer, _line({"error": str(error), "damaged": error.is_damaged}))
+        told = {"error": str(error), "damaged": error.is_damaged, "may_open": error.may_open}
+        os.write(answer, _line(told))
         os._exit(1)
     os.write(answer, _line({**ports}))
     sys.stdin.read()
     server.stop()
+    leave(folder, known)
     os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
 
 
@@ -135,8 +131,6 @@ def _group(records: list[str], *database: str) -> dict[str, object]:
 
 def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
     folder = Path(settings.folder)
-    _prepare(folder)
-    _check_schema(folder / "databases" / DATABASE / "schema.json")
     bolt, http = _port(settings.bolt_port), _port(0)
     arguments = (
         f"-Xmx{settings.heap_megabytes}m",
@@ -159,6 +153,7 @@ def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
             f"the memory's own store is not installed ({error}): run scripts/setup, "
             "or name a Neo4j server with [memory] uri"
         ) from error
+    _begin(folder)
     try:
         server = arcadedb.ArcadeDBServer(settings.folder, settings.root_password, _configuration(settings, bolt, http))
         server.start()
@@ -202,49 +197,15 @@ def _configuration(settings: Settings, bolt: int, http: int) -> dict[str, object
     }
 
 
-def _prepare(folder: Path) -> None:
-    """Make the folder ours alone and write what the engine reads at start; forget the users of the last start."""
-    os.umask(0o077)
-    try:
-        (folder / "config").mkdir(parents=True, exist_ok=True)
-        (folder / "log").mkdir(exist_ok=True)
-        os.chdir(folder)
-        _lock(folder)
+def _begin(folder: Path) -> None:
+    """Take the seal away, forget the users of the last start, and write what the engine reads at this one."""
+    with writable(folder):
+        seal.remove(folder)
         (folder / "config" / "server-users.jsonl").unlink(missing_ok=True)
         (folder / "config" / "server-groups.json").write_text(json.dumps(groups()), encoding="utf-8")
         (folder / "log" / "logging-store.properties").write_text(_LOGGING, encoding="iso-8859-1")
-        for old in (folder / "log").glob("server-event-log-*.jsonl"):
+        for old in filter(Path.is_file, (folder / "log").glob("server-event-log-*.jsonl")):
             old.unlink()
-    except OSError as error:
-        raise Unstartable(
-            f"the folder {folder} of the memory cannot be written ({error.strerror}): "
-            "make it writable for this user, or set another one with [state] folder"
-        ) from error
-
-
-def _check_schema(schema: Path) -> None:
-    """Refuse a store whose list of labels is damaged: the engine would open it as an empty one and go on writing."""
-    try:
-        json.loads(schema.read_bytes())["types"]
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Damaged(
-            f"the memory's own store is damaged, {schema} cannot be read ({error}): "
-            "restore the folder from a backup; nothing in it was changed"
-        ) from error
-
-
-def _lock(folder: Path) -> None:
-    """Hold the folder until this process is gone, however it goes."""
-    held = os.open(folder / "in-use", os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise Unstartable(
-            f"the memory in {folder} is in use by another nakari: stop that one, "
-            "or set another folder with [state] folder"
-        ) from error
 
 
 def _port(wanted: int) -> int:

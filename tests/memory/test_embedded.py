@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphUnavailable
+from memory.graph import seal
 from memory.graph.embedded import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
@@ -109,8 +110,17 @@ async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         await EmbeddedStore(tmp_path / "file" / "graph").start()
 
 
-@pytest.mark.parametrize(("file", "told"), [("schema.json", "is damaged"), ("configuration.json", "does not open")])
-async def test_a_damaged_store_says_so_and_is_left_as_it_is(tmp_path: Path, file: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "is_sealed", "told"),
+    [
+        ("schema.json", True, "is damaged .*schema.json was changed since it was stopped"),
+        ("schema.json", False, "is damaged, .*schema.json cannot be read"),
+        ("configuration.json", False, "does not open"),
+    ],
+)
+async def test_a_damaged_store_says_so_and_is_left_as_it_is(
+    tmp_path: Path, file: str, is_sealed: bool, told: str
+) -> None:
     async with EmbeddedStore(tmp_path) as store:
         graph = Graph(store)
         await graph.write("CREATE (:A)")
@@ -118,6 +128,8 @@ async def test_a_damaged_store_says_so_and_is_left_as_it_is(tmp_path: Path, file
     damaged = tmp_path / "databases" / "graph" / file
     sound = damaged.read_text(encoding="utf-8")
     damaged.write_text("{ not json{ not json", encoding="utf-8")
+    if not is_sealed:
+        (tmp_path / seal.NAME).unlink()  # as after a crash
     with pytest.raises(GraphUnavailable, match=told):
         await EmbeddedStore(tmp_path).start()
     damaged.write_text(sound, encoding="utf-8")

@@ -11,6 +11,7 @@ import pytest
 from memory.audit_record import Kind, Record
 from memory.erasure import finish_later
 from memory.errors import AuditBroken, GraphRefused
+from memory.graph import seal
 from memory.graph.server import DATABASE
 from memory.graph.store import Json
 from memory.rebuild import make_whole
@@ -73,7 +74,8 @@ def _bits(content: bytes) -> bytes:
 
 
 def damage(home: Home, how: Callable[[bytes], bytes]) -> None:
-    """Damage the records of one label, and nothing that is read at the start."""
+    """Damage the records of one label, and nothing that is read at the start, as a crash leaves it: without a seal."""
+    (home.store.folder / seal.NAME).unlink()
     files = [file for file in (home.store.folder / "databases" / DATABASE).glob("A_*") if file.is_file()]
     assert files
     for file in files:

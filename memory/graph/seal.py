@@ -1,0 +1,150 @@
+"""The seal of a stopped store: size and checksum of each file, so that the next start sees what the disk changed."""
+
+import json
+import os
+import random
+import re
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from memory.sync import sync_folder
+
+NAME: Final = "seal"
+"""The file, in the store's folder, whose content alone it speaks of."""
+
+READ_SECONDS: Final = 15.0
+"""For reading all files at a start: 600 MB from an SD card (40 MB/s). What is not reached is left to another start."""
+
+SEAL_SECONDS: Final = 3.0
+"""For reading those that changed, at a stop; they are in memory still. What is not reached has no checksum."""
+
+_STARTED: Final = Path("config") / "server-users.jsonl"
+"""What every start writes anew, with other salts: the seal speaks of the files as they were after that start only."""
+
+_ENGINES: Final = re.compile(
+    r"(?!\._).+\.\d+\.\d+\.v\d+\.[a-z]+(\.[a-z]+)?|(schema|configuration|statistics)\.json|last-tx-id\.bin"
+)
+"""Files that are the engine's, by name: pages of `name.number.page size.version.kind`, and its notes."""
+
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What a file held when it was read last."""
+
+    size: int
+    """Bytes."""
+    crc: int
+    """CRC-32: it finds every change of up to 32 bits in a row, and all others but one in four thousand million."""
+    changed: int = 0
+    """When the file was changed last, in ns since the epoch, by its file system's clock; not in the seal."""
+
+
+Sums: TypeAlias = Mapping[str, Sum]
+"""By the file's path in the store's folder."""
+
+
+class Differs(Exception):
+    """The files are not as they were sealed; the text says which, and how."""
+
+
+def compare(folder: Path, seconds: float = READ_SECONDS, clock: Callable[[], float] = time.monotonic) -> Sums:
+    """Read the files that are sealed, for so many seconds at most, and return what is known of them.
+
+    Of what is not reached the size is compared; the order is by chance, so that it is not always the same. Nothing is
+    known where there is no seal, or one of another time. Blocking. Raises `Differs`.
+    """
+    until = clock() + seconds
+    sealed, known = _read(folder), dict[str, Sum]()
+    for name in random.sample(sorted(sealed), len(sealed)):
+        was = sealed[name]
+        try:
+            stat = (folder / name).stat()
+            found = _crc(folder / name, lambda: clock() > until)
+        except OSError as error:
+            raise Differs(f"{name} became unreadable, {error.strerror},") from error
+        if stat.st_size != was.size or found not in (was.crc, None):
+            raise Differs(f"{name} was changed")
+        known[name] = Sum(was.size, was.crc, stat.st_mtime_ns)
+    return known
+
+
+def remove(folder: Path) -> None:
+    """Take the seal away, on the disk too: whoever is killed from here on leaves none. Raises OSError."""
+    with suppress(FileNotFoundError):
+        (folder / NAME).unlink()
+        sync_folder(folder)
+
+
+def put(folder: Path, known: Sums, seconds: float = SEAL_SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
+    """Seal the files as they are now, all on the disk on return; nobody may write any more.
+
+    Of those in `known` that have not changed since, nothing is read. Blocking. Raises OSError.
+    """
+    until = clock() + seconds
+    sums = dict[str, Sum]()
+    for path in sorted(_files(folder), key=lambda path: path.stat().st_size):
+        name, stat = str(path.relative_to(folder)), path.stat()
+        was = known.get(name)
+        if was is not None and (was.size, was.changed) == (stat.st_size, stat.st_mtime_ns):
+            sums[name] = was
+        elif (crc := _crc(path, lambda: clock() > until, is_synced=True)) is not None:
+            sums[name] = Sum(stat.st_size, crc)
+    for each in {path.parent for path in _files(folder)}:
+        sync_folder(each)
+    _write(folder, sums)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    databases = folder / "databases"
+    return (path for path in databases.rglob("*") if _ENGINES.fullmatch(path.name) and path.is_file())
+
+
+def _crc(path: Path, is_over: Callable[[], bool], *, is_synced: bool = False) -> int | None:
+    """Return a file's checksum; None where the time was over before its end."""
+    crc, buffer = 0, memoryview(bytearray(_CHUNK))
+    with path.open("rb", buffering=0) as file:
+        if is_synced:
+            os.fsync(file.fileno())
+        while not is_over():
+            got = file.readinto(buffer)
+            if not got:
+                return crc
+            crc = zlib.crc32(buffer[:got], crc)
+    return None
+
+
+def _read(folder: Path) -> Sums:
+    """Return what is sealed; nothing where that is not known, or of another start."""
+    try:
+        check, _, text = (folder / NAME).read_bytes().partition(b" ")
+        if int(check, 16) != zlib.crc32(text):
+            return {}
+        seal = json.loads(text)
+        if seal["started"] != _started(folder):
+            return {}
+        return {str(name): Sum(size, crc) for name, (size, crc) in seal["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _write(folder: Path, sums: Sums) -> None:
+    seal = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
+    text = json.dumps(seal, separators=(",", ":")).encode()
+    beside = folder / f"{NAME}.new"
+    with beside.open("wb") as file:
+        file.write(b"%08x %b" % (zlib.crc32(text), text))
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(folder / NAME)
+    sync_folder(folder)
+
+
+def _started(folder: Path) -> int:
+    return zlib.crc32((folder / _STARTED).read_bytes())

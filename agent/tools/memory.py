@@ -172,7 +172,7 @@ def _hygiene(schema: "Schema", asked: Asked) -> dict[str, Json]:
     figures: dict[str, Json] = {
         "nodes": schema.nodes,
         "orphans": schema.orphans,
-        "duplicates": schema.duplicates if schema.compared else "not counted, the values are too long",
+        "duplicates": schema.duplicates if schema.compared else "not counted, too much for one statement now",
         "alike": [" ~ ".join(group[:LONGEST_EXAMPLES]) for group in groups[:LONGEST_EXAMPLES]],
         "usedOnce": _some(once),
         "neverAskedFor": _some(asked.never(names)),

@@ -59,7 +59,7 @@ class Survey:
     orphans: int
     duplicates: int
     compared: int
-    """Nodes looked at for duplicates; 0 where the store's memory does not hold so long texts."""
+    """Nodes looked at for duplicates; 0 where that was too much for one statement, in memory or in time."""
     note: str = ""
     """What was not looked at, for the model; "" when all was."""
 
@@ -122,7 +122,7 @@ async def _counts(ask: Ask, names: str, pattern: str) -> dict[str, int]:
 
 
 async def _doubles(ask: Ask) -> int | None:
-    """Return the number of doubles; None where the store's memory does not hold so long texts."""
+    """Return the number of doubles; None where that is too much for one statement, in memory or in time."""
     try:
         return await _figure(ask, _DOUBLES)
     except GraphRefused:

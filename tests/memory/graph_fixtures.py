@@ -20,18 +20,28 @@ from memory.graph.store import Neo4jServer, Store
 from tests.memory.graph_looks import empty
 from tests.needs import NEO4J_SCRIPT
 
+EITHER = ("embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
+HURRIED = Limits(seconds=2.0)
+
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def embedded_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStore]:
-    """The store of the box, started once and stopped at the end; statements have 2 s in it."""
-    async with EmbeddedStore(tmp_path_factory.mktemp("graph"), statement_seconds=2.0) as store:
+    """The store of the box, started once and stopped at the end; statements have as long in it as they have there."""
+    async with EmbeddedStore(tmp_path_factory.mktemp("graph")) as store:
+        yield store
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def hurried_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStore]:
+    """One of which statements have 2 s, for those that are to overrun them: a busy disk holds others up as long."""
+    async with EmbeddedStore(tmp_path_factory.mktemp("hurried"), statement_seconds=HURRIED.seconds) as store:
         yield store
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def embedded(embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
     """An empty graph in the store of the box."""
-    async with emptied(embedded_store, Limits(seconds=2.0)) as graph:
+    async with emptied(embedded_store, Limits()) as graph:
         yield graph
 
 
@@ -58,12 +68,17 @@ def neo4j_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.terminate()
 
 
-@pytest_asyncio.fixture(params=["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)], loop_scope="session")
+@pytest_asyncio.fixture(params=EITHER, loop_scope="session")
 async def graph(request: pytest.FixtureRequest, embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
     """An empty graph in either store."""
-    is_server = request.param == "neo4j"
-    store: Store = Neo4jServer(request.getfixturevalue("neo4j_uri")) if is_server else embedded_store
-    async with emptied(store, Limits(seconds=2.0)) as graph:
+    async with emptied(either(request, embedded_store), Limits()) as graph:
+        yield graph
+
+
+@pytest_asyncio.fixture(params=EITHER, loop_scope="session")
+async def hurried(request: pytest.FixtureRequest, hurried_store: EmbeddedStore) -> AsyncIterator[Graph]:
+    """An empty graph in either store, of which statements have 2 s."""
+    async with emptied(either(request, hurried_store), HURRIED) as graph:
         yield graph
 
 
@@ -86,6 +101,11 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+def either(request: pytest.FixtureRequest, own: EmbeddedStore) -> Store:
+    """Return the store that a fixture with the parameters `EITHER` is to use."""
+    return Neo4jServer(request.getfixturevalue("neo4j_uri")) if request.param == "neo4j" else own
 
 
 @asynccontextmanager

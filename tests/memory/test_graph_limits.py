@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+import pytest_asyncio
 
 from memory.errors import GraphRefused, TooLarge
 from memory.graph.embedded import EmbeddedStore
@@ -13,6 +14,12 @@ from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.shows("C3", "C13")]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def graph(hurried: Graph) -> Graph:
+    """What is to overrun its limit shall not take long."""
+    return hurried
 
 
 async def test_rows_past_the_limit_are_counted(graph: Graph) -> None:

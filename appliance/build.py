@@ -48,7 +48,7 @@ from appliance.speaking.interruption import Interruption
 from appliance.speaking.mouth import load_voice
 from appliance.speaking.quiet import QuietOutlet
 from appliance.speaking.text import ReplyRouter, TextOutlet
-from appliance.state import State, open_state
+from appliance.state import State, disk_of, open_state
 from appliance.tool_servers import servers_of
 
 CONTEXT_SHARE: Final = 0.75
@@ -124,7 +124,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             "models": choice.describe,
             "graph": graph.describe,
             **({"mcp": servers.describe} if config.mcp else {}),
-            "state": memory.retention.describe,
+            "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }
         most = config.mind.max_tool_calls
         household = Household(state.mailbox, state.bus, text, mind, senses, described, most, monotonic())

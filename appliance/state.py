@@ -1,13 +1,18 @@
 """What lasts, opened: the state database with journal and mailbox, and the bus that writes into them."""
 
 import asyncio
+import os
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.mailbox import Mailbox
+from agent.model.messages import Json
 from agent.record import Recorder
 from appliance.config import Config
 from appliance.keeping import exchange
@@ -16,6 +21,9 @@ from memory import owner_settings as settings_module
 from memory import tiers as tiers_module
 from memory.database import Database
 from memory.journal import Journal
+
+FULL: Final = 1_000_000
+"""Bytes; with less free room the next commit may be the one that the disk refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +49,14 @@ async def open_state(config: Config) -> AsyncIterator[State]:
         yield State(journal, Mailbox(database), Bus(Recorder(journal)))
     finally:
         await database.close()
+
+
+def disk_of(folder: Path) -> dict[str, Json]:
+    """Return how the disk of the state folder is, for the status: whether it takes words, and its free bytes."""
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return {"disk": f"gone ({error.strerror})"}
+    if not os.access(folder, os.W_OK):
+        return {"disk": "read-only", "disk_free_bytes": free}
+    return {"disk": "full" if free < FULL else "has room", "disk_free_bytes": free}

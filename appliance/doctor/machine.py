@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import errno
 import os
 import platform
 import re
@@ -74,8 +75,7 @@ def state(config: Config) -> Line:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        what = f"{folder} cannot be written: {error.strerror}"
-        return Line("state", Verdict.FAULT, what, "make it writable for this user, or set [state] folder")
+        return judge_unwritable(folder, error)
     return Line("state", Verdict.OK, f"{folder}, writable")
 
 
@@ -109,6 +109,21 @@ def privacy(config: Config) -> Line:
     told = "; ".join((*used, *may_be_sent_on(config)))
     what = f"leaves this machine: {told}" if told else "nothing leaves this machine"
     return Line("privacy", Verdict.OK, what)
+
+
+def judge_unwritable(folder: Path, error: OSError) -> Line:
+    """Judge that the state folder takes nothing, by what the system says of it."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        what = f"the disk of {folder} is full: nothing that is said to her can be kept"
+        return Line("state", Verdict.FAULT, what, "free some disk space; what she was told meanwhile is answered then")
+    if error.errno == errno.EROFS:
+        what, mend = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
+    elif error.errno == errno.EIO:
+        what, mend = f"the disk of {folder} fails", "see with dmesg what it reports, and put it on another disk"
+    else:
+        what = f"{folder} cannot be written: {error.strerror}"
+        mend = "make it writable for this user, or set [state] folder"
+    return Line("state", Verdict.FAULT, what, mend)
 
 
 def missing_of(requirements: Iterable[str]) -> list[str]:

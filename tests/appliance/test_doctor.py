@@ -1,5 +1,6 @@
 """The doctor: each line true, each fault with its mend, none waiting for another; the machine's own part."""
 
+import errno
 import json
 import threading
 import tomllib
@@ -13,7 +14,14 @@ import pytest
 from appliance.config import Config, Secret, load
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict, examine
-from appliance.doctor.machine import BUILT, has_default_route, judge_clock, judge_space, missing_of
+from appliance.doctor.machine import (
+    BUILT,
+    has_default_route,
+    judge_clock,
+    judge_space,
+    judge_unwritable,
+    missing_of,
+)
 from appliance.errors import ConfigError
 from appliance.settings.models import ModelSettings
 from tests.appliance.command import ROOT, nakari
@@ -129,6 +137,23 @@ def test_space(free: int, verdict: Verdict, what: str) -> None:
     line = judge_space(free)
     assert (line.verdict, line.what) == (verdict, what)
     assert bool(line.mend) == (verdict is not Verdict.OK)
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "mend"),
+    [
+        (errno.ENOSPC, "the disk of /state is full", "free some disk space"),
+        (errno.EROFS, "the disk of /state is read-only", "mount it for writing"),
+        (errno.EIO, "the disk of /state fails", "dmesg"),
+        (errno.EACCES, "/state cannot be written: no leave", "make it writable for this user"),
+    ],
+)
+def test_a_state_folder_that_takes_nothing_is_told_by_what_is_wrong_with_its_disk(
+    number: int, what: str, mend: str
+) -> None:
+    line = judge_unwritable(Path("/state"), OSError(number, "no leave"))
+    assert line.verdict is Verdict.FAULT
+    assert (line.what.startswith(what), mend in line.mend) == (True, True)
 
 
 def test_space_is_looked_up_where_the_state_will_be(config: Config) -> None:

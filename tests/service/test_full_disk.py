@@ -1,0 +1,114 @@
+"""The disk of a living box is full, or fails: nobody is left in silence, and what was heard is answered."""
+
+import asyncio
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from agent.run.phrases import phrase
+from appliance.doctor.machine import state
+from appliance.door.client import status_of
+from appliance.errors import Problem
+from tests.appliance.test_hearing import heard
+from tests.service.living import DEAF, Living, living
+from tests.service.process import Household
+
+pytestmark = pytest.mark.shows("A24", "C15", "H5")
+
+ANSWER = "Very well, thank you."
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What becomes of the disk, how she says so, and how status and doctor do."""
+
+    begins: Callable[[Path], AbstractContextManager[None]]
+    says: str
+    status: str
+    told: str
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """Mount a disk of a few megabytes; the test is skipped where nobody may."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "nakari-test", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("needs root and leave to mount: a disk of its own that can be full")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """Write until nothing goes any more, and make room again at the end."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"\0" * 4096):
+            pass
+    yield
+    ballast.unlink()
+
+
+@contextmanager
+def failing(folder: Path) -> Iterator[None]:
+    """Let the system refuse whatever this process writes into any file: SQLite takes it for a failing disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+FULL = Outage(full, "disk_full", "full", "is full: nothing that is said to her can be kept")
+FAILS = Outage(failing, "disk_unusable", "has room", "cannot be written: File too large")
+
+
+async def spoken_to(she: Living, words: str, seconds_ago: float) -> None:
+    """Let her hear something, and wait until she has said what she says of it at once."""
+    await she.box.senses.intake.accept(heard(words, seconds_ago))
+    await she.box.senses.mouth.quiet()
+
+
+async def at_rest(she: Living) -> None:
+    """Return when all that waited for the disk is answered."""
+    async with asyncio.timeout(30):
+        await she.box.senses.intake.turns.none.wait()
+        await she.box.household.mailbox.until_idle()
+        await she.box.senses.mouth.quiet()
+
+
+@pytest.mark.parametrize("outage", [FULL, FAILS], ids=["full", "fails"])
+async def test_who_speaks_or_writes_is_told_and_is_answered_when_the_disk_takes_it(
+    tmp_path: Path, outage: Outage
+) -> None:
+    home = Household(tmp_path / "home")
+    home.folder.mkdir()
+    disk = small_disk(home.state) if outage is FULL else nullcontext()
+    with disk, capture_logs() as logs:
+        async with living(home, DEAF) as she:
+            assert await she.asked("How are you?") == ANSWER
+            with outage.begins(home.state):
+                await spoken_to(she, "how are you", 20.0)
+                await spoken_to(she, "你好吗", 3.0)
+                with pytest.raises(Problem, match="cannot be used"):
+                    await she.asked("How are you?", "another")
+                told = await status_of(she.config.socket)
+                found = await asyncio.to_thread(state, she.config)
+            await at_rest(she)
+        spoken = [line["words"] for line in logs if line["event"] == "sentence_started"]
+    assert isinstance(told["state"], dict)
+    assert (told["state"]["disk"], outage.told in found.what) == (outage.status, True)
+    assert spoken == [phrase(outage.says, ""), phrase("disk_still", "你好吗"), ANSWER, ANSWER]
+    assert not [line for line in logs if line["event"] == "run_failed"]

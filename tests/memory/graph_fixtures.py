@@ -31,9 +31,12 @@ async def embedded_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
         yield store
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hurried_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedStore]:
-    """One of which statements have 2 s, for those that are to overrun them: a busy disk holds others up as long."""
+    """A module's own, for statements that are to overrun their 2 s, or leave names behind that nobody chose.
+
+    A busy disk holds others up as long; and a name that was a relationship's type can be no label in the same store.
+    """
     async with EmbeddedStore(tmp_path_factory.mktemp("hurried"), statement_seconds=HURRIED.seconds) as store:
         yield store
 

@@ -32,7 +32,7 @@ LONGEST = 15.0
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def graph(hurried: Graph) -> Graph:
-    """What is to overrun its limit shall not take long."""
+    """In a store of its own: a mutated statement makes a relationship's type of a name that others use as a label."""
     return hurried
 
 

@@ -11,11 +11,12 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
+from memory.asked import Asked
 from memory.audit_record import Origin
 from memory.embedding import Handles
 from memory.errors import MemoryFailure
 from memory.graph.cypher import refuse_glued, tokens
-from memory.graph.hygiene import Asked, alike, used_once
+from memory.graph.hygiene import alike, used_once
 
 if TYPE_CHECKING:
     from memory.graph.results import Result, Schema
@@ -64,7 +65,7 @@ entry in params: name them to keep where a thing came from.
 _SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
 and vector indexes. Look before you choose a new name for something that has one. How tidy it is comes with it:
 duplicates (same labels and values), orphans (nodes without relationships), names alike, names used once, and names that
-no query has named or returned since askedSince, when this process began."""
+no query has named or returned since askedSince, when counting began."""
 
 _EMBEDDING = """Turn a text into a vector and get a handle for it, such as vector_0123456789ab.
 
@@ -72,21 +73,21 @@ Write the handle as a parameter, $vector_0123456789ab, in memory_query or memory
 it needs no entry in params. Store it as a property, or compare: vector.similarity.cosine(a.v, $vector_0123456789ab)."""
 
 
-def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
-    """Return the four tools, their descriptions true of the store in use.
+def memory_tools(writer: "Writer", handles: Handles, asked: Asked | None = None) -> list[Tool]:
+    """Return the four tools, their descriptions true of the store in use; `asked` outlives them where it is given.
 
     Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
     """
     graph = writer.graph
 
     counted = graph.limits.counted
-    asked = Asked()
+    known = asked or Asked()
 
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
             refuse_glued(cypher, event.content)
             found = await graph.read(cypher, handles.bind(params, _parameters(cypher)))
-            asked.saw(cypher, found.records)
+            known.saw(event.owner_key, cypher, found.records)
             return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
@@ -100,12 +101,13 @@ def memory_tools(writer: "Writer", handles: Handles) -> list[Tool]:
     async def memory_schema() -> Json:
         with _in_words():
             schema = await graph.schema()
+            await known.load()
             return {
                 "labels": _most(schema.labels),
                 "relationshipTypes": _most(schema.relationship_types),
                 "propertyKeys": _most(schema.property_keys),
                 "vectorIndexes": [*schema.vector_indexes],
-                "hygiene": _hygiene(schema, asked),
+                "hygiene": _hygiene(schema, known),
                 **({"note": schema.note} if schema.note else {}),
             }
 
@@ -176,7 +178,7 @@ def _hygiene(schema: "Schema", asked: Asked) -> dict[str, Json]:
         "alike": [" ~ ".join(group[:LONGEST_EXAMPLES]) for group in groups[:LONGEST_EXAMPLES]],
         "usedOnce": _some(once),
         "neverAskedFor": _some(asked.never(names)),
-        "askedSince": asked.since.isoformat(timespec="seconds"),
+        "askedSince": asked.since,
     }
     if 0 < schema.compared < schema.nodes:
         figures["duplicates"] = f"{schema.duplicates} among {schema.compared} nodes"

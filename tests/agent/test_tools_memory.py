@@ -11,7 +11,10 @@ import pytest_asyncio
 from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, Tool, run_tool
+from memory.asked import SCHEMA as ASKED
+from memory.asked import Asked
 from memory.audit import AuditLog
+from memory.database import Database
 from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
 from memory.graph.embedded import EmbeddedStore
@@ -26,17 +29,20 @@ from tests.memory.onnx_model import write_model
 pytest_plugins = ["tests.memory.graph_fixtures"]
 
 
-def tools_of(graph: Graph, folder: Path, embedder: Embedder | None = None) -> list[Tool]:
+def tools_of(graph: Graph, folder: Path, embedder: Embedder | None = None, asked: Asked | None = None) -> list[Tool]:
     """Return the tools over a graph whose audit log is in a folder."""
     audit = AuditLog(folder / "audit")
-    return memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(embedder or NoEmbedder()))
+    writer = Writer(graph, audit, Snapshots(folder / "snapshots", audit))
+    return memory_tools(writer, Handles(embedder or NoEmbedder()), asked)
 
 
 class Desk:
     """Calls tools as the loop does: with JSON text, for an event."""
 
-    def __init__(self, graph: Graph, folder: Path, embedder: Embedder | None = None) -> None:
-        self.tools = {tool.name: tool for tool in tools_of(graph, folder, embedder)}
+    def __init__(
+        self, graph: Graph, folder: Path, embedder: Embedder | None = None, asked: Asked | None = None
+    ) -> None:
+        self.tools = {tool.name: tool for tool in tools_of(graph, folder, embedder, asked)}
 
     async def text(self, name: str, said: str = "", **arguments: Any) -> str:
         """Return the observation."""
@@ -133,6 +139,22 @@ async def test_the_schema_tells_how_tidy_the_memory_is(desk: Desk) -> None:
         "usedOnce": ["Lonely", "cups", "KNOWS"],
         "neverAskedFor": ["KNOWS", "cups", "v", "茶"],
     }
+
+
+@pytest.mark.shows("C5")
+@SESSION
+async def test_what_was_asked_for_before_a_restart_was_asked_for(embedded: Graph, tmp_path: Path) -> None:
+    database = Database(tmp_path / "state.sqlite")
+    await database.open(ASKED)
+    for _ in range(2):
+        asked = Asked(database)
+        desk = Desk(embedded, tmp_path, asked=asked)
+        if not (await desk.value("memory_schema"))["labels"]:
+            await desk.value("memory_write", cypher="CREATE (:Cup), (:Dust)")
+            await desk.value("memory_query", cypher="MATCH (c:Cup) RETURN count(c) AS n")
+        assert (await desk.value("memory_schema"))["hygiene"]["neverAskedFor"] == ["Dust"]
+        await asked.save()
+    await database.close()
 
 
 @pytest.mark.shows("C5", "D4")

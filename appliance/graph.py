@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from appliance.errors import ConfigError
 from appliance.kept_graph import KeptGraph
 from appliance.sentence_model import usual_embedder
 from appliance.visitors import Visitors
+from memory.asked import Asked
+from memory.database import Database
 from memory.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.embedding_local import LocalEmbedder
 from memory.graph.dialect import Dialect
@@ -40,6 +42,8 @@ class GraphSide:
     """The box's own; None at a server."""
     visitors: Visitors | None = None
     """None without a graph."""
+    asked: Asked = field(default_factory=Asked)
+    """Which names of the household's graph were asked for."""
 
     def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
         """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
@@ -47,19 +51,20 @@ class GraphSide:
 
 
 @asynccontextmanager
-async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
+async def graph_side(config: Config, database: Database | None = None) -> AsyncIterator[GraphSide]:
     """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
 
+    The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
     Raises `ConfigError` for an embedding model that lacks its name or address.
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder())
+        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), asked=Asked(database))
         return
-    store = _server(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
+    store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     embedder = choose_embedder(config)
-    hers = KeptGraph(config.state_folder, store, embedder)
-    visitors = _visitors(config, embedder, store.dialect)
+    hers = KeptGraph(config.state_folder, store, embedder, asked=Asked(database))
+    visitors = _visitors(config, embedder, store.dialect, database)
 
     async def run() -> None:
         async with asyncio.TaskGroup() as group:
@@ -68,12 +73,13 @@ async def graph_side(config: Config) -> AsyncIterator[GraphSide]:
 
     def describe() -> dict[str, Json]:
         own = hers.store
-        state: dict[str, Json] = {"state": "server", "uri": settings.uri}
+        lacking = hers.watched.lacking if hers.watched else ""
+        state: dict[str, Json] = {"state": "server", "uri": settings.uri, **({"reason": lacking} if lacking else {})}
         state = state if own is None else {"state": own.state.value, "reason": own.reason}
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors)
+        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked)
     finally:
         await embedder.close()
         await hers.close()
@@ -105,16 +111,18 @@ def embedding_folder(config: Config) -> Path:
     return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
 
 
-def _server(config: Config) -> Neo4jServer:
+def server_of(config: Config) -> Neo4jServer:
+    """Return the household's own server, as the configuration names it."""
     password = config.graph_password
     return Neo4jServer(config.memory.uri, config.memory.user, password.reveal() if password else "")
 
 
-def _visitors(config: Config, embedder: Embedder, described: Dialect) -> Visitors:
+def _visitors(config: Config, embedder: Embedder, described: Dialect, database: Database | None) -> Visitors:
     """Return who keeps the graphs of visitors, in stores of the box, whatever the household's own is in."""
 
     def make(store: EmbeddedStore) -> KeptGraph:
-        return KeptGraph(store.folder.parent, store, embedder, described)
+        folder = store.folder.parent
+        return KeptGraph(folder, store, embedder, described, Asked(database, folder.name))
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)

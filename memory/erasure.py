@@ -51,22 +51,29 @@ async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Ca
     from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed.
     Broken off in between, `finish` goes on. Raises `MemoryFailure`; the contents are gone even then.
     """
-    async with writer.exclusively():
+    async with writer.unsettled():
         records = await asyncio.to_thread(lambda: list(writer.audit.records()))
         meant = [record for record in records if record.kind == "attempt" and is_meant(record)]
         own = {record.seq for record in meant}
         outcomes = {record.seq for record in records if record.kind == "outcome" and record.facts["of"] in own}
         await writer.audit.erase(own | outcomes)
     if own:
-        await finish(writer, store)
+        try:
+            await finish(writer, store)
+        except BaseException:
+            writer.unfinished.set()
+            raise
     return sum(not record.is_erased for record in meant)
 
 
 async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
     """Take out of graph and snapshots what the audit log holds no more; return whether there was anything to do.
 
-    Raises `MemoryFailure`.
+    A store that is away is asked for nothing where there is nothing. Raises `MemoryFailure`.
     """
+    records = await asyncio.to_thread(lambda: list(writer.audit.records()))
+    if not (unclean(records) or await writer.audit.open()):
+        return False
     async with writer.exclusively() as alone:
         records = await asyncio.to_thread(lambda: list(writer.audit.records()))
         dirty = unclean(records)
@@ -102,11 +109,11 @@ async def finish_later(
 
 
 def unclean(records: list[Record]) -> set[int]:
-    """Return the erased writes that were kept and may still be in the graph: erased since the last clean snapshot."""
-    was_kept = {record.facts["of"] for record in records if record.kind == "outcome" and record.facts["committed"]}
+    """Return the erased writes that may be in the graph yet, kept or not known to be: since the last clean snapshot."""
+    undone = {r.facts["of"] for r in records if r.kind == "outcome" and r.facts["committed"] is False}
     clean = max((r.seq for r in records if r.kind == "snapshot" and r.facts["reason"] == AFTER), default=0)
     erased = {number for record in records if record.seq > clean for number in record.erases}
-    return {record.seq for record in records if record.kind == "attempt" and record.seq in erased & was_kept}
+    return {record.seq for record in records if record.kind == "attempt" and record.seq in erased - undone}
 
 
 def _way_around(records: list[Record], there: list[Snapshot], first: int) -> Lineage:
@@ -129,10 +136,11 @@ async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage)
     with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
         before = Path(place) / "before"
         await write_dump(writer.graph, before, datetime.now(UTC))
-        try:
-            await empty(writer.graph)
-            await follow(way, writer.graph)
-        except (MemoryFailure, asyncio.CancelledError):
-            await empty(writer.graph)
-            await load_dump(before, writer.graph)
-            raise
+        with writer.filling():
+            try:
+                await empty(writer.graph)
+                await follow(way, writer.graph)
+            except (MemoryFailure, asyncio.CancelledError):
+                await empty(writer.graph)
+                await load_dump(before, writer.graph)
+                raise

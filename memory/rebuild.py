@@ -155,7 +155,8 @@ async def restore(
         try:
             if store is None:
                 begun = await begin_refill(alone, path)
-                held = await refill(writer.graph, writer.audit, writer.snapshots.folder, begun, progress)
+                with writer.filling():
+                    held = await refill(writer.graph, writer.audit, writer.snapshots.folder, begun, progress)
             else:
                 held = await _exchange(alone, store, path, progress)
         except BaseException:

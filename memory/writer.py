@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -11,7 +11,7 @@ import structlog
 
 from memory.audit import AuditLog
 from memory.audit_record import Origin
-from memory.errors import CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
+from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
 from memory.graph.cypher import check
 from memory.graph.dump import silently
 from memory.graph.graph import Graph
@@ -19,8 +19,9 @@ from memory.graph.pinned import Pinned, pinned
 from memory.graph.portable import portable
 from memory.graph.results import Written
 from memory.graph.store import Json
-from memory.refill import SOURCE, refill
+from memory.refill import SOURCE, begin_again, go_on
 from memory.snapshot import Snapshot, Snapshots
+from memory.watched import WatchedServer
 
 SHARE: Final = 0.1
 """Of all nodes and relationships; when a statement takes away more, a snapshot comes first."""
@@ -50,11 +51,22 @@ class Writer:
     does a restore that was cut off while it filled a server's graph: then it is gone on with first.
     """
 
-    def __init__(self, graph: Graph, audit: AuditLog, snapshots: Snapshots, share: float = SHARE) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        audit: AuditLog,
+        snapshots: Snapshots,
+        share: float = SHARE,
+        watched: WatchedServer | None = None,
+    ) -> None:
+        """`watched` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph
         self.audit = audit
         self.snapshots = snapshots
         self._share = share
+        self.unfinished = asyncio.Event()
+        """What was to be forgotten is in the graph yet, which was away."""
+        self._watched = watched
         self._one = asyncio.Lock()
         self._is_settled = False
         """Whether every attempt in the audit log has its outcome, as far as this process knows."""
@@ -126,25 +138,42 @@ class Writer:
         await attempt.ended(committed=True, stats=written.stats)
         return written
 
+    def filling(self) -> AbstractContextManager[None]:
+        """Let nobody but the block see a server's graph, which is empty or half full within it."""
+        return nullcontext() if self._watched is None else self._watched.being_filled()
+
     def unsettle(self) -> None:
         """Take note that an outcome could not be written down."""
         self._is_settled = False
 
     async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
         """After a crash or a torn commit, write down what is true now; raises when the graph cannot be read."""
+        if self._watched is not None and await self._watched.is_emptied():
+            if not await self.audit.open():
+                log.error("graph_emptied")
+                await begin_again(self.audit)
+            self._is_settled = False
         if self._is_settled:
             return
-        for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
-            try:
-                await refill(self.graph, self.audit, self.snapshots.folder, begun, progress)
-            except (SnapshotBroken, GraphRefused) as error:
-                log.error("restore_taken_back", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+        await self._fill(progress)
         pending = await self.audit.open()
         if pending:
             await self.snapshots.take(self.graph, "after a write of which nobody knows whether it was kept")
             for record in pending:
                 await self.audit.append("outcome", {"of": record.seq, "committed": None})
         self._is_settled = True
+
+    async def _fill(self, progress: Callable[[int, int], None]) -> None:
+        """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""
+        for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
+            with self.filling():
+                try:
+                    await go_on(self.graph, self.audit, self.snapshots.folder, begun, progress)
+                except (SnapshotBroken, GraphRefused, AuditBroken) as error:
+                    log.error("restore_taken_back", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+                    continue
+                if not begun.facts[SOURCE]:
+                    await self.snapshots.take(self.graph, "after it was made again")
 
 
 @dataclass(frozen=True, slots=True)

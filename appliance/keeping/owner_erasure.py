@@ -38,7 +38,7 @@ TRIES: Final = 6
 MOST_OPEN: Final = 1000
 """Of an owner's events in the mailbox that are looked at one by one."""
 
-LEFT_BY_A_KILL: Final = ("replay-*", "diff-*", "backup-*", "restoring")
+LEFT_BY_A_KILL: Final = ("replay-*", "diff-*", "backup-*", "forgetting-*", "restoring")
 """Copies that some work made in the state folder for as long as it took, and that were to go with it."""
 
 WHOLE: Final = 100
@@ -155,6 +155,7 @@ class OwnerErasure:
         erased = Erased(events=await self._stop(owner_key))
         erased.entries = await self._erase_state(owner_key, told)
         await self._erase_graphs(owner_key, erased, told)
+        await self._graph.asked.forget(owner_key)
         await self._state.journal.database.rewrite()
         erased.was_member = self._owners.identities.remove(owner_key)
         await asyncio.to_thread(self._fulfil, owner_key)

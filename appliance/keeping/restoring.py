@@ -12,7 +12,7 @@ from appliance.config import Config
 from appliance.door.client import find_service
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
-from appliance.graph import graph_side
+from appliance.graph import server_of
 from appliance.keeping import exchange
 from appliance.keeping.alone import keeper_alone
 from appliance.keeping.archive import CONFIGURATION, Manifest, unpack
@@ -20,6 +20,7 @@ from appliance.keeping.progress import Progress
 from appliance.state import open_state
 from memory.audit import AuditLog
 from memory.graph.fingerprint import fingerprint
+from memory.graph.graph import Graph
 from memory.rebuild import begin_refill
 from memory.snapshot import Snapshots
 from memory.writer import Writer
@@ -84,15 +85,14 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
 
     Whoever opens that state next makes it so. Raises `GraphUnavailable`.
     """
-    async with graph_side(config) as graph:
-        assert graph.writer is not None
-        audit = AuditLog(place / "audit")
-        try:
-            writer = Writer(graph.writer.graph, audit, Snapshots(place / "snapshots", audit))
-            async with writer.exclusively() as alone:
-                await begin_refill(alone, writer.snapshots.folder / snapshot)
-        finally:
-            audit.close()
+    graph, audit = Graph(server_of(config)), AuditLog(place / "audit")
+    try:
+        writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
+        async with writer.exclusively() as alone:
+            await begin_refill(alone, writer.snapshots.folder / snapshot)
+    finally:
+        await graph.close()
+        audit.close()
 
 
 async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:

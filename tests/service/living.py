@@ -27,18 +27,21 @@ KEEP, KNOWN = "keep ", "what do you know"
 """What she is asked to do: write a text into her graph, and say all that is in it. Anything else is small talk."""
 
 
+CALLS = count()
+"""Numbers of her calls: a mind that starts again, in the same process, repeats none."""
+
+
 class Keeping(ScriptedModel):
     """A mind that answers from what its tools return, and chats without them."""
 
     def __init__(self) -> None:
         super().__init__(name="keeping", piece=40)
-        self._numbers = count()
         self.observed: list[str] = []
         """What each tool returned."""
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         name, arguments = self._decided(messages[-1])
-        self.script.append(calls((name, json.dumps(arguments)), prefix=f"call{next(self._numbers)}"))
+        self.script.append(calls((name, json.dumps(arguments)), prefix=f"call{next(CALLS)}"))
         async for item in super().stream(messages, tools):
             yield item
 

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ SEGMENT_BYTES: Final = 8_000_000
 BEGINNING: Final = "0" * 64
 """What the first record names as the one before."""
 
+_OURS: Final = re.compile(r"\d{12}\.jsonl")
+"""A file of the log, by the number of its first record."""
+
 log = structlog.get_logger()
 
 
@@ -35,14 +39,18 @@ class _Tail:
     seq: int = 0
     hash: str = BEGINNING
     pending: dict[int, Record] = field(default_factory=dict)
-    """Attempts and restores without an outcome, by number."""
+    """Attempts and restores without an outcome, and what was lost since the last snapshot, by number."""
 
     def follow(self, record: Record) -> None:
         self.seq, self.hash = record.seq, record.hash
-        if record.kind in ("attempt", "restoring"):
+        if record.kind in ("attempt", "restoring", "lost"):
             self.pending[record.seq] = record
         elif record.kind in ("outcome", "restored"):
-            self.pending.pop(int(str(record.facts.get("of", 0))), None)
+            of = int(str(record.facts.get("of", 0)))
+            if of in self.pending and self.pending[of].kind != "lost":
+                del self.pending[of]
+        elif record.kind == "snapshot":
+            self.pending = {seq: one for seq, one in self.pending.items() if one.kind != "lost"}
 
 
 class AuditLog:
@@ -50,20 +58,24 @@ class AuditLog:
 
     Guarantees: a returned `append` is on the disk; order of lines is order of calls; each line holds the hash of the
     one before, so that whoever changes or takes out a line breaks the chain, which `verify` finds. A line that was torn
-    by a power cut was never acknowledged and is cut off at the next start.
+    by a power cut was never acknowledged and is cut off at the next start. Where the disk has changed a line, or does
+    not give a file back, a "lost" record stands in its place; that is told once a file, and the log goes on.
     """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.folder = folder
         self._now = now
         self._tail: _Tail | None = None
+        self._told: set[str] = set()
+        """Files of which it was said that something in them is lost."""
         self._thread = ThreadPoolExecutor(1, "audit")
         """One, so that records keep their order."""
 
     async def open(self) -> list[Record]:
         """Read the log's end, once; return the attempts of which nobody knows what became.
 
-        Raises `StateUnusable` when the folder cannot be used, `AuditBroken` when a line but the last is none.
+        Among them is what was lost since the last snapshot: it may have been one. Raises `StateUnusable` when the
+        folder cannot be used.
         """
         return await self._run(self._open)
 
@@ -87,25 +99,21 @@ class AuditLog:
         self._thread.shutdown()
 
     def records(self, after: int = 0) -> Iterator[Record]:
-        """Yield the records after a number, in order, without checking the chain. Blocking: for a worker thread.
+        """Return the records after a number, in order, without checking the chain. Blocking: for a worker thread.
 
-        Raises `AuditBroken` for a line that is no record; a torn last line is left out.
+        A torn last line is left out.
         """
         files = self._files()
         first = max((index for index, file in enumerate(files) if int(file.stem) <= after + 1), default=0)
-        for file in files[first:]:
-            for line in _whole_lines(file):
-                record = _record(line, file)
-                if record.seq > after:
-                    yield record
+        return (record for record in self._all(files[first:]) if record.seq > after)
 
     def verified(self) -> Iterator[Record]:
         """Yield all records, checking each. Blocking. Raises `AuditBroken` naming the first that is wrong."""
         hash_before, seq = BEGINNING, 0
         for record in self.records():
-            if record.seq != seq + 1 or record.previous != hash_before:
+            if record.kind == "lost" or record.seq != seq + 1 or record.previous != hash_before:
                 raise AuditBroken(f"the audit log is not as it was written: record {seq + 1} is missing or was changed")
-            if record.content is not None and sha256(as_line(record.content)) != record.digest:
+            if not record.is_whole:
                 raise AuditBroken(f"the audit log is not as it was written: the content of record {record.seq} is not")
             hash_before, seq = record.hash, record.seq
             yield record
@@ -114,7 +122,35 @@ class AuditLog:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("[0-9]*.jsonl"))
+        return sorted(file for file in self.folder.glob("*.jsonl") if _OURS.fullmatch(file.name) and file.is_file())
+
+    def _all(self, files: list[Path]) -> Iterator[Record]:
+        last = None
+        for file in files:
+            try:
+                for record in self._read(file, last):
+                    last = record
+                    yield record
+            except OSError:
+                last = self._lost(file, last)
+                yield last
+
+    def _read(self, file: Path, last: Record | None) -> Iterator[Record]:
+        """Yield the records of a file, `last` having been the one before. Raises OSError."""
+        for line in _whole_lines(file):
+            try:
+                last = Record.from_line(line)
+            except ValueError:
+                last = self._lost(file, last)
+            yield last
+
+    def _lost(self, file: Path, last: Record | None) -> Record:
+        """Return what stands for the next record in a file, and say so, once a file."""
+        lost = Record.lost(max(int(file.stem), last.seq + 1 if last else 0), last)
+        if file.name not in self._told:
+            self._told.add(file.name)
+            log.error("audit_damaged", file=str(file), record=lost.seq, mend="put it back from a backup; she goes on")
+        return lost
 
     def _open(self) -> list[Record]:
         if self._tail is None:
@@ -123,7 +159,7 @@ class AuditLog:
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 last = self._files()[-2:]
                 for file in last:
-                    _cut_torn_line(file)
+                    _mend_end(file)
                 # Writes come one after another: an attempt without an outcome is never far from the end.
                 for record in self.records(after=int(last[0].stem) - 1 if last else 0):
                     tail.follow(record)
@@ -168,11 +204,14 @@ class AuditLog:
         erased = 0
         had, told = set[int](), set[int]()
         for file in self._files():
-            read = [_record(line, file) for line in _whole_lines(file)]
+            try:
+                read = [*self._read(file, None)]
+            except OSError as error:
+                raise _unusable(self.folder, error) from error
             had.update(record.seq for record in read if record.seq in numbers and record.digest)
             told.update(*(record.erases for record in read))
             found = [record for record in read if record.seq in numbers and record.content is not None]
-            if found:
+            if found or any(record.kind == "lost" for record in read):  # whose words a lost line holds, nobody knows
                 _replace(file, [record.without_content() if record in found else record for record in read])
                 erased += len(found)
         if not had <= told:  # also after a crash between the one and the other: whoever cleans the graph goes by this
@@ -204,19 +243,29 @@ def _whole_lines(file: Path) -> Iterator[bytes]:
                 yield line
 
 
-def _record(line: bytes, file: Path) -> Record:
-    try:
-        return Record.from_line(line)
-    except ValueError as error:
-        raise AuditBroken(f"{file} holds a line that is no record: put the file back from a backup") from error
-
-
-def _cut_torn_line(file: Path) -> None:
+def _mend_end(file: Path) -> None:
+    """Cut off a line that was torn; one that was whole, or never a line, gets the end that the disk took from it."""
     content = file.read_bytes()
     whole = content.rfind(b"\n") + 1
-    if whole != len(content):
-        log.warning("audit_line_torn", bytes=len(content) - whole)
+    rest = content[whole:]
+    if not rest:
+        return
+    was_whole = _is_record(rest[:-1])
+    if was_whole or not (whole or rest.startswith(b"{")):
+        with file.open("r+b") as ended:
+            ended.seek(-was_whole, os.SEEK_END)
+            ended.write(b"\n")
+    else:
+        log.warning("audit_line_torn", bytes=len(rest))
         os.truncate(file, whole)
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        Record.from_line(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _unusable(folder: Path, error: OSError) -> StateUnusable:

@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, Self, TypeAlias
 
 from memory.graph.store import Json
 
-Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased"]
+Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased", "lost"]
+"""The last is what stands in a log's place where the disk has changed a line: nobody knows what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class Record:
         return bool(self.digest) and self.content is None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its content, where it has one, is what was written."""
+        return self.content is None or sha256(as_line(self.content)) == self.digest
+
+    @property
     def erases(self) -> frozenset[int]:
         """The records whose contents were taken out, as this one tells."""
         numbers = self.facts.get("records") if self.kind == "erased" else None
@@ -56,7 +62,7 @@ class Record:
 
     def to_line(self) -> bytes:
         """Return it as a line of the file."""
-        return as_line(self._as_json()).encode() + b"\n"
+        return as_line({**self._as_json(), "hash": self.hash}).encode() + b"\n"
 
     def without_content(self) -> "Record":
         """Return it as it is after an erasure."""
@@ -64,13 +70,21 @@ class Record:
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:
-        """Return the record of a line. Raises ValueError when it is none."""
+        """Return the record of a line. Raises ValueError when it is none, or not as it was written."""
         try:
             read = json.loads(line)
-            at = datetime.fromisoformat(read.pop("at"))
-            return cls(at=at, previous=read.pop("prev"), **read)
+            at, written = datetime.fromisoformat(read.pop("at")), read.pop("hash", None)
+            record = cls(at=at, previous=read.pop("prev"), **read)
+            if written not in (None, record.hash):  # lines of before 2026-11-21 have none
+                raise ValueError("the record is not as it was written")
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError("no record of the audit log") from error
+        return record
+
+    @classmethod
+    def lost(cls, seq: int, after: "Record | None") -> Self:
+        """Return what stands for a line that is no record any more, after another."""
+        return cls(seq, after.at if after else datetime.fromtimestamp(0, UTC), "lost", {}, "", "")
 
     def _as_json(self) -> dict[str, Json]:
         chained: dict[str, Json] = {

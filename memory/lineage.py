@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.audit_record import Record
-from memory.errors import SnapshotBroken
+from memory.errors import AuditBroken, SnapshotBroken
 from memory.snapshot import Snapshot
 
 
@@ -23,7 +23,7 @@ def lineage(records: Sequence[Record], there: Iterable[Snapshot], is_usable: Cal
 
     After a restore the graph goes on from what the restored snapshot held. Blocking where `is_usable` is, which is
     asked from the newest on. Raises `SnapshotBroken` where a restored file is no snapshot of hers and none was usable
-    since.
+    since, `AuditBroken` where a record was lost and none was since.
     """
     snapshots = {snapshot.seq: snapshot for snapshot in there}
     taken = {str(record.facts["file"]): record.seq for record in records if record.kind == "snapshot"}
@@ -35,6 +35,11 @@ def lineage(records: Sequence[Record], there: Iterable[Snapshot], is_usable: Cal
             continue
         if record.kind == "snapshot" and record.seq in snapshots and is_usable(snapshots[record.seq]):
             return Lineage(snapshots[record.seq], writes[::-1])
+        if record.kind == "lost":
+            raise AuditBroken(
+                f"record {record.seq} of the audit log is lost and no snapshot was taken since that can be read: "
+                "put the audit log back from a backup"
+            )
         if record.kind == "attempt" and record.seq in was_kept:
             writes.append(record)
         elif record.kind == "restored":

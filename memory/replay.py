@@ -81,6 +81,9 @@ def is_whole(snapshot: Snapshot) -> bool:
 
 async def _again(record: Record, into: Graph, done: Replayed) -> None:
     content = cast("dict[str, Any]", record.content)
+    if not record.is_whole:
+        done.refused[record.seq] = "the record is not as it was written"
+        return
     try:
         cypher, params = str(content["cypher"]), cast("dict[str, object]", from_portable(content["params"]))
     except (KeyError, ValueError, TypeError) as error:

@@ -40,7 +40,7 @@ def expected(records: Iterable[Record]) -> Tally | None:
         match record.kind:
             case "snapshot":
                 tally = Tally(_figure(record.facts, "nodes"), _figure(record.facts, "relationships"))
-            case "restoring" | "erased":
+            case "restoring" | "erased" | "lost":
                 tally = None  # until the snapshot that follows
             case "outcome" if tally is not None:
                 tally = _after(tally, record.facts.get("stats"))

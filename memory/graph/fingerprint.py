@@ -50,7 +50,8 @@ def contents(path: Path) -> tuple[Counter[str], Counter[str]]:
             case {"n": [node, labels, properties]}:
                 nodes[node] = _text([sorted(labels), properties])
             case {"r": [kind, start, end, properties]}:
-                relationships[_text([kind, properties, nodes[start], nodes[end]])] += 1
+                # Of a damaged file an end may be missing here; that it is damaged is said at its end.
+                relationships[_text([kind, properties, nodes.get(start), nodes.get(end)])] += 1
     return Counter(nodes.values()), relationships
 
 

@@ -77,7 +77,7 @@ def compare(folder: Path, seconds: float = READ_SECONDS, clock: Callable[[], flo
 
 def remove(folder: Path) -> None:
     """Take the seal away, on the disk too: whoever is killed from here on leaves none. Raises OSError."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, IsADirectoryError):
         (folder / NAME).unlink()
         sync_folder(folder)
 

@@ -201,6 +201,9 @@ def _begin(folder: Path) -> None:
     """Take the seal away, forget the users of the last start, and write what the engine reads at this one."""
     with writable(folder):
         seal.remove(folder)
+        for foreign in [*(folder / "databases").rglob("._*")]:
+            # What macOS puts beside each file of a copy: the engine takes it for the file itself, and does not open.
+            foreign.rename(folder / foreign.name)
         (folder / "config" / "server-users.jsonl").unlink(missing_ok=True)
         (folder / "config" / "server-groups.json").write_text(json.dumps(groups()), encoding="utf-8")
         (folder / "log" / "logging-store.properties").write_text(_LOGGING, encoding="iso-8859-1")

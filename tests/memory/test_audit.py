@@ -3,17 +3,20 @@
 import errno
 import json
 import os
+import random
 import resource
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from memory import audit
 from memory.audit import AuditLog
 from memory.audit_record import Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
+from memory.tally import Tally, expected
 
 START = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 
@@ -118,12 +121,113 @@ async def test_a_change_is_found(log: AuditLog, how: str) -> None:
         await reopened(log).verify()
 
 
-async def test_a_line_that_is_none_is_named(log: AuditLog) -> None:
+@pytest.mark.shows("C11", "C15")
+async def test_a_line_that_is_none_is_told_once_and_the_log_goes_on(log: AuditLog) -> None:
+    await written(log, "CREATE (a)", "CREATE (b)")
+    [file] = log.folder.glob("*.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + b"what is this\n" + b"".join(lines[2:]))
+    again = reopened(log)
+    with capture_logs() as told:
+        assert [(record.seq, record.kind) for record in await again.open()] == [(1, "attempt"), (2, "lost")]
+        await again.append("outcome", {"of": 1, "committed": None})
+        await again.append("snapshot", {"file": "since"})
+        assert await again.open() == []
+        assert [record.seq for record in again.records()] == [1, 2, 3, 4, 5, 6]
+    assert [(line["event"], line["record"]) for line in told] == [("audit_damaged", 2)]
+    with pytest.raises(AuditBroken, match="record 2 is missing or was changed"):
+        await again.verify()
+    again.close()
+
+
+@pytest.mark.shows("C11", "C15")
+async def test_every_flipped_byte_is_noticed_or_harmless(log: AuditLog) -> None:
+    """Of the last line too, which no other one follows."""
+    await written(log, "CREATE (a)", "CREATE (小明)")
+    await log.append("snapshot", {"file": "x", "nodes": 100, "relationships": 10, "digest": "d", "reason": "r"})
+    whole, [file] = list(log.verified()), [*log.folder.glob("*.jsonl")]
+    content, chance, noticed = file.read_bytes(), random.Random(20261121), 0
+    for place in chance.sample(range(len(content)), 400):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << chance.randrange(8)
+        file.write_bytes(flipped)
+        again = AuditLog(log.folder)
+        with capture_logs() as told:
+            await again.open()
+            try:
+                assert list(again.verified()) == whole
+            except AuditBroken:
+                noticed += 1
+                assert expected(again.records()) in (Tally(100, 10), None)
+                is_of_content = all(record.kind != "lost" for record in again.records())
+                assert is_of_content or [line["event"] for line in told] == ["audit_damaged"]
+        again.close()
+    assert noticed > 350
+
+
+@pytest.mark.shows("C15")
+async def test_what_is_not_the_logs_is_left_alone(log: AuditLog) -> None:
+    await written(log, "CREATE (a)")
+    for name in ("0-copy.jsonl", "000000000001 (1).jsonl", ".DS_Store", "000000000001.jsonl~", "1.jsonl", "x.jsonl"):
+        (log.folder / name).write_text("foreign")
+    (log.folder / "000000000009.jsonl").mkdir()
+    (log.folder / "000000000008.jsonl").symlink_to("nowhere")
+    again = reopened(log)
+    assert await again.open() == []
+    await written(again, "CREATE (b)")
+    assert await again.erase([1]) == 1
+    assert await again.verify() == 5
+    assert again.folder.joinpath("0-copy.jsonl").read_text() == "foreign"
+    again.close()
+
+
+@pytest.mark.shows("C15")
+async def test_a_file_that_the_disk_does_not_give_back_is_one_sentence(log: AuditLog) -> None:
+    await written(log, "CREATE (a)")
+    (log.folder / "000000000003.jsonl").symlink_to("/proc/self/mem")  # opens, and answers EIO
+    again = AuditLog(log.folder)
+    assert [record.kind for record in again.records()] == ["attempt", "outcome", "lost"]
+    with pytest.raises(AuditBroken, match="record 3"):
+        await again.verify()
+    for asked in (again.open(), again.append("erased", {}), again.erase([1])):
+        with pytest.raises(StateUnusable, match=os.strerror(errno.EIO)):
+            await asked
+    again.close()
+
+
+@pytest.mark.shows("C11", "V29", "C15")
+async def test_an_erasure_leaves_no_line_whose_words_nobody_can_tell(log: AuditLog) -> None:
+    await written(log, "CREATE (secret)", "CREATE (b)")
+    [file] = log.folder.glob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"cypher":', b'"cypher";', 1))
+    again = reopened(log)
+    assert await again.erase([3]) == 1
+    assert b"secret" not in file.read_bytes()
+    assert [record.kind for record in again.records()] == ["lost", "outcome", "attempt", "outcome", "erased"]
+    again.close()
+
+
+@pytest.mark.parametrize("last", [b"\x0b", b"\x8a"])
+async def test_an_end_of_line_that_was_flipped_costs_nothing(log: AuditLog, last: bytes) -> None:
     await written(log, "CREATE (a)")
     [file] = log.folder.glob("*.jsonl")
-    file.write_bytes(b"what is this\n" + file.read_bytes())
-    with pytest.raises(AuditBroken, match="put the file back"):
-        await reopened(log).open()
+    file.write_bytes(file.read_bytes()[:-1] + last)
+    again = reopened(log)
+    assert await again.open() == []
+    assert await again.verify() == 2
+    again.close()
+
+
+async def test_a_file_of_zeros_is_not_taken_for_a_torn_line(log: AuditLog) -> None:
+    await written(log, "CREATE (a)")
+    [file] = log.folder.glob("*.jsonl")
+    file.write_bytes(bytes(file.stat().st_size))
+    again = reopened(log)
+    assert [record.kind for record in await again.open()] == ["lost"]
+    assert (await again.append("outcome", {"of": 1, "committed": None})).seq == 2
+    with pytest.raises(AuditBroken, match="record 1 "):
+        await again.verify()
+    again.close()
 
 
 @pytest.mark.shows("C11", "V29")

@@ -184,6 +184,30 @@ async def test_the_real_store_is_sealed_whole_at_each_stop_and_at_none_else(tmp_
         await graph.close()
 
 
+@pytest.mark.shows("C15")
+async def test_what_lies_about_in_the_real_stores_folder_is_left_alone(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "graph")
+    async with store:
+        await grow(store)
+    database = store.folder / "databases" / DATABASE
+    [records] = database.glob("A_0.*.bucket")
+    for name in (f"._{records.name}", ".DS_Store", f"{records.name}~", "schema.json.bak"):
+        (database / name).write_text("foreign")
+    for name in ("subfolder", f"Z_0.99.{records.name}", "../lost+found", "../../log/server-event-log-1.jsonl"):
+        (database / name).mkdir()
+    (store.folder / f"{seal.NAME}.bak").mkdir()
+    async with store:
+        graph = Graph(store)
+        assert await counted(graph) == Tally(80, 40)
+        await graph.close()
+    assert compare(store.folder)
+    assert (store.folder / f"._{records.name}").read_text() == "foreign"
+    (store.folder / seal.NAME).unlink()
+    (store.folder / seal.NAME).mkdir()  # a folder where a file should be: nothing is known, and it starts
+    async with store:
+        assert store.state is State.READY
+
+
 @pytest.mark.shows("C15", "C12")
 async def test_a_copy_of_the_folder_is_as_good(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path / "graph")

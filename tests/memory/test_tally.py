@@ -1,6 +1,6 @@
 """A store that opens as if less had been in it is noticed by the audit log's figures, and made again."""
 
-import random
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from memory.errors import AuditBroken, GraphRefused
 from memory.graph import seal
 from memory.graph.server import DATABASE
 from memory.graph.store import Json
-from memory.rebuild import make_whole
+from memory.rebuild import make_whole, rebuild
 from memory.schedule import keep_snapshots
 from memory.tally import Tally, counted, expected
 from tests.memory.contract_writes import WRITES
@@ -147,14 +147,29 @@ async def test_the_figures_of_statements_as_models_write_them_are_the_stores(tmp
             assert await counted(home.writer.graph) == expected(home.audit.records()), case.cypher
 
 
+@pytest.mark.shows("C11", "C15")
 @SESSION
-async def test_with_a_broken_audit_log_nothing_is_made_again(tmp_path: Path) -> None:
+async def test_with_a_damaged_audit_log_nothing_is_made_again_and_writing_goes_on(tmp_path: Path) -> None:
     home = Home(tmp_path)
     async with home.supervised():
         await home.grow()
-        [file] = (tmp_path / "audit").iterdir()
-        file.write_bytes(random.Random(1).randbytes(50) + b"\n" + file.read_bytes())
-        with pytest.raises(AuditBroken):
-            await make_whole(home.writer, home.store)
+    [file] = (tmp_path / "audit").iterdir()
+    first, _, last = file.read_bytes().rpartition(b'"kind":"attempt"')
+    file.write_bytes(first + b'"kind":"attempu"' + last)
+    home = Home(tmp_path)
+    async with home.supervised():
+        pid = home.store.pid
+        await make_whole(home.writer, home.store)
         await finish_later(home.writer, home.store)
-        assert await counted(home.writer.graph) == Tally(80, 40)
+        assert (home.store.pid, await counted(home.writer.graph)) == (pid, Tally(80, 40))
+        await home.writer.write("CREATE (:C)", {}, ME)
+        [*_, saved] = await home.snapshots.listed()
+        assert saved.reason == "after a write of which nobody knows whether it was kept"
+        grown = await home.looks("goes on")
+    shutil.rmtree(home.store.folder)
+    assert (await rebuild(home.store, home.audit, home.snapshots)).is_exact
+    async with home.supervised():
+        assert await home.looks("again") == grown
+    saved.path.unlink()  # then what was lost is needed
+    with pytest.raises(AuditBroken, match="record 4 of the audit log is lost"):
+        await rebuild(home.store, home.audit, home.snapshots)

@@ -93,7 +93,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
     """
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
-        graph = await parts.enter_async_context(graph_side(config))
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
         models = Chain.of(await outside.models(config))

@@ -16,6 +16,7 @@ from agent.model.messages import Json
 from agent.record import Recorder
 from appliance.config import Config
 from appliance.keeping import exchange
+from memory import asked as asked_module
 from memory import journal as journal_module
 from memory import owner_settings as settings_module
 from memory import tiers as tiers_module
@@ -43,7 +44,8 @@ async def open_state(config: Config) -> AsyncIterator[State]:
     """
     await asyncio.to_thread(exchange.finish, config.state_folder)
     database = Database(config.state_folder / exchange.DATABASE)
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA, settings_module.SCHEMA)
+    modules = (journal_module, mailbox_module, tiers_module, settings_module, asked_module)
+    await database.open(*(module.SCHEMA for module in modules))
     try:
         journal = Journal(database)
         yield State(journal, Mailbox(database), Bus(Recorder(journal)))

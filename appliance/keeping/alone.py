@@ -103,7 +103,7 @@ async def keeper_alone(config: Config, patience: float = START_SECONDS) -> Async
 
     A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_keeper` does.
     """
-    async with open_state(config), graph_side(config) as graph:
+    async with open_state(config) as state, graph_side(config, state.journal.database) as graph:
         keeper = keeper_of(config, graph)
         if keeper is None:
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
@@ -129,7 +129,11 @@ async def erase_everything(config: Config, owner_key: str, told: Progress) -> st
 
 
 async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
-    async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
+    async with (
+        open_state(config) as state,
+        graph_side(config, state.journal.database) as graph,
+        asyncio.TaskGroup() as group,
+    ):
         owners = await open_owners(config, state)
         forgetting = Forgetting(state)
         running = group.create_task(graph.run(), name="graph: the store's child process")

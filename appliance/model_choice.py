@@ -57,7 +57,7 @@ class ModelChoice:
             raise Problem(
                 f"there is no model {alias}; there are {', '.join(self.chain.aliases)}: "
                 f"describe it below [models.{alias}] in the configuration, and restart",
-                Exit.CONFIG,
+                Exit.USAGE,
             )
         await self.bus.publish(Event(CHOSEN, source="system", metadata={"alias": alias}))
         self.chain.use(alias)

@@ -64,17 +64,23 @@ def identities_of(config: Config) -> Identities:
 
 
 def owner_of(identities: Identities, named: str) -> Identity:
-    """Return who is meant by a key, or by a member's name. Raises `Problem` where that is nobody, or several."""
-    if is_public_key(named):
-        return identities.find(named)
-    found = [each for each in identities.members() if each.name == named]
+    """Return who is meant by a key, a visitor's too, or by a member's name. Raises `Problem` where that is unclear."""
+    if named == HOUSEHOLD:
+        raise Problem(
+            "the household's everything is the state folder; name a member, or a visitor by the key", Exit.USAGE
+        )
+    return identities.find(named) if is_public_key(named) else member_of(identities, named)
+
+
+def member_of(identities: Identities, named: str) -> Identity:
+    """Return the member who is meant by a key or a name. Raises `Problem` where that is nobody, or several."""
+    found = [each for each in identities.members() if named in {each.name, each.owner_key}]
     if len(found) > 1:
         raise Problem(f"{len(found)} members are called {named}: name one by the key", Exit.USAGE)
     if not found:
-        whom = (
-            "the household's everything is the state folder" if named == HOUSEHOLD else "a visitor is named by the key"
+        raise Problem(
+            f"no member is called {named}; `nakari identity list` shows them, a visitor is named by the key", Exit.USAGE
         )
-        raise Problem(f"no member is called {named}; `nakari identity list` shows them, {whom}", Exit.USAGE)
     return found[0]
 
 

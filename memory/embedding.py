@@ -72,20 +72,32 @@ class OpenAiEmbedder:
         self.name = model
         self._url = url.rstrip("/") + "/embeddings"
         self._key = key
+        self._has_sendable_key = key.isascii() and key.isprintable()
         self._seconds = seconds
         self._dimensions = 0
         """Of the vectors that came so far; 0 before the first."""
         self._client = httpx.AsyncClient(
-            timeout=seconds, headers={"Authorization": f"Bearer {key}"} if key else {}, follow_redirects=False
+            timeout=seconds,
+            headers={"Authorization": f"Bearer {key}"} if key and self._has_sendable_key else {},
+            follow_redirects=False,
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text, in one request. Raises `EmbeddingUnavailable`."""
         import httpx
 
+        if not self._has_sendable_key:
+            raise EmbeddingUnavailable(
+                "the key of the embeddings server holds a character that no key has, such as a curly quote: "
+                "set what [memory] embedding_key_env names anew"
+            )
         try:
             async with asyncio.timeout(self._seconds):  # httpx counts each read for itself
                 answer = await self._client.post(self._url, json={"model": self.name, "input": list(texts)})
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise EmbeddingUnavailable(
+                f"{self._url} is no address of a server ({error}): correct [memory] embedding_url"
+            ) from error
         except (httpx.HTTPError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise EmbeddingUnavailable(f"the embeddings server {self._url} does not answer ({reason})") from error

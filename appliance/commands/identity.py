@@ -66,16 +66,12 @@ def remove(invocation: Invocation, member: str) -> Exit:
     What they have said stays theirs; what they have set rests until they are a member again.
     """
     config = configured(invocation)
-    from appliance.errors import Problem
+    from appliance.owners import member_of
 
     identities = _identities(config)
-    found = [each for each in identities.members() if member in {each.name, each.owner_key}]
-    if not found:
-        raise Problem(f"there is no member {member}; `nakari identity list` shows them", Exit.FAULT)
-    if len(found) > 1:
-        raise click.UsageError(f"{len(found)} members are called {member}: name one by the key")
-    identities.remove(found[0].owner_key)
-    click.echo(f"{found[0].name} is a visitor now.")
+    found = member_of(identities, member)
+    identities.remove(found.owner_key)
+    click.echo(f"{found.name} is a visitor now.")
     return Exit.OK
 
 

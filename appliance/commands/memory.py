@@ -10,8 +10,12 @@ from appliance.exits import Exit
 from appliance.options import Invocation
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from agent.model.messages import Json
     from appliance.door.memory_requests import MemoryRequest, UseTool
+    from appliance.keeping.alone import AtTheDoor, InThisProcess
+    from appliance.keeping.progress import Progress
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 PARAMS = click.option("--params", metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.')
@@ -102,8 +106,10 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
     """
     from appliance.door.memory_requests import Restore
 
-    name = str(Path(snapshot).absolute()) if Path(snapshot).is_file() else snapshot
-    return _run(invocation, Restore(snapshot=name), as_json)
+    file = Path(snapshot).absolute()
+    if file.is_file():  # in a folder that the service may not look into, perhaps
+        return _kept(invocation, lambda keeper, told: keeper.restore_file(file, told), as_json)
+    return _run(invocation, Restore(snapshot=snapshot), as_json)
 
 
 @memory.command()
@@ -148,16 +154,26 @@ def audit(invocation: Invocation, what: str, lines: int, as_json: bool) -> Exit:
 
 
 def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bool) -> Exit:
+    from appliance.door.memory_requests import UseTool
+
+    if isinstance(request, UseTool):
+        return _kept(invocation, lambda keeper, told: keeper.use(request), as_json)
+    return _kept(invocation, lambda keeper, told: keeper.act(request, told), as_json)
+
+
+def _kept(
+    invocation: Invocation, act: "Callable[[AtTheDoor | InThisProcess, Progress], Awaitable[Json]]", as_json: bool
+) -> Exit:
+    """Let the keeper of her memory act, wherever it is, and tell what came of it."""
     import asyncio
 
     config = configured(invocation, log="ERROR")
     from appliance.commands.telling import on_terminal, tell
-    from appliance.door.memory_requests import UseTool
     from appliance.keeping.alone import open_keeper
 
     async def run() -> "Json":
         async with open_keeper(config) as keeper:
-            return await (keeper.use(request) if isinstance(request, UseTool) else keeper.act(request, on_terminal()))
+            return await act(keeper, on_terminal())
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

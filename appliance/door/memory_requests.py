@@ -48,6 +48,17 @@ class Restore(Asked):
     """A file's name among the snapshots, the path of one, or `NEWEST`."""
 
 
+class HandOver(Asked):
+    """Make room in the state folder for a snapshot that lies where the service cannot read, as in root's home.
+
+    The answer names the `file`, empty and readable by her; whoever asked fills it, and restores from there.
+    """
+
+    do: Literal["memory.hand_over"] = "memory.hand_over"
+    name: Name
+    """The file's own."""
+
+
 class Diff(Asked):
     """What came and went between two snapshots."""
 
@@ -100,5 +111,5 @@ class Backup(Asked):
 
 
 MemoryRequest: TypeAlias = (
-    TakeSnapshot | ListSnapshots | Restore | Diff | Replay | Past | ReadAudit | VerifyAudit | Backup
+    TakeSnapshot | ListSnapshots | Restore | HandOver | Diff | Replay | Past | ReadAudit | VerifyAudit | Backup
 )

@@ -124,7 +124,7 @@ def open_ears(
 
     Raises `ModelNotFound` for a configured model folder that is none.
     """
-    hearing = choose_recognizer(config)
+    hearing = choose_recognizer(config, fetches=True)
     if source is None:
         return None
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))

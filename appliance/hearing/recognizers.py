@@ -114,9 +114,10 @@ class Hearing:
         _tell_choice(self.config)
 
 
-def choose_recognizer(config: Config, names: Hotwords = no_hotwords) -> Hearing:
+def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
     """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
+    `fetches` says that `Hearing.improve` will run, so that a model that is not here comes where the box may fetch it.
     Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
     """
     picked = pick(config)
@@ -125,7 +126,9 @@ def choose_recognizer(config: Config, names: Hotwords = no_hotwords) -> Hearing:
         recognizer = CurrentRecognizer(_whisper(config, picked, names))
         return Hearing(recognizer, config, picked, is_short(config, picked), names)
     name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
-    mend = f"{name} is being fetched" if config.ears.download else f"`nakari models pull {name}` fetches one"
+    mend = (
+        f"{name} is being fetched" if fetches and config.ears.download else f"`nakari models pull {name}` fetches one"
+    )
     log.warning(
         "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
     )

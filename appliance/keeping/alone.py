@@ -11,7 +11,7 @@ from typing import BinaryIO
 from agent.model.messages import Json
 from appliance.config import Config
 from appliance.door.client import find_service, follow, tell
-from appliance.door.memory_requests import Backup, MemoryRequest, UseTool
+from appliance.door.memory_requests import Backup, HandOver, MemoryRequest, Restore, UseTool
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.graph import GraphSide, graph_side
@@ -58,6 +58,20 @@ class AtTheDoor:
             await asyncio.to_thread(_take_away, Path(str(found["file"])), target)
         return {**found, "file": str(file)}
 
+    async def restore_file(self, file: Path, told: Progress) -> Json:
+        """Have her graph made what a snapshot's file holds, wherever it is: the service may not read there.
+
+        Raises `Problem`, OSError when it cannot be read, and what `told` raises, which ends the work there too.
+        """
+        handed_over = await self.act(HandOver(name=file.name), told)
+        assert isinstance(handed_over, dict)
+        place = Path(str(handed_over["file"]))
+        try:
+            await asyncio.to_thread(shutil.copyfile, file, place)
+            return await self.act(Restore(snapshot=str(place)), told)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, place.parent, ignore_errors=True)
+
 
 class InThisProcess:
     """A `MemoryHandler` of our own."""
@@ -80,6 +94,10 @@ class InThisProcess:
     async def back_up(self, file: Path, told: Progress) -> Json:
         """Write everything into a new file. Raises what `Keeper.act` raises."""
         return await self.act(Backup(file=str(file)), told)
+
+    async def restore_file(self, file: Path, told: Progress) -> Json:
+        """Make her graph what a snapshot's file holds. Raises what `Keeper.act` raises."""
+        return await self.act(Restore(snapshot=str(file)), told)
 
 
 @asynccontextmanager

@@ -36,6 +36,9 @@ NOT_KEPT_EITHER: Final = ("backup-*", "restoring", "forgetting-*", "*.new", "cra
 FETCHED: Final = "backup-fetched-"
 """How an archive in the state folder is called until whoever asked for it has taken it away."""
 
+HANDED_OVER: Final = "backup-handed-over-"
+"""How a folder in the state folder begins that is for what somebody hands to the service."""
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -56,6 +59,17 @@ def fetched(config: Config) -> Path:
     for old in config.state_folder.glob(f"{FETCHED}*"):
         old.unlink(missing_ok=True)
     return config.state_folder / f"{FETCHED}{new_id()}"
+
+
+def handed_over(config: Config, name: str) -> Path:
+    """Make an empty file of this name in a new folder of the state folder; those that nobody took up are removed."""
+    for old in config.state_folder.glob(f"{HANDED_OVER}*"):
+        shutil.rmtree(old, ignore_errors=True)
+    place = config.state_folder / f"{HANDED_OVER}{new_id()}"
+    place.mkdir(mode=0o700)
+    file = place / Path(name).name
+    file.touch(mode=0o600)
+    return file
 
 
 async def write_archive(

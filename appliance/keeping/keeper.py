@@ -20,6 +20,7 @@ from appliance.door.memory_requests import (
     NOW,
     Backup,
     Diff,
+    HandOver,
     ListSnapshots,
     MemoryRequest,
     Past,
@@ -33,7 +34,7 @@ from appliance.door.memory_requests import (
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.graph import GraphSide
-from appliance.keeping.archive import fetched, write_archive
+from appliance.keeping.archive import fetched, handed_over, write_archive
 from appliance.keeping.progress import Progress
 from appliance.visitors import Visitors
 from memory.audit_record import Record
@@ -104,8 +105,10 @@ class Keeper:
         """
         return await erase_event(self.writer, self.store, event_id) or await self.visitors.erase_event(event_id)
 
-    async def _look(self, request: ListSnapshots | Diff | ReadAudit | VerifyAudit) -> Json:
+    async def _look(self, request: ListSnapshots | HandOver | Diff | ReadAudit | VerifyAudit) -> Json:
         match request:
+            case HandOver():
+                return {"file": str(await asyncio.to_thread(handed_over, self.config, request.name))}
             case ListSnapshots():
                 return [_snapshot(one) for one in await self.writer.snapshots.listed()]
             case Diff():

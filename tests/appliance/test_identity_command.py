@@ -68,8 +68,8 @@ def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
         (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
         (("add", " ", "0" * 64), Exit.USAGE, "needs a name"),
         (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),
-        (("remove", "Eve"), Exit.FAULT, "there is no member Eve; `nakari identity list` shows them"),
-        (("remove", "../.."), Exit.FAULT, "there is no member ../.."),
+        (("remove", "Eve"), Exit.USAGE, "no member is called Eve; `nakari identity list` shows them"),
+        (("remove", "../.."), Exit.USAGE, "no member is called ../.."),
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], code: Exit, words: str) -> None:

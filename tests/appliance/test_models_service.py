@@ -109,6 +109,13 @@ def test_without_download_nothing_is_asked_for(tmp_path: Path) -> None:
         assert hub.asked == []
 
 
+def test_a_command_that_fetches_nothing_says_what_does(tmp_path: Path) -> None:
+    done = home_with(tmp_path, model="tiny").run("hear", str(quiet(tmp_path)))
+    assert done.returncode == 0
+    assert "`nakari models pull tiny` fetches one" in done.stderr
+    assert "being fetched" not in done.stderr
+
+
 def test_a_name_that_nobody_knows_ends_the_start_with_one_sentence(tmp_path: Path) -> None:
     done = home_with(tmp_path, model="bass").run("hear", str(quiet(tmp_path)))
     assert (done.returncode, done.stderr.count("\n")) == (69, 1)

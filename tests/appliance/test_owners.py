@@ -7,7 +7,8 @@ import pytest
 from agent.event import USER_TEXT, Event
 from appliance.config import load
 from appliance.errors import Problem
-from appliance.owners import Owners, open_owners, owner_of, visitors_of
+from appliance.exits import Exit
+from appliance.owners import Owners, member_of, open_owners, owner_of, visitors_of
 from appliance.state import open_state
 from memory.errors import RegistrationNeeded, SettingRefused
 from memory.identity import Identities, new_key
@@ -71,5 +72,12 @@ def test_whom_a_name_or_a_key_means(tmp_path: Path) -> None:
         ("Ada", "2 members are called Ada: name one by the key"),
         ("Ben", "no member is called Ben"),
     ):
-        with pytest.raises(Problem, match=sentence):
-            owner_of(identities, named)
+        for meant in (owner_of, member_of):
+            with pytest.raises(Problem, match=sentence) as raised:
+                meant(identities, named)
+            assert raised.value.code == Exit.USAGE
+    assert member_of(identities, ada).owner_key == ada
+    visitor = new_key()[1]
+    assert owner_of(identities, visitor).owner_key == visitor
+    with pytest.raises(Problem, match="no member is called"):
+        member_of(identities, visitor)

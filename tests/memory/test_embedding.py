@@ -235,3 +235,20 @@ async def test_a_server_that_is_not_there_is_named(unused_tcp_port: int) -> None
     with pytest.raises(EmbeddingUnavailable, match=rf"127\.0\.0\.1:{unused_tcp_port}/v1/embeddings does not answer"):
         await embedder.embed(["x"])
     await embedder.close()
+
+
+@pytest.mark.parametrize("key", ["sk-“curly”", "sk-two\nlines"])
+async def test_a_key_that_no_header_can_hold_is_told_by_the_setting_that_names_it(key: str) -> None:
+    embedder = OpenAiEmbedder("http://127.0.0.1:9/v1", "m", key)
+    with pytest.raises(EmbeddingUnavailable, match=r"no key has.*embedding_key_env") as raised:
+        await embedder.embed(["hello"])
+    assert "sk-" not in str(raised.value)
+    await embedder.close()
+
+
+@pytest.mark.parametrize("url", ["http://exa\x00mple", "http://\udcff.example"])
+async def test_an_address_that_is_none_is_told_by_its_setting(url: str) -> None:
+    embedder = OpenAiEmbedder(url, "m")
+    with pytest.raises(EmbeddingUnavailable, match="embedding_url"):
+        await embedder.embed(["hello"])
+    await embedder.close()

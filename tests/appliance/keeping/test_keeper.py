@@ -9,6 +9,7 @@ import pytest
 from agent.model.messages import Json
 from appliance.door.memory_requests import (
     Diff,
+    HandOver,
     ListSnapshots,
     Past,
     ReadAudit,
@@ -109,6 +110,30 @@ async def test_through_the_door_it_is_the_same(tmp_path: Path) -> None:
             heard: list[tuple[int, int]] = []
             await outside.act(Replay(), lambda done, of: heard.append((done, of)))
             assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+        running.cancel()
+    door.close()
+
+
+@pytest.mark.shows("C11")
+async def test_a_snapshot_from_where_the_service_cannot_read_is_handed_over(tmp_path: Path) -> None:
+    config = KeptBox(tmp_path).config()
+    async with keeper_alone(config) as keeper, asyncio.TaskGroup() as group:
+        await keeper.use(write("CREATE (:P {name: 'Ada'})"))
+        taken = await keeper.act(TakeSnapshot(), silent)
+        assert isinstance(taken, dict)
+        file = (config.state_folder / "snapshots" / str(taken["file"])).rename(tmp_path / "in roots home")
+        await keeper.use(write("MATCH (p:P) DELETE p"))
+        for left in ("left", "left too"):  # by commands that were killed in the midst of it
+            await keeper.act(HandOver(name=left), silent)
+        door = Door(config.socket, ScriptedHandler(), keeper)
+        door.open()
+        running = group.create_task(door.run())
+        outside = AtTheDoor(config.socket)
+        found = await outside.restore_file(file, silent)
+        assert found == {"file": "in roots home", "nodes": 1, "relationships": 0}
+        with pytest.raises(FileNotFoundError):
+            await outside.restore_file(tmp_path / "gone", silent)
+        assert [one.name for one in config.state_folder.glob("backup-*")] == []
         running.cancel()
     door.close()
 

@@ -147,21 +147,26 @@ class Writer:
         self._is_settled = False
 
     async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
-        """After a crash or a torn commit, write down what is true now; raises when the graph cannot be read."""
-        if self._watched is not None and await self._watched.is_emptied():
-            if not await self.audit.open():
-                log.error("graph_emptied")
-                await begin_again(self.audit)
-            self._is_settled = False
-        if self._is_settled:
+        """Bring what broke off to an end before anything else is written, in this order.
+
+        A server that somebody emptied is to be filled; what was filling a server goes on; what is still without an
+        outcome gets the one that can be known. Raises `GraphUnavailable` when the graph cannot be read: then all of it
+        is to be done before the next write.
+        """
+        await self._see_emptied()
+        if not self._is_settled:
+            await self._fill(progress)
+            await self._close_open_attempts()
+            self._is_settled = True
+
+    async def _see_emptied(self) -> None:
+        """Have a server that is empty and should not be filled again; what is open already may do that."""
+        if self._watched is None or not await self._watched.is_emptied():
             return
-        await self._fill(progress)
-        pending = await self.audit.open()
-        if pending:
-            await self.snapshots.take(self.graph, "after a write of which nobody knows whether it was kept")
-            for record in pending:
-                await self.audit.append("outcome", {"of": record.seq, "committed": None})
-        self._is_settled = True
+        self._is_settled = False
+        if not await self.audit.open():
+            log.error("graph_emptied")
+            await begin_again(self.audit)
 
     async def _fill(self, progress: Callable[[int, int], None]) -> None:
         """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""
@@ -174,6 +179,14 @@ class Writer:
                     continue
                 if not begun.facts[SOURCE]:
                     await self.snapshots.take(self.graph, "after it was made again")
+
+    async def _close_open_attempts(self) -> None:
+        """Write down of each that nobody knows whether it was kept, after a snapshot of what is there."""
+        pending = await self.audit.open()
+        if pending:
+            await self.snapshots.take(self.graph, "after a write of which nobody knows whether it was kept")
+            for record in pending:
+                await self.audit.append("outcome", {"of": record.seq, "committed": None})
 
 
 @dataclass(frozen=True, slots=True)

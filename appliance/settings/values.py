@@ -91,6 +91,8 @@ def _control_character(text: str) -> str:
 
 def _wrong_path(value: str, *, is_one: bool) -> str:
     """Return what is wrong with a path, or with a name that may be a path."""
+    if is_one and not Path(value).name:
+        return f"should name a place below the root; it is {shown(value)}"
     if value.startswith("~"):
         try:
             Path(value).expanduser()

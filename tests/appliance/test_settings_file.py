@@ -233,6 +233,7 @@ def test_a_path_is_the_same_wherever_nakari_is_started(section: str, key: str, i
     assert parse(f"[{section}]\n{key} = '/x'") != parse(f"[{section}]\n{key} = '~/x'") != Settings()
     if is_one:
         assert complaint(f"[{section}]\n{key} = 'x/y'").startswith(f"{where} should begin with / or ~/, so that")
+        assert complaint(f"[{section}]\n{key} = '/'") == f'{where} should name a place below the root; it is "/"'
     else:
         assert parse(f"[{section}]\n{key} = 'x/y'") != Settings()
 

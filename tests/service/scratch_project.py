@@ -66,12 +66,14 @@ class ScratchProject:
         """Return what the scripts are started with."""
         return os.environ | {"PATH": f"{self.commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
 
-    def run(self, script: str, *arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a script under dash to its end."""
+    def run(
+        self, script: str, *arguments: str, folder: Path | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a script under dash to its end, with more variables in its environment."""
         return subprocess.run(
             ["dash", str(self.folder / "scripts" / script), *arguments],
             cwd=folder or self.folder,
-            env=self.environment(),
+            env=self.environment() | variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

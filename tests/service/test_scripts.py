@@ -79,11 +79,13 @@ def test_a_changed_lock_is_followed_in_place(ready: ScratchProject) -> None:
 
 
 def test_a_moved_folder_gets_a_new_environment(ready: ScratchProject, tmp_path: Path) -> None:
-    copied = shutil.copytree(ready.folder, tmp_path / "elsewhere", symlinks=True)
+    copied = shutil.copytree(ready.folder, tmp_path / "my box 盒子", symlinks=True)
     moved = ScratchProject(copied, ready.commands)
-    done = moved.run("run")
+    done = moved.run("run", LC_ALL="C")
     assert done.stdout == f"{moved.folder} run\n"
     assert "ready" in done.stderr
+    saved = moved.run("backup", "a file", LC_ALL="of_NOBODY.nowhere")
+    assert (saved.stdout, saved.stderr) == (f"{moved.folder} backup a file\n", "")
 
 
 def test_an_interrupted_set_up_is_made_good_by_the_next(project: ScratchProject) -> None:

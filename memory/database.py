@@ -236,6 +236,9 @@ class Database:
 
     def _explained(self, error: Exception) -> Exception:
         """Return a failure of the file as one sentence with its mend, anything else as it is."""
+        if str(error).startswith("Could not decode to UTF-8"):  # without a code, and with the words themselves
+            error = sqlite3.DatabaseError("a text in it was changed by the disk")
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         mend = _MENDS.get(code)
         if mend is None:

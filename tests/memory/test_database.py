@@ -214,6 +214,20 @@ async def test_a_file_that_is_no_database_and_one_that_is_damaged_say_so_with_th
     await database.close()
 
 
+async def test_a_text_that_the_disk_changed_is_told_without_its_words(tmp_path: Path) -> None:
+    database = Database(tmp_path / "nakari.db")
+    await database.open(NOTES)
+    await database.write(note("somebody's secret"))
+    await database.close()
+    content = database.path.read_bytes()
+    database.path.write_bytes(content.replace(b"somebody", b"s\xefmebody"))
+    await database.open(NOTES)
+    with pytest.raises(StateUnusable, match=r"a text in it was changed.*backup") as told:
+        await database.read(notes)
+    assert "secret" not in str(told.value)
+    await database.close()
+
+
 async def test_a_folder_that_cannot_be_made_says_so_with_the_mend(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StateUnusable, match=r"state folder .*cannot be used.*another \[state\] folder"):

@@ -26,7 +26,7 @@ def memory() -> None:
     """Look into her memory; save it, bring it back.
 
     The running service does it, or this command by itself when none is running. To move her graph to a Neo4j server, or
-    back: `nakari memory snapshot`, change [memory] uri, `nakari memory restore newest`.
+    back, stop the service: `nakari memory snapshot`, change [memory] uri, `nakari memory restore newest`.
     """
 
 

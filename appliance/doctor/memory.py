@@ -58,6 +58,8 @@ def graph(config: Config) -> Line:
     began = time.monotonic()
     if config.memory.uri:
         what = asyncio.run(_count_at_server(config))
+        if (told := told_by_service(config, "graph")) and told.get("reason"):
+            return judge_running_graph(told)
     elif told := told_by_service(config, "graph"):
         return judge_running_graph(told)
     else:
@@ -93,7 +95,10 @@ def judge_database(damage: str, counts: Mapping[str, int]) -> Line:
 
 def judge_running_graph(told: Mapping[str, Json]) -> Line:
     """Judge the graph by what the running service says of its store."""
-    state, reason = told.get("state"), told.get("reason", "")
+    state, reason = told.get("state"), str(told.get("reason", ""))
+    if state == "server" and reason:
+        what, _, mend = reason.partition(": ")
+        return Line("graph", Verdict.WARNING, what, mend)
     if state in ("ready", "server", "off"):
         return Line("graph", Verdict.OK, f"{state}, the running service says")
     verdict = Verdict.WARNING if state == "starting" else Verdict.FAULT

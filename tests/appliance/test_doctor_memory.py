@@ -195,6 +195,7 @@ async def test_a_running_service_is_asked_for_its_graph(config: Config) -> None:
     [
         ({"state": "ready", "reason": ""}, Verdict.OK),
         ({"state": "server", "uri": "bolt://x"}, Verdict.OK),
+        ({"state": "server", "uri": "bolt://x", "reason": "it holds 3 of 4: look"}, Verdict.WARNING),
         ({"state": "off"}, Verdict.OK),
         ({"state": "starting", "reason": "it is starting"}, Verdict.WARNING),
         ({"state": "stopped", "reason": "it was not started"}, Verdict.FAULT),

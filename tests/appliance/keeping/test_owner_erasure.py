@@ -87,8 +87,9 @@ async def test_killed_at_each_step_the_next_process_goes_on_to_the_end(tmp_path:
         assert killed_at(box, hundredth) == -signal.SIGKILL
     assert [file.name for file in (box.state / ORDERS).iterdir()] == [ADA]
     assert found_in(box.state, NAME), "her name is the last to go"
-    (box.state / "replay-left").mkdir()
-    (box.state / "replay-left" / "made").write_text(NAME)
+    for left in ("replay-left", "forgetting-left"):
+        (box.state / left).mkdir()
+        (box.state / left / "made").write_text(NAME)
     (box.state / "backup-fetched-left").write_text(NAME)
     async with erasing(box) as erasure, asyncio.TaskGroup() as group:
         running = group.create_task(erasure.run())

@@ -33,6 +33,7 @@ from agent.tools.tool import Tool
 from appliance.about import about
 from appliance.config import Config
 from appliance.door.household import Household, Part
+from appliance.door.letterbox import Letterbox
 from appliance.door.server import Door
 from appliance.graph import GraphSide, graph_side
 from appliance.hearing.ears import Ears
@@ -127,7 +128,8 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }
         most = config.mind.max_tool_calls
-        household = Household(state.mailbox, state.bus, text, mind, senses, described, most, monotonic())
+        letters = Letterbox(state.mailbox, owners.shares_graph)
+        household = Household(letters, state.bus, text, mind, senses, described, most, monotonic())
         keeper = keeper_of(config, graph)
         if keeper is not None:
             senses.reflexes.forgetting.erase_event = keeper.erase_event

@@ -144,7 +144,10 @@ async def _answers(path: Path, request: dict[str, Json], key: bytes = b"") -> As
 async def _prove(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: bytes) -> None:
     """Show whose words come next. Raises `Problem` when the service does not believe it."""
     _send(writer, {"do": "challenge"})
-    challenge = json.loads(await reader.readline()).get("challenge", "")
+    given = json.loads(await reader.readline())
+    if "error" in given:
+        raise _refused(given)
+    challenge = given.get("challenge", "")
     owner_key, signature = sign(key, challenge)
     _send(writer, {"do": "prove", "owner_key": owner_key, "challenge": challenge, "signature": signature})
     answer = json.loads(await reader.readline())

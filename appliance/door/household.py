@@ -11,6 +11,7 @@ from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.door.caller import ROOM
+from appliance.door.letterbox import Letterbox
 from appliance.door.mailbox_requests import MailboxRequest, answer_of
 from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.errors import Problem
@@ -39,7 +40,7 @@ class ActedOn(Protocol):
 class Household:
     """Handles the requests of the doors (`appliance.door.server.DoorHandler`)."""
 
-    mailbox: Mailbox
+    letters: Letterbox
     bus: Bus
     text: TextOutlet
     loop: Loop
@@ -48,6 +49,11 @@ class Household:
     max_tool_calls: int
     started_at: float
     """Seconds on `time.monotonic`."""
+
+    @property
+    def mailbox(self) -> Mailbox:
+        """Where everything goes that is put in."""
+        return self.letters.mailbox
 
     async def ask(self, text: str, session: str, owner_key: str = HOUSEHOLD) -> AsyncGenerator[str, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
@@ -67,7 +73,7 @@ class Household:
             max_tool_calls=self.max_tool_calls,
         )
         with self.text.listening(event.id) as pieces:
-            await self.mailbox.enqueue(event)
+            await self.letters.put(event)
             async for piece in pieces:
                 yield piece
 
@@ -85,7 +91,7 @@ class Household:
             metadata=request.metadata,
             max_tool_calls=self.max_tool_calls,
         )
-        await self.mailbox.enqueue(event)
+        await self.letters.put(event)
         return event.id
 
     async def status(self, owner_key: str = HOUSEHOLD) -> dict[str, Json]:

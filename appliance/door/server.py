@@ -48,6 +48,8 @@ The socket is open to its owner only (mode 0600): whoever comes in is the househ
 the Ed25519 signature of the line "nakari identity v1" and the challenge after it; key and signature are hexadecimal.
 From then on the connection has events, sessions, settings and a mailbox of its own, and nothing of the household's.
 
+At most 32 programs are inside at a time; one more is told so and sent away. A visitor, with a key that is no member's,
+may ask 20 things in ten minutes, all visitors together 60, and have 5 waiting; who asks more is told when to try again.
 A line over 1 MB is refused and its sender sent away; so is a program that stops reading while a megabyte waits for it.
 Who goes away in mid-answer loses the answer, not the event.
 """
@@ -55,11 +57,13 @@ Who goes away in mid-answer loses the answer, not the event.
 import asyncio
 import os
 import socket
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import structlog
 
+from agent.model.messages import Json
 from appliance.door.answers import Answers, DoorHandler, MemoryHandler
 from appliance.door.caller import Caller
 from appliance.door.connection import MAX_LINE, Connection, Gone, next_line
@@ -70,6 +74,15 @@ from appliance.exits import Exit
 from appliance.owners import Owners
 
 MAX_CLIENTS = 32
+"""Programs inside at a time; each has one line, one answer and one challenge under way."""
+MAX_REFUSED = 8
+"""Programs at a time that are told that there is no room; more of them are sent away without a word."""
+REFUSED_SECONDS = 1.0
+"""Within which such a program has said what it wants: an answer sent before would be lost with the connection."""
+NO_ROOM: dict[str, Json] = {
+    "error": f"{MAX_CLIENTS} programs are inside already: try again when one of them has gone",
+    "code": int(Exit.UNAVAILABLE),
+}
 LONGEST_PATH = 107
 """Bytes; Linux' sun_path without its closing NUL (unix(7))."""
 BREATH_SECONDS = 1.0
@@ -93,7 +106,9 @@ class Door:
         self._answers = Answers(handler, memory, models, owners)
         self._lock = -1
         self._listener: socket.socket | None = None
-        self._clients = 0
+        self._inside: set[asyncio.Task[None]] = set()
+        self._refused: set[asyncio.Task[None]] = set()
+        """Visits under way, counted from the moment they are begun: many may come at once."""
 
     def open(self) -> None:
         """Take the socket's place, over the remains of a dead process; nobody is answered before `run`.
@@ -128,13 +143,7 @@ class Door:
         try:
             async with asyncio.TaskGroup() as group:
                 while True:
-                    program = await self._next()
-                    if self._clients < MAX_CLIENTS:
-                        visit = group.create_task(self._serve(program))
-                        visit.add_done_callback(partial(_hang_up, program))
-                    else:
-                        program.close()
-                        _log.warning("door_full", programs=self._clients)
+                    self._receive(await self._next(), group)
         finally:
             self.close()
 
@@ -160,8 +169,22 @@ class Door:
                 _log.error("door_stuck", reason=str(error))
                 await asyncio.sleep(BREATH_SECONDS)
 
+    def _receive(self, program: socket.socket, group: asyncio.TaskGroup) -> None:
+        """Let a program in, or tell it that there is no room, or, where many are just being told, send it away."""
+        if len(self._inside) < MAX_CLIENTS:
+            visits, visit = self._inside, self._serve
+        else:
+            _log.warning("door_full", programs=len(self._inside))
+            visits, visit = self._refused, self._refuse
+            if len(visits) >= MAX_REFUSED:
+                program.close()
+                return
+        task = group.create_task(visit(program))
+        visits.add(task)
+        task.add_done_callback(visits.discard)
+        task.add_done_callback(partial(_hang_up, program))
+
     async def _serve(self, program: socket.socket) -> None:
-        self._clients += 1
         try:
             reader, writer = await asyncio.open_unix_connection(sock=program, limit=MAX_LINE)
             connection, caller = Connection(writer), Caller()
@@ -173,8 +196,21 @@ class Door:
                 await connection.close()
         except (Gone, OSError):
             _log.info("door_client_gone")
-        finally:
-            self._clients -= 1
+
+    async def _refuse(self, program: socket.socket) -> None:
+        """Tell a program that there is no room, whatever it asks first."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(sock=program, limit=MAX_LINE)
+            connection = Connection(writer)
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(REFUSED_SECONDS):
+                        await next_line(reader, connection)
+                connection.send(NO_ROOM)
+            finally:
+                await connection.close()
+        except (Gone, OSError):
+            _log.info("door_client_gone")
 
 
 def _hang_up(program: socket.socket, _: asyncio.Task[None]) -> None:

@@ -3,16 +3,20 @@
 import asyncio
 import json
 import shutil
+import socket
 import stat
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
+from appliance.door.client import tell
 from appliance.door.connection import MAX_LINE
 from appliance.door.requests import Enqueue
-from appliance.door.server import MAX_CLIENTS
+from appliance.door.server import MAX_CLIENTS, MAX_REFUSED, NO_ROOM
+from appliance.errors import Problem
 from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving, visiting
 
@@ -211,12 +215,39 @@ async def test_there_is_room_for_a_number_of_programs(path: Path) -> None:
                 writer.write(b'{"do":"ping"}\n')
                 assert await reader.readline() == b'{"pong": true}\n'
                 inside.append(writer)
-            async with visiting(path) as one_more:
-                assert await one_more.sent_away()
+            with pytest.raises(Problem, match="32 programs are inside already: try again when one of them has gone"):
+                await tell(path, {"do": "ping"})
+            async with AsyncExitStack() as others:
+                refused = [await others.enter_async_context(visiting(path)) for _ in range(MAX_REFUSED + 1)]
+                assert await refused[-1].sent_away(), "nobody keeps the door busy with being refused"
+                for other in refused[:-1]:
+                    await other.send({"do": "ping"})
+                    assert await other.hear() == NO_ROOM
             for writer in inside:
                 writer.close()
                 await writer.wait_closed()
     assert "door_full" in [line["event"] for line in logs]
+
+
+async def test_no_more_get_in_when_they_all_come_at_once(path: Path) -> None:
+    async with serving(path, ScriptedHandler()):
+        crowd = [socket.socket(socket.AF_UNIX) for _ in range(MAX_CLIENTS + MAX_REFUSED + 5)]
+        for program in crowd:
+            program.connect(str(path))
+            program.sendall(b'{"do": "ping"}\n')
+        heard = [json.loads(line) for line in [await asyncio.to_thread(_line_of, program) for program in crowd] if line]
+        for program in crowd:
+            program.close()
+    assert heard.count({"pong": True}) == MAX_CLIENTS
+    assert heard.count(NO_ROOM) == len(heard) - MAX_CLIENTS
+
+
+def _line_of(program: socket.socket) -> bytes:
+    """Return what a program is told; b"" when it is sent away without a word."""
+    try:
+        return program.recv(1000)
+    except ConnectionResetError:
+        return b""
 
 
 def modes(path: Path) -> list[int]:

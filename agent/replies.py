@@ -55,6 +55,10 @@ class Delivery(Protocol):
         Does nothing once the delivery is closed.
         """
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be heard of it: `ended` would not wait."""
+
     async def ended(self) -> Delivered:
         """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""
 

@@ -142,6 +142,10 @@ class RecordingDelivery:
     async def cut(self) -> None:
         self.closed = True
 
+    @property
+    def is_over(self) -> bool:
+        return self.outlet.playing.is_set() or self.hushed.is_set()
+
     async def ended(self) -> Delivered:
         async with asyncio.TaskGroup() as either:
             waits = [either.create_task(event.wait()) for event in (self.outlet.playing, self.hushed)]

@@ -82,6 +82,11 @@ class KeptBack:
         if not self._closed:
             self._pieces.clear()
 
+    @property
+    def is_over(self) -> bool:
+        """Always: it is never heard now."""
+        return True
+
     async def ended(self) -> Delivered:
         """Return at once: it is in the mailbox, which is where it goes for now."""
         return Delivered(self.handed, self.handed)

@@ -77,6 +77,11 @@ class TextDelivery:
         if not self._closed:
             await self._end(" …\n")
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it was closed or cut: written is read."""
+        return self._closed
+
     async def ended(self) -> Delivered:
         """Return at once: written is read."""
         return Delivered(self.handed, self.handed)

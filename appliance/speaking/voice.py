@@ -138,6 +138,11 @@ class VoiceDelivery:
         """Hand nothing more to the mouth, whatever is still fed."""
         self._interrupted = self._is_hushed = True
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the last sentence was heard or dropped."""
+        return self._over.is_set()
+
     async def ended(self) -> Delivered:
         """Wait until the last sentence was heard or dropped."""
         await self._over.wait()

@@ -9,6 +9,7 @@ import structlog
 
 from agent.event import Event, require_event
 from agent.handlers import Handler, Inbox, Request, failed
+from memory.database import Change, Writer
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -58,41 +59,62 @@ class Bus:
     machines would stand where `show` and `request` fan out; there is none yet.
     """
 
-    def __init__(self, journal: Callable[[tuple[Event, ...]], Awaitable[None]]) -> None:
+    def __init__(self, journal: Callable[..., Awaitable[None]]) -> None:
+        """`journal` is a `Recorder`; one that only takes envelopes will do for a bus on which nothing goes along."""
         self._journal = journal
         self._observers: list[Observer] = []
         self._inboxes: list[Inbox] = []
         self._held: tuple[Event, ...] = ()
         """For the next `publish`; of one round of one run at most, for whatever acts outside publishes first."""
+        self._held_last = False
+        """Whether one of them has to be on the disk when the next `publish` returns, lasting or not."""
         self.recent: deque[Event] = deque(maxlen=RECENT)
         """The last envelopes published, the newest last; nothing else is kept."""
 
-    def hold(self, *events: Event) -> None:
+    def hold(self, *events: Event, lasting: bool = True) -> None:
         """Publish the envelopes with the next ones, before them and in their transaction, whoever publishes those.
 
-        For steps after which nothing acts and nobody waits until something else is published. Raises TypeError for
-        anything that is no Event.
+        For steps after which nothing acts and nobody waits until something else is published. `lasting` makes that
+        transaction a lasting one. Raises TypeError for anything that is no Event.
         """
         for event in events:
             require_event(event)
         self._held += events
+        self._held_last |= lasting
 
-    async def publish(self, *events: Event) -> None:
+    async def publish(self, *events: Event, lasting: bool = True) -> None:
         """Journal the envelopes, and those held before, in one transaction, then show them.
 
-        If the journal cannot be written, this raises, and what was held goes with the next ones. Raises TypeError for
-        anything that is no Event.
+        Not `lasting`, a cut of the power (no kill) may take them back, until the next that are: for a step before
+        something that has no effect. If the journal cannot be written, this raises, and what was held goes with the
+        next ones. Raises TypeError for anything that is no Event.
         """
+        if events or self._held:
+            await self._publish(events, lasting=lasting)
+
+    def along(self, *events: Event, lasting: bool = True) -> Writer:
+        """Return what publishes the envelopes, as `publish` does, in one transaction with a change of the state."""
+
+        async def publish(change: Change) -> None:
+            await self._publish(events, lasting=lasting, along=change)
+
+        return publish
+
+    async def _publish(self, events: tuple[Event, ...], *, lasting: bool, along: Change | None = None) -> None:
         for event in events:
             require_event(event)
-        held, self._held = self._held, ()
+        held, held_last = self._held, self._held_last
+        self._held, self._held_last = (), False
         together = held + events
-        if together:
-            try:
+        lasts = lasting or held_last
+        try:
+            if along is None and lasts:
                 await self._journal(together)
-            except (MemoryFailure, asyncio.CancelledError):
-                self._held = held + self._held
-                raise
+            else:
+                await self._journal(together, along=along, lasting=lasts)
+        except (MemoryFailure, asyncio.CancelledError):
+            self._held, self._held_last = held + self._held, held_last or self._held_last
+            raise
         self.recent.extend(together)
         for event in together:
             self.show(event)

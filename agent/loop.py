@@ -21,14 +21,15 @@ from agent.run.act import Actor
 from agent.run.attention import Attention
 from agent.run.budget import Budget
 from agent.run.closing import Closing
-from agent.run.desk import Completion, Desk, Ending, Suspension
+from agent.run.desk import Completion, Desk, Ending, GivenUp, Suspension
 from agent.run.opening import Opening
 from agent.run.outage import Outage
 from agent.run.own_words import OwnWords
+from agent.run.resuming import Resuming
 from agent.run.run import Run
 from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
-from agent.run.think import Thinker, keep_interrupted
+from agent.run.think import Thinker
 from agent.situation import SituationProvider
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
@@ -78,6 +79,7 @@ class Loop:
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
         self.attention = Attention(mind.mailbox, mind.journal, self._words)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
+        self._resuming = Resuming(self._actor, mind.bus, mind.contexts, mind.desk, self._words)
         self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, mind.desk)
         self.attention.disturb = self._summarizer.disturb
         self._broken_off = ""
@@ -181,9 +183,8 @@ class Loop:
             except Exception:  # the one place that catches everything: a bug must cost one event, not the loop
                 log.exception("run_failed")
                 await self._words.say(run, "failed")
-                await self._mind.mailbox.fail(event.id, "an error inside; the log has it")
                 if not run.is_over:
-                    await self._closing.end(run, "FAILED")
+                    await self._closing.end(run, GivenUp("an error inside; the log has it"))
             finally:
                 self.attention.let_go()
                 self.on_step()
@@ -211,7 +212,7 @@ class Loop:
             return await self._closing.for_stop(run)
 
     async def _rounds(self, run: Run) -> Ending:
-        message = await self._resume(run)
+        message = await self._resuming.finish_round(run) if run.is_resumed else None
         was_last_turn = False
         while True:
             ending = self._ending(run, message) if message else None
@@ -230,21 +231,6 @@ class Loop:
                 await self._words.say(run, "no_model")
                 return _without_model(run, error)
             await self._act(run)
-
-    async def _resume(self, run: Run) -> Message | None:
-        """After a crash: finish the round that was under way, and return its message; None when she is to think."""
-        await self._actor.repeat(run)
-        if run.unanswered:
-            run.move("AWAITING_TOOL_RESULT")
-            await self._actor.act(run, run.unanswered, after_crash=True)
-        run.stop.check()
-        if run.last.role == "assistant":
-            await self._words.deliver(run, "resumed", run.last.content)
-        if run.last.role == "user" and self._mind.desk.already:
-            handed = " ".join(self._mind.desk.already)
-            await keep_interrupted(self._mind.bus, self._mind.contexts, run, handed, "the machine stopped here")
-            return None
-        return run.answer
 
     async def _act(self, run: Run) -> None:
         if not run.unanswered:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agent.event import Event
 from agent.model.messages import Json
+from memory.database import Change
 from memory.journal import Entry, Journal
 
 
@@ -13,9 +14,12 @@ class Recorder:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def __call__(self, events: tuple[Event, ...]) -> None:
-        """Write the envelopes in order, in one transaction; durable on return."""
-        await self._journal.append(*(entry_of(event) for event in events))
+    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
+        """Write the envelopes in order, and then what goes along with them, in one transaction; durable on return.
+
+        Not `lasting`, a cut of the power may take them back, until the next that are.
+        """
+        await self._journal.append(*(entry_of(event) for event in events), along=along, lasting=lasting)
 
 
 def step(topic: str, cause: Event, run_id: str, body: Mapping[str, Json] | None = None, words: str = "") -> Event:

@@ -5,22 +5,31 @@ import fcntl
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from memory.errors import DiskFull, StateUnusable
 
 T = TypeVar("T")
+
+Change: TypeAlias = Callable[[sqlite3.Connection], object]
+"""Changes the state inside a transaction."""
+
+Writer: TypeAlias = Callable[[Change], Awaitable[None]]
+"""Commits a change in one transaction with something else of its own: both are there on return, or neither."""
 
 MIGRATIONS: Final[tuple[str, ...]] = ()
 """The nth script leads a file from version n to n + 1; the present version is one more than there are scripts."""
 
 MAX_WAITING: Final = 256
 """Reads and writes that wait for the thread at a time; whoever comes later waits for room, in order."""
+
+SYNC_AFTER: Final = 0.05
+"""Seconds after which what need not last is brought to the disk all the same: a thought takes longer than that."""
 
 MAX_GROUP: Final = 64
 """Writes that share one commit."""
@@ -60,7 +69,8 @@ class Database:
     """Runs functions on the state database in its own thread, each whole or not at all, in the order asked for.
 
     Guarantees: when a lasting `write` returns, its change and every one before it are on the disk (WAL,
-    synchronous=FULL); one that is not lasting outlives a kill of the process. When it raises, none of it is there.
+    synchronous=FULL); one that is not lasting outlives a kill of the process, and is on the disk `SYNC_AFTER` later.
+    When it raises, none of it is there.
     Writes that wait together share one commit, so that many cost one fsync; each still fails alone. The event loop
     never waits for the disk. One process has the file, until it ends however it ends.
     Not guaranteed: that a cancelled `write` did not happen; whoever cancels looks.
@@ -73,6 +83,8 @@ class Database:
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._thread: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
+        self._log = -1  # the descriptor of the write-ahead log
+        self._is_sync_due = False
         self._held = ExitStack()
 
     async def open(self, *schemas: str) -> None:
@@ -93,11 +105,14 @@ class Database:
     async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
         """Run `change` in a transaction and commit it; the value is returned once it is durable.
 
-        With `lasting` false a cut of the power may take it back, until the next lasting write: for a step that has no
-        effect outside this file before that. Raises `StateUnusable` when the disk is full or the file damaged, else
-        what `change` raises.
+        With `lasting` false a cut of the power may take it back within `SYNC_AFTER`: for a step that has no effect
+        outside this file before that. Raises `StateUnusable` (disk full, file damaged), else what `change` raises.
         """
-        return await self._ask(change, changes=True, lasting=lasting)
+        value = await self._ask(change, changes=True, lasting=lasting)
+        if not lasting and not self._is_sync_due:
+            self._is_sync_due = True
+            asyncio.get_running_loop().call_later(SYNC_AFTER, self._sync_soon)
+        return value
 
     async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
         """Run `look`, which cannot change anything, after all writes asked for before it.
@@ -117,9 +132,19 @@ class Database:
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
         thread, self._thread = self._thread, None
+        self._is_sync_due = False
         if thread is not None:
             await asyncio.get_running_loop().run_in_executor(thread, self._close)
             thread.shutdown()
+
+    def _sync_soon(self) -> None:
+        self._is_sync_due = False
+        if self._thread is not None:
+            self._thread.submit(self._sync)
+
+    def _sync(self) -> None:
+        with suppress(OSError):  # the next lasting write will say so
+            os.fdatasync(self._log)
 
     async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, lasting: bool) -> T:
         values: list[T] = []
@@ -213,6 +238,8 @@ class Database:
             except sqlite3.Error as error:
                 raise self._explained(error) from error
             self._connection = connection
+            self._log = os.open(f"{self.path}-wal", os.O_RDONLY)
+            held.callback(os.close, self._log)
             self._held = held.pop_all()
 
     def _prepare(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> None:
@@ -252,7 +279,7 @@ class Database:
         return self._connection
 
     def _close(self) -> None:
-        self._connection = None
+        self._connection, self._log = None, -1
         self._held.close()
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypeAlias, TypedDict, Unpack
 
-from memory.database import Database
+from memory.database import Change, Database
 from memory.words import all_words, any_words, segmented
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -113,13 +113,21 @@ class Journal:
         """The file it is in, for what is kept beside it in the same transactions."""
         return self._database
 
-    async def append(self, *entries: Entry) -> None:
+    async def append(self, *entries: Entry, along: Change | None = None, lasting: bool = True) -> None:
         """Write the entries in one transaction, all or none, durable on return; known ids are left out.
 
-        Raises `StateUnusable` when the disk is full or the file damaged, TypeError for a body JSON cannot hold.
+        `along` is a change of the state that belongs to them: it comes after them in their transaction. `lasting` is
+        `Database.write`'s. Raises `StateUnusable` when the disk is full or the file damaged, TypeError for a body JSON
+        cannot hold, and what `along` raises.
         """
         rows = [_row(entry) for entry in entries]
-        await self._database.write(lambda connection: _append(connection, rows))
+
+        def change(connection: sqlite3.Connection) -> None:
+            _append(connection, rows)
+            if along is not None:
+                along(connection)
+
+        await self._database.write(change, lasting=lasting)
 
     async def entries(self, **which: Unpack[Selection]) -> list[Stored]:
         """Return the entries selected, oldest first, also when `newest` picks them from the end.
@@ -127,8 +135,12 @@ class Journal:
         Its cost depends on what it returns, not on the length of the journal, when topic, session_id and owner_key
         are given together, or event_id, or run_id, or topic alone.
         """
-        statement, values = _statement(which)
-        found = await self._database.read(lambda connection: _stored(connection, statement, values))
+        return await self._database.read(lambda connection: self.entries_within(connection, **which))
+
+    @staticmethod
+    def entries_within(connection: sqlite3.Connection, **which: Unpack[Selection]) -> list[Stored]:
+        """Return what `entries` does, inside a transaction that is under way: what was just written in it too."""
+        found = _stored(connection, *_statement(which))
         return found[::-1] if which.get("newest") else found
 
     async def entry(self, name: str) -> Stored | None:

@@ -36,6 +36,8 @@ class Epoch:
     opening_tokens: int = 0
     grown_at: float = float("-inf")
     """Seconds on the loop's own clock when it last grew; never, as far as this process knows."""
+    may_have_unsaid: bool = True
+    """Whether some of the session's last reply may not have been heard, and no block has told it since."""
     is_outdated: bool = False
     """Whether its owner has asked for another prompt since."""
     _hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)

@@ -14,7 +14,7 @@ from agent.mailbox.children import Child
 from agent.mailbox.mail import Filed, InHand, State, Wake
 from agent.model.messages import Json
 from agent.time.series import successor
-from memory.database import Database
+from memory.database import Database, Writer
 
 T = TypeVar("T")
 
@@ -23,6 +23,9 @@ SCHEMA: Final = table.SCHEMA + offspring.SCHEMA
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
 """Waits until the event is set or the moment (aware; None: never) has come; it may also return sooner."""
+
+Figures: TypeAlias = Mapping[str, Json] | Callable[[sqlite3.Connection], Mapping[str, Json]]
+"""What an event took, or what finds it in the transaction that archives it."""
 
 RECHECK_SECONDS: Final = 1.0
 """The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
@@ -37,6 +40,8 @@ class Mailbox:
     Loss: none; what a method did outlives a kill and a cut of the power when it returns. `take`, `charge` and
     `complete` outlive a cut of the power only from the next commit on that waits for the disk: until then nothing has
     acted on what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
+
+    Where a step can be written `by` somebody, it is committed with what that one writes: the journal's entries of it.
 
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
@@ -91,20 +96,27 @@ class Mailbox:
         """Return the event in hand, without waiting."""
         return await self._database.read(table.held)
 
-    async def charge(self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0) -> bool:
+    async def charge(
+        self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0, by: Writer | None = None
+    ) -> bool:
         """Add to the counters of the event in hand; False when it is not in hand."""
-        return await self._database.write(lambda c: table.charge(c, event_id, tool_calls, model_calls), lasting=False)
+        return await self._write(lambda c: table.charge(c, event_id, tool_calls, model_calls), by, lasting=False)
 
-    async def complete(self, event_id: str, summary: str, figures: Mapping[str, Json]) -> bool:
+    async def complete(self, event_id: str, summary: str, figures: Figures, *, by: Writer | None = None) -> bool:
         """Archive the event in hand with its summary and figures (seconds, tokens, calls …).
 
         False, and nothing changes, when it is not in hand, such as the second time.
         """
-        return await self._close(
-            event_id, lambda c, now: table.complete(c, event_id, summary, figures, now), lasting=False
-        )
 
-    async def suspend(self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False) -> bool:
+        def archive(connection: sqlite3.Connection, now: datetime) -> bool:
+            found = figures(connection) if callable(figures) else figures
+            return table.complete(connection, event_id, summary, found, now)
+
+        return await self._close(event_id, archive, by, lasting=False)
+
+    async def suspend(
+        self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False, by: Writer | None = None
+    ) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
         It stays away a second at least, for quiet a minute (mail.py), so that it never spins. `fresh_grant` sets its
@@ -116,11 +128,11 @@ class Mailbox:
             offspring.wake_childless(connection, event_id, now)
             return suspended
 
-        return await self._step(put_back)
+        return await self._step(put_back, by)
 
-    async def fail(self, event_id: str, reason: str) -> bool:
+    async def fail(self, event_id: str, reason: str, *, by: Writer | None = None) -> bool:
         """Move the event in hand to the dead letter, with the reason in words; False when it is not in hand."""
-        return await self._close(event_id, lambda c, now: table.fail(c, event_id, reason, now))
+        return await self._close(event_id, lambda c, now: table.fail(c, event_id, reason, now), by)
 
     async def withdraw(self, event_id: str, reason: str) -> bool:
         """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
@@ -130,9 +142,9 @@ class Mailbox:
         """Take an event out of the dead letter, as if it were new; False when it is not there."""
         return await self._step(lambda c, now: table.retry(c, event_id))
 
-    async def supersede(self, event_id: str, by: str) -> bool:
-        """Close the event in hand because the event `by` goes on with its words; False when it is not in hand."""
-        return await self._step(lambda c, now: table.supersede(c, event_id, by, now))
+    async def supersede(self, event_id: str, other: str, *, by: Writer | None = None) -> bool:
+        """Close the event in hand because the other one goes on with its words; False when it is not in hand."""
+        return await self._step(lambda c, now: table.supersede(c, event_id, other, now), by)
 
     async def erase(self, event_id: str) -> bool:
         """Take the words out of an event for good; that it was, and what became of it, stays. False when unknown."""
@@ -196,7 +208,12 @@ class Mailbox:
         return taken
 
     async def _close(
-        self, event_id: str, close: Callable[[sqlite3.Connection, datetime], bool], *, lasting: bool = True
+        self,
+        event_id: str,
+        close: Callable[[sqlite3.Connection, datetime], bool],
+        by: Writer | None = None,
+        *,
+        lasting: bool = True,
     ) -> bool:
         """Close an event, and wake its parent if that waits for this."""
 
@@ -205,11 +222,20 @@ class Mailbox:
             offspring.wake_parent(connection, event_id)
             return closed
 
-        return await self._step(change, lasting=lasting)
+        return await self._step(change, by, lasting=lasting)
 
-    async def _step(self, change: Callable[[sqlite3.Connection, datetime], T], *, lasting: bool = True) -> T:
+    async def _step(
+        self, change: Callable[[sqlite3.Connection, datetime], T], by: Writer | None = None, *, lasting: bool = True
+    ) -> T:
         with self._changing():
-            return await self._database.write(lambda c: change(c, self._now()), lasting=lasting)
+            return await self._write(lambda c: change(c, self._now()), by, lasting=lasting)
+
+    async def _write(self, change: Callable[[sqlite3.Connection], T], by: Writer | None, *, lasting: bool = True) -> T:
+        if by is None:
+            return await self._database.write(change, lasting=lasting)
+        returned: list[T] = []
+        await by(lambda connection: returned.append(change(connection)))
+        return returned[0]
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from agent.record import step
 from agent.run.desk import Desk
 from agent.run.own_words import OwnWords
 from agent.run.run import Run
-from agent.tools.events import COMPLETED, ENDINGS, SUSPENDED
+from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
@@ -24,7 +24,6 @@ from agent.tools.tool import Call, Tool, run_tool
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"
 TWICE = "refused: you have ended this event in the same breath"
-CRASHED = "unknown: the machine stopped before this call had a result; look whether it took effect before you repeat it"
 BROKEN_OFF = "cancelled: a person spoke before this call had a result; it had no effect"
 TIME_IS_UP = "cancelled: the time for this event was up before this call had a result"
 SAID_SO_FAR = "interrupted: only this much was handed on: "
@@ -36,11 +35,12 @@ MOST_REPEATS: Final = 2
 FILLER_AFTER: Final = 1.5
 """Seconds of waiting for tools after which a person hears that it takes a moment (G1)."""
 
-GOOD = (DELIVERED, COMPLETED, SUSPENDED, "interrupted")
-"""How the observation of a call that can be repeated begins, when it took effect."""
-
 REPEATABLE = ENDINGS | {REPLY}
-"""Calls that are carried out again after a crash: their effect is idempotent."""
+"""Calls of which the mailbox and the mouth see to it that they take effect once, however often they are carried out.
+
+So they are carried out again after a crash, and the journal need not have them before: a sentence is committed by the
+mouth, an ending in the transaction that puts the event away, and both take along what is held.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +54,81 @@ class Actor:
     mailbox: Mailbox
     words: OwnWords
 
-    async def act(self, run: Run, calls: Sequence[ToolCall], *, after_crash: bool = False) -> None:
-        """Run the calls and append one result for each, in call order; also when the run is stopped meanwhile.
+    async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:
+        """Answer the calls, each once and in their order; also when the run is stopped meanwhile."""
+        used_before = run.budget.tool_calls
+        refused = self._refused(run, calls)
+        await self.answer(run, calls, refused, charged=run.budget.tool_calls - used_before)
 
-        Ending calls run last, and complete_event only after whole replies. After a crash only what can be repeated is;
-        the other calls get a result that says what is not known.
+    async def answer(self, run: Run, calls: Sequence[ToolCall], known: Mapping[str, str], *, charged: int = 0) -> None:
+        """Append one result for each call: what is `known` of it already by its id, else what carrying it out gives.
+
+        The calls are journaled, and `charged` of them counted, before the first one acts. Ending calls come last, and
+        complete_event only after whole replies.
         """
-        before = run.budget.tool_calls
-        observations = dict(self._answered_at_once(run, calls, after_crash=after_crash))
-        open_calls = [call for call in calls if call.id not in observations]
-        if used := run.budget.tool_calls - before:
-            await self.mailbox.charge(run.event.id, tool_calls=used)
-        await self.bus.publish(*(envelope for call in open_calls for envelope in _requested(run, call)))
-        observations |= await self._together(run, [call for call in open_calls if call.name not in ENDINGS])
-        for call in open_calls:
+        results = dict(known)
+        wanted = [call for call in calls if call.id not in results]
+        await self._journal_calls(run, wanted, charged)
+        results |= await self._together(run, [call for call in wanted if call.name not in ENDINGS])
+        for call in wanted:
             if call.name in ENDINGS:
-                observations[call.id] = await self._end(call, run, observations, calls)
-        await self._cut_unfinished()
-        self._append(run, calls, observations)
+                replies = [results[other.id] for other in calls if other.name == REPLY]
+                results[call.id] = await self._end(run, call, replies)
+        for delivery in self.desk.deliveries.values():
+            await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
+        self._append(run, calls, results)
+
+    async def call(self, run: Run, call: ToolCall) -> str:
+        """Carry out one call, and return its observation."""
+        tool = self.registry.find(call.name)
+        if tool is None:
+            if any(spec.name == call.name for spec in run.epoch.tools):
+                return f"unavailable: {call.name} is not there at the moment; do without it, or try again later"
+            return f"error: there is no tool {call.name!r}; you have: {', '.join(self.registry.names)}"
+        try:
+            run.stop.check()
+            if tool.effect == "irreversible":
+                return await self._to_its_end(run, call, tool)
+            run.has_effect |= tool.effect != "pure" and call.name != REPLY
+            async with run.stop.waits():
+                return await run_tool(tool, call.arguments, Call(call.id, run.event))
+        except Stopped:
+            return await self._broken_off(run, call)
+
+    def _refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
+        """Count the calls against the budget; return the answers of those that are not carried out, by their ids."""
+        counted = [call for call in calls if (tool := self.registry.find(call.name)) is None or tool.counted]
+        too_many = counted[run.budget.grant(len(counted)) :]
+        run.refused = run.refused or bool(too_many)
+        refused = {call.id: REFUSED for call in too_many}
+        for call in calls:
+            if call.id not in refused and call.name not in REPEATABLE and (times := _count(run, call)) > MOST_REPEATS:
+                refused[call.id] = AGAIN.format(times=times - 1)
+        return refused
+
+    async def _journal_calls(self, run: Run, calls: Sequence[ToolCall], charged: int) -> None:
+        """Write down what is about to be done, as early and as lastingly as it needs: by the worst of the calls."""
+        requests = [envelope for call in calls for envelope in _requested(run, call)]
+        if charged:
+            # The loss of a call without an effect is harmless: she is asked again, and looks again.
+            by = self.bus.along(*requests, lasting=self._have_effect(calls))
+            await self.mailbox.charge(run.event.id, tool_calls=charged, by=by)
+        elif all(call.name in REPEATABLE for call in calls):
+            self.bus.hold(*requests, lasting=False)
+        else:
+            await self.bus.publish(*requests, lasting=self._have_effect(calls))
+
+    def _have_effect(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether one of the calls leaves something behind of which only the journal can tell."""
+        tools = [self.registry.find(call.name) for call in calls if call.name not in REPEATABLE]
+        return any(tool is not None and tool.effect != "pure" for tool in tools)
 
     async def _together(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
-        """Run the calls at the same time; return their observations by call id."""
+        """Carry out the calls at the same time; return their observations by call id."""
         async with asyncio.TaskGroup() as group:
             filler = group.create_task(self._fill(run, calls))
             async with asyncio.TaskGroup() as together:
-                tasks = {call.id: together.create_task(self._call(call, run)) for call in calls}
+                tasks = {call.id: together.create_task(self.call(run, call)) for call in calls}
             filler.cancel()
         return {name: task.result() for name, task in tasks.items()}
 
@@ -90,36 +140,7 @@ class Actor:
         if not self.desk.deliveries and not self.desk.already:
             await self.words.fill(run.event)
 
-    def _answered_at_once(self, run: Run, calls: Sequence[ToolCall], *, after_crash: bool) -> list[tuple[str, str]]:
-        if after_crash:
-            return [(call.id, CRASHED) for call in calls if call.name not in REPEATABLE]
-        counted = [call for call in calls if (tool := self.registry.find(call.name)) is None or tool.counted]
-        refused = counted[run.budget.grant(len(counted)) :]
-        run.refused = run.refused or bool(refused)
-        repeated = [
-            (call.id, AGAIN.format(times=times - 1))
-            for call in calls
-            if call not in refused and call.name not in REPEATABLE and (times := _count(run, call)) > MOST_REPEATS
-        ]
-        return [(call.id, REFUSED) for call in refused] + repeated
-
-    async def _call(self, call: ToolCall, run: Run) -> str:
-        tool = self.registry.find(call.name)
-        if tool is None:
-            if any(spec.name == call.name for spec in run.epoch.tools):
-                return f"unavailable: {call.name} is not there at the moment; do without it, or try again later"
-            return f"error: there is no tool {call.name!r}; you have: {', '.join(self.registry.names)}"
-        try:
-            run.stop.check()
-            if tool.effect == "irreversible":
-                return await self._to_its_end(tool, call, run)
-            run.has_effect |= tool.effect != "pure" and call.name != REPLY
-            async with run.stop.waits():
-                return await run_tool(tool, call.arguments, Call(call.id, run.event))
-        except Stopped:
-            return await self._broken_off(call, run)
-
-    async def _to_its_end(self, tool: Tool, call: ToolCall, run: Run) -> str:
+    async def _to_its_end(self, run: Run, call: ToolCall, tool: Tool) -> str:
         """Run a tool that nobody may break off; it has its own time limit."""
         run.has_effect = True
         run.kept_on += 1
@@ -128,39 +149,23 @@ class Actor:
         finally:
             run.kept_on -= 1
 
-    async def _broken_off(self, call: ToolCall, run: Run) -> str:
+    async def _broken_off(self, run: Run, call: ToolCall) -> str:
         delivery = self.desk.deliveries.get(call.id)
         if call.name == REPLY and delivery is not None:
             await delivery.cut()
             return f"{SAID_SO_FAR}{delivery.handed}"
         return TIME_IS_UP if run.stop.reason == "timed_out" else BROKEN_OFF
 
-    async def _end(self, call: ToolCall, run: Run, observations: dict[str, str], calls: Sequence[ToolCall]) -> str:
-        replies = [observations[other.id] for other in calls if other.name == REPLY]
-        if call.name == "complete_event" and any(observation != DELIVERED for observation in replies):
+    async def _end(self, run: Run, call: ToolCall, replies: Sequence[str]) -> str:
+        """Carry out an ending call; `replies` is what came of the replies of the same answer."""
+        if call.name == "complete_event" and any(reply != DELIVERED for reply in replies):
             return NOT_WHOLE
         if self.desk.ending is not None:
             return TWICE
-        return await self._call(call, run)
+        return await self.call(run, call)
 
-    async def repeat(self, run: Run) -> None:
-        """After a crash: carry out again this event's replies and endings that had a good result.
-
-        Sentences that were committed before are skipped; nothing is appended, the results stand.
-        """
-        start = run.epoch.position_of(run.event.id) or 0
-        said = run.epoch.messages[start:]
-        results = {message.tool_call_id: message.content for message in said if message.role == "tool"}
-        for call in (call for message in said for call in message.tool_calls if call.name in REPEATABLE):
-            if results.get(call.id, "error").startswith(GOOD):
-                await self._call(call, run)
-
-    async def _cut_unfinished(self) -> None:
-        """End the deliveries whose call turned out malformed: their whole sentences stay, the rest is dropped."""
-        for delivery in self.desk.deliveries.values():
-            await delivery.cut()
-
-    def _append(self, run: Run, calls: Sequence[ToolCall], observations: dict[str, str]) -> None:
+    def _append(self, run: Run, calls: Sequence[ToolCall], observations: Mapping[str, str]) -> None:
+        """Append the results to the context; the journal gets them with what is published next."""
         results = [Message("tool", observations[call.id], tool_call_id=call.id) for call in calls]
         envelopes: list[Event] = []
         for call, result in zip(calls, results, strict=True):
@@ -170,7 +175,7 @@ class Actor:
                 self.contexts.envelope(run.epoch, run.event, run.id, result, run.cycle),
                 step("ui.events", run.event, run.id, {"event": "tool_call_finished", **body}),
             ]
-        self.bus.hold(*envelopes)
+        self.bus.hold(*envelopes, lasting=self._have_effect(calls))
         for result in results:
             self.contexts.append(run.epoch, result)
 

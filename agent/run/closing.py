@@ -1,6 +1,7 @@
 """How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
 
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,13 +13,14 @@ from agent.event import TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
 from agent.model.messages import Json
 from agent.record import step
-from agent.replies import INTERRUPTED, unsaid
+from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
 from agent.run.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspension
 from agent.run.own_words import OwnWords
 from agent.run.run import Run
 from agent.run.states import Status
 from agent.run.stopping import Why
+from memory.database import Writer
 from memory.journal import Entry, Journal
 from memory.tiers import MARKED
 
@@ -78,47 +80,57 @@ class Closing:
         return Suspension(note, Wake("event", at=at, name=PERSON), for_budget=True)
 
     async def finish(self, run: Run, ending: Ending) -> None:
-        """Wait until everything said was heard, then put the event away, and tell that the run is over."""
-        was_heard = await self._was_heard(run)
-        if run.stop.reason is not None:
-            await self._publish(run, "system.command", {"command": "stop", "reason": run.stop.reason})
-        status = await self._put_away(run, in_the_end(ending, run.stop.reason, was_heard=was_heard))
-        if run.stop.reason is not None:
-            await self._publish(run, "command.result", {"command": "stop", "status": "completed"})
-        await self.end(run, status)
+        """Wait until everything said was heard, then put the event away."""
+        accounts = await self._accounts()
+        was_heard = bool(self.desk.already) or any(account.heard for account in accounts)
+        if broken := [account for account in accounts if account.interrupted]:
+            await self._keep_unsaid(run, broken)
+        await self.end(run, in_the_end(ending, run.stop.reason, was_heard=was_heard))
 
-    async def end(self, run: Run, status: Status) -> None:
-        """Tell that the run is over."""
+    async def end(self, run: Run, ending: Ending) -> None:
+        """Put the event away and tell that the run is over, in one transaction: no kill comes between the two."""
+        status = status_of(ending)
+        told = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
+        # Lost to the power, a completion is made again out of what the journal has: nobody is told anything twice.
+        by = self.bus.along(*told, lasting=not isinstance(ending, Completion))
+        await self._put_away(run, ending, by)
         run.move(status)
         log.info("run_finished", status=status, model_calls=run.budget.model_calls)
-        await self._publish(run, "ui.events", {"event": "run_finished", "status": status})
 
-    async def _publish(self, run: Run, topic: str, body: dict[str, Json]) -> None:
-        await self.bus.publish(step(topic, run.event, run.id, body))
+    async def _accounts(self) -> list[Delivered]:
+        """Wait until all was heard or dropped, and return what became of each reply."""
+        deliveries = self.desk.deliveries.values()
+        if not all(delivery.is_over for delivery in deliveries):
+            await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
+        return [await delivery.ended() for delivery in deliveries]
 
-    async def _put_away(self, run: Run, ending: Ending) -> Status:
+    async def _keep_unsaid(self, run: Run, broken: Sequence[Delivered]) -> None:
+        """Write down how far she was heard, at once: after a crash she must not go on with it."""
+        body: dict[str, Json] = {
+            "heard": " ".join(account.heard for account in broken if account.heard),
+            "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
+        }
+        run.epoch.may_have_unsaid = True
+        await self.bus.publish(step(INTERRUPTED, run.event, run.id, body))
+
+    async def _put_away(self, run: Run, ending: Ending, by: Writer) -> None:
         event = run.event
         if isinstance(ending, Suspension):
-            await self.mailbox.suspend(event.id, ending.note, ending.wake, fresh_grant=ending.for_budget)
-            return "SUSPENDED"
-        if isinstance(ending, GivenUp):
-            await self.mailbox.fail(event.id, ending.reason)
-            return ending.status
-        if isinstance(ending, Superseded):
-            await self.mailbox.supersede(event.id, run.superseded_by)
-            return "COMPLETED"
-        if ending.importance is not None:
-            judgement: dict[str, Json] = {"importance": ending.importance, "reason": ending.reason}
-            await self._publish(run, MARKED, judgement | {"summary": ending.summary})
-        await self.mailbox.complete(event.id, ending.summary, await self._figures(run))
-        return "COMPLETED"
+            await self.mailbox.suspend(event.id, ending.note, ending.wake, fresh_grant=ending.for_budget, by=by)
+        elif isinstance(ending, GivenUp):
+            await self.mailbox.fail(event.id, ending.reason, by=by)
+        elif isinstance(ending, Superseded):
+            await self.mailbox.supersede(event.id, run.superseded_by, by=by)
+        else:
+            await self.mailbox.complete(event.id, ending.summary, lambda within: self._figures(run, within), by=by)
 
-    async def _figures(self, run: Run) -> dict[str, Json]:
+    def _figures(self, run: Run, within: sqlite3.Connection) -> dict[str, Json]:
         """Return what an event took over its whole life, kills and suspensions included: the journal has it.
 
         seconds from its first hand-over to now by the clock on the wall; tokens as the providers counted them.
         """
-        steps = await self.journal.entries(topic=("runs.new", "llm.results", "tools.results"), event_id=run.event.id)
+        topics = ("runs.new", "llm.results", "tools.results")
+        steps = self.journal.entries_within(within, topic=topics, event_id=run.event.id)
         answers = [entry for entry in steps if entry.topic == "llm.results"]
         begun = next((entry.at for entry in steps if entry.topic == "runs.new"), None)
         seconds = (self.now() - begun).total_seconds() if begun else 0.0
@@ -130,19 +142,6 @@ class Closing:
             "model_calls": run.budget.model_calls,
             "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
-
-    async def _was_heard(self, run: Run) -> bool:
-        """Wait until all was heard or dropped; write down what was not; return whether anything was heard."""
-        await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
-        accounts = [await delivery.ended() for delivery in self.desk.deliveries.values()]
-        broken = [account for account in accounts if account.interrupted]
-        if broken:
-            body: dict[str, Json] = {
-                "heard": " ".join(account.heard for account in broken if account.heard),
-                "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
-            }
-            await self._publish(run, INTERRUPTED, body)
-        return bool(self.desk.already) or any(account.heard for account in accounts)
 
     async def _cut(self) -> None:
         for delivery in self.desk.deliveries.values():
@@ -161,6 +160,24 @@ def in_the_end(ending: Ending, stopped: Why | None, *, was_heard: bool) -> Endin
     if stopped == "interrupted" and isinstance(ending, Completion):
         return replace(ending, summary=f"interrupted: {ending.summary}")
     return ending
+
+
+def status_of(ending: Ending) -> Status:
+    """Return the state in which a run ends."""
+    if isinstance(ending, Suspension):
+        return "SUSPENDED"
+    return ending.status if isinstance(ending, GivenUp) else "COMPLETED"
+
+
+def last_words(run: Run, ending: Ending, status: Status) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the topics and bodies of a run's last steps, in order."""
+    if run.stop.reason is not None:
+        yield "system.command", {"command": "stop", "reason": run.stop.reason}
+    if isinstance(ending, Completion) and ending.importance is not None:
+        yield MARKED, {"importance": ending.importance, "reason": ending.reason, "summary": ending.summary}
+    if run.stop.reason is not None:
+        yield "command.result", {"command": "stop", "status": "completed"}
+    yield "ui.events", {"event": "run_finished", "status": status}
 
 
 def last_calls(run: Run) -> str:

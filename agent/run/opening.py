@@ -14,8 +14,8 @@ from agent.mailbox import InHand, Mailbox
 from agent.model.messages import Json, Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
-from agent.run.act import CRASHED
 from agent.run.desk import Desk
+from agent.run.resuming import CRASHED
 from agent.run.run import Run
 from agent.situation import SituationProvider, gather
 from memory.journal import Journal, Stored
@@ -43,6 +43,7 @@ class Opening:
         """Lay the event on the desk and hand it over to the model's context, once.
 
         Calls that a crash left open, and whose event does not come first now, get a result, so that the list is legal.
+        Nothing of it need last: it can be told again out of the mailbox, which has the event.
         """
         event = run.event
         # Only what a person said or wrote is found again by its words; her own tasks would drown it.
@@ -50,21 +51,23 @@ class Opening:
         body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
         opened = step("runs.new", event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
-        self.bus.hold(opened, step("context.build.request", event, run.id))
+        self.bus.hold(opened, step("context.build.request", event, run.id), lasting=False)
         self.desk.lay(run.hand, await self._already_spoken(run))
         if await self._was_interrupted(run):
             run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, wanted)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
-        self.bus.hold(answer)
+        self.bus.hold(answer, lasting=False)
         if is_handed_over(run):
             return
         left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
         handed_over = Message("user", block.render(await self._block(run)))
         messages = [*left_open, *await self._brought_along(run), handed_over]
-        self.bus.hold(*(self.contexts.envelope(run.epoch, event, run.id, message) for message in messages))
+        told = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
+        self.bus.hold(*told, lasting=False)
         for message in messages:
             self.contexts.append(run.epoch, message)
+        run.epoch.may_have_unsaid = False
 
     async def _already_spoken(self, run: Run) -> tuple[str, ...]:
         if not run.is_resumed:
@@ -82,7 +85,8 @@ class Opening:
         situation = gather(self.situation, run.hand)
         if before := predecessor(run.event):
             situation["Continues"] = before
-        situation |= await self._left_unsaid(run.event)
+        if run.epoch.may_have_unsaid:
+            situation |= await self._left_unsaid(run.event)
         if run.hand.note:
             situation["Note"] = run.hand.note
             situation |= await self._of_children(run.event)

@@ -126,18 +126,19 @@ class Thinker:
         when the run was stopped.
         """
         run.cycle = new_id()
-        await self._charge(run, 1)
+        run.budget.model_calls += 1
         passed_over = min(run.fruitless // FRUITLESS_PER_MODEL, len(self.models) - 1)
         failure = ModelError("no model is configured")
-        for model in self.models[passed_over:]:
+        for place, model in enumerate(self.models[passed_over:]):
             speaking = Speaking(run, self.desk, self.outlet, self.bus.show)
             try:
-                message = await self._ask(model, run, speaking)
+                message = await self._ask(model, run, speaking, is_first=place == 0)
             except Stopped:
                 if handed := await speaking.stopped():
                     await keep_interrupted(self.bus, self.contexts, run, handed, "you were stopped here")
-                if run.stop.reason == "preempted":
-                    await self._charge(run, -1)
+                if run.stop.reason == "preempted":  # a thought that a person's words cut off is given back
+                    run.budget.model_calls -= 1
+                    await self.mailbox.charge(run.event.id, model_calls=-1)
                 raise
             except StreamBroken as error:
                 log.warning("stream_broken", model=model.name, reason=str(error))
@@ -154,27 +155,15 @@ class Thinker:
                 return message
         raise failure
 
-    async def _charge(self, run: Run, model_calls: int) -> None:
-        """Count a thought before it is had; one that a person's words cut off is given back."""
-        run.budget.model_calls += model_calls
-        await self.mailbox.charge(run.event.id, model_calls=model_calls)
-
     async def _welcome(self) -> None:
         """Wake what waits for a model, if there was none before."""
         if self.is_away:
             self.is_away = False
             await self.mailbox.wake(MODEL_AVAILABLE)
 
-    async def _ask(self, model: ChatModel, run: Run, speaking: Speaking) -> Message | None:
+    async def _ask(self, model: ChatModel, run: Run, speaking: Speaking, *, is_first: bool) -> Message | None:
         epoch, asked_at = run.epoch, self.clock()
-        body: dict[str, Json] = {
-            "model": model.name,
-            "epoch": epoch.id,
-            "messages": len(epoch.messages),
-            "digest": epoch.digest,
-            "cycle": run.cycle,
-        }
-        await self.bus.publish(step("llm.requests", run.event, run.id, body))
+        await self._journal_request(model, run, is_first=is_first)
         log.info("model_asked", model=model.name, messages=len(epoch.messages))
         first_at = 0.0
         answer: Answer | None = None
@@ -193,6 +182,21 @@ class Thinker:
             raise StreamBroken(f"{model.name} ended its answer without an end", Message("assistant"))
         marks = {"asked": asked_at, "first_token": first_at, "whole": self.clock()}
         return await self._keep(run, model, answer, marks)
+
+    async def _journal_request(self, model: ChatModel, run: Run, *, is_first: bool) -> None:
+        """Write down what the model is about to be asked; the thought is counted once, whoever has it in the end.
+
+        It need not last: where the power goes before anything came of the answer, she is asked again.
+        """
+        body: dict[str, Json] = {
+            "model": model.name,
+            "epoch": run.epoch.id,
+            "messages": len(run.epoch.messages),
+            "digest": run.epoch.digest,
+            "cycle": run.cycle,
+        }
+        request = self.bus.along(step("llm.requests", run.event, run.id, body), lasting=False)
+        await self.mailbox.charge(run.event.id, model_calls=int(is_first), by=request)
 
     async def _keep(self, run: Run, model: ChatModel, answer: Answer, marks: dict[str, float]) -> Message | None:
         usage = answer.usage
@@ -214,7 +218,8 @@ class Thinker:
             run.fruitless += 1
             await self.bus.publish(result)
             return None
-        self.bus.hold(result, self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle))
+        told = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
+        self.bus.hold(result, told, lasting=False)  # what acts on it sees to it
         self.contexts.append(run.epoch, answer.message)
         return answer.message
 

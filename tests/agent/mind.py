@@ -29,7 +29,7 @@ from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
 from memory import journal as journal_module
 from memory import tiers as tiers_module
-from memory.database import Database
+from memory.database import Change, Database
 from memory.errors import DiskFull, StateUnusable
 from memory.journal import Journal
 from tests.fakes import RecordingOutlet
@@ -129,14 +129,14 @@ class Disk:
         self.refusals = 0
         """Writes that are refused from now on, whatever is in them."""
 
-    async def __call__(self, events: tuple[Event, ...]) -> None:
+    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
         if any(event.type == self.full_at for event in events):
             self.full_at = ""
             raise StateUnusable("the disk is full")
         if self.refusals:
             self.refusals -= 1
             raise DiskFull("the disk is full")
-        await self._recorder(events)
+        await self._recorder(events, along=along, lasting=lasting)
 
 
 def spoken(words: str, **fields: object) -> Event:

@@ -8,6 +8,7 @@ import pytest
 
 from agent.bus import RECENT, Bus
 from agent.event import Event
+from memory.database import Change
 from memory.errors import StateUnusable
 
 
@@ -17,16 +18,22 @@ class Keeper:
     def __init__(self) -> None:
         self.written: list[tuple[Event, ...]] = []
         """Each transaction."""
+        self.changes: list[Change | None] = []
+        """What went along with each."""
+        self.lasted: list[bool] = []
+        """Whether each was to last."""
         self.refuses: Exception | None = None
 
     @property
     def kept(self) -> list[Event]:
         return [event for events in self.written for event in events]
 
-    async def __call__(self, events: tuple[Event, ...]) -> None:
+    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
         if self.refuses is not None:
             raise self.refuses
         self.written.append(events)
+        self.changes.append(along)
+        self.lasted.append(lasting)
 
 
 def numbered(*numbers: int, topic: str = "node.message") -> list[Event]:
@@ -79,6 +86,44 @@ async def test_what_is_held_goes_with_the_next_envelopes_and_before_them() -> No
     assert keeper.written[1:] == [(fourth,)]
     with pytest.raises(TypeError, match="only an Event"):
         bus.hold("words")  # type: ignore[arg-type]
+
+
+@pytest.mark.shows("A24", "H9")
+async def test_a_transaction_lasts_when_anything_in_it_has_to() -> None:
+    keeper = Keeper()
+    bus = Bus(keeper)
+    passing, lasting = numbered(1, 2)
+    await bus.publish(passing, lasting=False)
+    bus.hold(passing, lasting=False)
+    await bus.publish(lasting)
+    bus.hold(lasting)
+    bus.hold(passing, lasting=False)
+    keeper.refuses = StateUnusable("the disk is full")
+    with pytest.raises(StateUnusable):
+        await bus.publish(passing, lasting=False)
+    keeper.refuses = None
+    await bus.publish(passing, lasting=False)
+    await bus.publish(passing, lasting=False)
+    assert keeper.lasted == [False, True, True, False], "what was held for the disk stays so until it is there"
+
+
+@pytest.mark.shows("A24")
+async def test_a_change_of_the_state_goes_along_with_its_envelopes_and_those_held() -> None:
+    keeper = Keeper()
+    bus = Bus(keeper)
+    held, told = numbered(1, 2)
+    stream = aiter(bus.observe("*"))
+
+    def change(connection: object) -> None: ...
+
+    bus.hold(held, lasting=False)
+    write = bus.along(told, lasting=False)
+    assert keeper.written == [], "nothing is written before the change is there"
+    await write(change)
+    assert (keeper.written, keeper.changes, keeper.lasted) == ([(held, told)], [change], [False])
+    assert [await anext(stream) for _ in range(2)] == [held, told]
+    with pytest.raises(TypeError, match="only an Event"):
+        await bus.along("words")(change)  # type: ignore[arg-type]
 
 
 async def test_what_is_held_outlives_a_full_disk_but_not_a_bug() -> None:

@@ -12,8 +12,11 @@ from time import perf_counter
 import pytest
 
 from agent.mailbox.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
-from memory.database import Database
+from agent.model.messages import Json
+from memory import journal as journal_module
+from memory.database import Change, Database, Writer
 from memory.errors import StateUnusable
+from memory.journal import Entry, Journal
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import work
 from tests.room.virtual_time import run_virtually
@@ -22,7 +25,7 @@ from tests.room.virtual_time import run_virtually
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(tmp_path / "nakari.db")
-    await database.open(SCHEMA)
+    await database.open(SCHEMA, journal_module.SCHEMA)
     yield database
     await database.close()
 
@@ -34,6 +37,33 @@ async def test_the_database_itself_refuses_a_second_event_in_hand(database: Data
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
         await database.write(lambda connection: connection.execute("UPDATE mailbox SET state = 'in_hand'"))
     assert await mailbox.in_hand() is None
+
+
+@pytest.mark.shows("A14", "A24")
+async def test_a_step_is_written_with_what_belongs_to_it_or_not_at_all(database: Database) -> None:
+    mailbox, journal = Mailbox(database, Clock()), Journal(database)
+    event = work()
+
+    def with_an_entry(topic: str) -> Writer:
+        return lambda change: journal.append(Entry(topic), along=change)
+
+    def figures(within: sqlite3.Connection) -> dict[str, Json]:
+        return {"steps": len(journal.entries_within(within))}
+
+    async def refuse(change: Change) -> None:
+        raise StateUnusable("the disk is full")
+
+    await mailbox.enqueue(event)
+    await mailbox.take()
+    assert await mailbox.charge(event.id, model_calls=1, by=with_an_entry("llm.requests"))
+    assert not await mailbox.charge("another", model_calls=1, by=with_an_entry("llm.requests"))
+    with pytest.raises(StateUnusable):
+        await mailbox.complete(event.id, "done", {}, by=refuse)
+    assert await mailbox.in_hand() is not None
+    assert await mailbox.complete(event.id, "done", figures, by=with_an_entry("ui.events"))
+    filed = await mailbox.find(event.id)
+    assert filed is not None
+    assert (filed.state, filed.progress.model_calls, filed.figures) == ("completed", 1, {"steps": 3})
 
 
 async def test_what_a_take_costs_does_not_grow_with_the_archive_or_the_queue(database: Database) -> None:

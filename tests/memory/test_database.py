@@ -144,6 +144,31 @@ async def test_a_write_cancelled_before_it_began_does_not_happen(database: Datab
     assert await database.read(notes) == []
 
 
+class SyncingDatabase(Database):
+    """Tells when it syncs what nobody waited for."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.loop = asyncio.get_running_loop()
+        self.synced = asyncio.Event()
+
+    def _sync(self) -> None:
+        super()._sync()
+        self.loop.call_soon_threadsafe(self.synced.set)
+
+
+@pytest.mark.shows("A24", "H9")
+async def test_what_need_not_last_is_brought_to_the_disk_soon_after(tmp_path: Path) -> None:
+    database = SyncingDatabase(tmp_path / "nakari.db")
+    await database.open(NOTES)
+    await database.write(note("lasting"))
+    assert not database.synced.is_set()
+    await database.write(note("first"), lasting=False)
+    await database.write(note("second"), lasting=False)
+    await database.synced.wait()
+    await database.close()
+
+
 async def test_more_callers_than_the_queue_holds_wait_for_room_in_order(database: Database) -> None:
     async with asyncio.TaskGroup() as together:
         for place in range(600):

@@ -2,6 +2,7 @@ import asyncio
 import dataclasses
 import hashlib
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -77,6 +78,25 @@ async def test_entries_are_written_together_or_not_at_all(journal: Journal) -> N
     with pytest.raises(TypeError):
         await journal.append(Entry("a", {"n": 1}), Entry("a", {"n": object()}))  # type: ignore[dict-item]
     assert await journal.entries() == []
+
+
+@pytest.mark.shows("A24")
+async def test_what_goes_along_with_entries_is_written_after_them_or_nothing_is(
+    journal: Journal, database: Database
+) -> None:
+    seen: list[list[str]] = []
+
+    def count(connection: sqlite3.Connection) -> None:
+        seen.append([entry.topic for entry in journal.entries_within(connection, event_id="e")])
+
+    def fail(connection: sqlite3.Connection) -> None:
+        raise ValueError("not this")
+
+    await journal.append(Entry("runs.new", event_id="e"), along=count, lasting=False)
+    with pytest.raises(ValueError, match="not this"):
+        await journal.append(Entry("llm.requests", event_id="e"), along=fail)
+    assert seen == [["runs.new"]], "in one transaction with it"
+    assert [entry.topic for entry in await journal.entries(event_id="e")] == ["runs.new"]
 
 
 async def test_a_body_changed_after_the_call_is_not_changed_in_the_journal(journal: Journal) -> None:

@@ -1,13 +1,15 @@
-"""Where a process dies: its steps are counted, and at the nth one it kills itself with signal 9."""
+"""Where a process dies: at the nth of its steps it kills itself with signal 9, or the power of its machine is cut."""
 
 import os
+import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Final, NoReturn, TypeVar
 
-from memory.database import Database
+from memory.database import Database, _Job
 
 T = TypeVar("T")
 
@@ -15,15 +17,18 @@ T = TypeVar("T")
 class Steps:
     """Counts the boundaries that a process passes, from any of its threads, and ends it at one of them."""
 
-    def __init__(self, dies_at: int = 0) -> None:
-        """`dies_at` counts from 1; 0 is never."""
+    def __init__(self, dies_at: int = 0, power: Path | None = None) -> None:
+        """`dies_at` counts from 1; 0 is never. Below 0 the power is cut at that step: then the file `power` appears."""
         self.passed = 0
         self._dies_at = dies_at
+        self._power = power
 
     def boundary(self) -> None:
         """Pass one more boundary, or die there."""
         self.passed += 1
-        if self.passed == self._dies_at:
+        if self.passed == abs(self._dies_at):
+            if self._dies_at < 0 and self._power is not None:
+                self._power.touch()
             die()
 
 
@@ -34,11 +39,24 @@ def die() -> NoReturn:
 
 
 class DyingDatabase(Database):
-    """A state database with a boundary before each write, inside its transaction, and after its commit."""
+    """A state database with a boundary before each write, inside its transaction, and after its commit.
+
+    What a cut of the power leaves of it is what was there at the last lasting commit: `after_a_cut` puts that back.
+    """
 
     def __init__(self, path: Path, steps: Steps) -> None:
         super().__init__(path)
         self._steps = steps
+
+    async def open(self, *schemas: str) -> None:
+        """Open as a `Database` does, which ends in a lasting commit."""
+        await super().open(*schemas)
+        await self.read(lambda connection: keep(self.path))
+
+    def _commit(self, group: Sequence[_Job]) -> None:
+        super()._commit(group)
+        if any(job.lasting and job.error is None for job in group):
+            keep(self.path)
 
     async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
         """Write as a `Database` does."""
@@ -52,6 +70,30 @@ class DyingDatabase(Database):
         value = await super().write(dying, lasting=lasting)
         self._steps.boundary()
         return value
+
+
+SYNCED: Final = "synced"
+"""Name of the link to the folder with what is surely on the disk."""
+
+
+def keep(path: Path) -> None:
+    """Keep a copy of a state database, its log included: a kill in the midst leaves the copy before."""
+    copy, link, kept = Path(tempfile.mkdtemp(dir=path.parent)), path.with_name("coming"), path.with_name(SYNCED)
+    before = kept.resolve() if kept.exists() else None
+    for name in (path.name, f"{path.name}-wal"):
+        shutil.copyfile(path.with_name(name), copy / name)
+    link.unlink(missing_ok=True)
+    link.symlink_to(copy)
+    link.rename(kept)
+    if before is not None:
+        shutil.rmtree(before)
+
+
+def after_a_cut(path: Path) -> None:
+    """Put back what was kept last, with nothing of what came after it."""
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    for name in (path.name, f"{path.name}-wal"):
+        shutil.copyfile(path.with_name(SYNCED) / name, path.with_name(name))
 
 
 class Ledger:

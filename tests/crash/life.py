@@ -29,7 +29,7 @@ from memory.journal import Journal
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
-from tests.crash.deaths import DyingDatabase, Ledger, Steps, noted
+from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
 from tests.crash.script import Answering, Arrival, arrivals
 
 NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -98,7 +98,11 @@ class Life:
 @asynccontextmanager
 async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] = ()) -> AsyncIterator[Life]:
     """Open the state in `folder`, as after a start of the machine."""
-    steps, ledger = Steps(dies_at), Ledger(folder / "ledger")
+    cut = folder / "cut"
+    if cut.exists():
+        after_a_cut(folder / "nakari.db")
+        cut.unlink()
+    steps, ledger = Steps(dies_at, cut), Ledger(folder / "ledger")
     clock = JumpingClock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
     ledger.note("born", str(dies_at))
     database = DyingDatabase(folder / "nakari.db", steps)

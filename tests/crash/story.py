@@ -58,7 +58,11 @@ def boundaries(by: Nursery, folder: Path, seed: int) -> int:
 
 
 def deaths(seed: int, place: int, most: int) -> tuple[int, ...]:
-    """Return where the lives of the nth run of a story die: mostly one of them, some again while they recover."""
+    """Return where the lives of the nth run of a story die: mostly one of them, some again while they recover.
+
+    By kill -9 in one run, by a cut of the power (below 0) in the next.
+    """
     chance = random.Random(f"deaths {seed} {place}")
     again = [chance.randint(1, max(1, most // 3)) for _ in range(chance.choice((0, 0, 1, 2)))]
-    return (chance.randint(1, most), *again)
+    steps = (chance.randint(1, most), *again)
+    return tuple(-step for step in steps) if place % 2 else steps

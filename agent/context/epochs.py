@@ -2,14 +2,15 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from agent.bus import Bus
 from agent.context import history, summary
+from agent.context.carried import Carried
 from agent.context.epoch import Epoch, Prefix
-from agent.context.summary import Compression, Front
+from agent.context.summary import Compression
 from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Json, Message, ToolSpec
@@ -24,9 +25,6 @@ SESSIONS_IN_MEMORY = 16
 
 IDLE_SECONDS: Final = 120.0
 """DESIGN, "Words": after so much silence a conversation is over, and a new prompt or a new tool may join."""
-
-_NAMED: Final = 40
-"""Characters by which a text that is too long to keep is named."""
 
 GROWN_BY: Final = 1.5
 """An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
@@ -59,6 +57,7 @@ class Contexts:
         self._journal = journal
         self._bus = bus
         self._limits = limits
+        self._carried = Carried(limits.history_messages, limits.history_tokens, limits.summary_tokens, tokens)
         self._tokens = tokens
         self._clock = clock
         self._open: OrderedDict[tuple[str, str], Epoch] = OrderedDict()
@@ -78,10 +77,10 @@ class Contexts:
         if epoch is None:
             epoch = await self._begin(event, run_id, wanted, [])
         elif epoch.position_of(event.id) is None and (self._is_stale(epoch, wanted) or self.is_full(epoch)):
-            left, taken = self._split(epoch, None)
+            opening = self._carried.by_rule(epoch)
             if epoch.model != wanted.model:  # a provider's own fields mean nothing to another
-                taken = [replace(message, extra={}) for message in taken]
-            epoch = await self._begin(event, run_id, wanted, [*self._by_rule(left, epoch), *taken])
+                opening = [replace(message, extra={}) for message in opening]
+            epoch = await self._begin(event, run_id, wanted, opening)
         self._keep_open(event, epoch)
         return epoch
 
@@ -117,9 +116,9 @@ class Contexts:
         """
         if self._open.get((event.owner_key, event.session_id)) is not epoch:
             return epoch
-        left, taken = self._split(epoch, event.id if in_hand else None)
-        front = [self._hers(told, epoch).message()] if told else self._by_rule(left, epoch)
-        return await self._anew(epoch, event, [*front, *taken])
+        name = event.id if in_hand else ""
+        opening = self._carried.by_model(epoch, told, name) if told else self._carried.by_rule(epoch, name)
+        return await self._anew(epoch, event, opening)
 
     async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
         """Open a new epoch with her summary of what came before and what she keeps; the event in hand stays whole.
@@ -127,12 +126,7 @@ class Contexts:
         What she keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
         boundary only: every call of the event has its result.
         """
-        turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
-        kept = self._keep([item for item in wanted.keep if item != event.id], turns)
-        taken = [message for name, turn in turns.items() if name in kept.events for message in turn]
-        in_hand = epoch.messages[start:] if (start := epoch.position_of(event.id)) is not None else []
-        front = replace(self._hers(wanted.summary, epoch), kept=kept.texts, too_long=kept.too_long)
-        return await self._anew(epoch, event, [front.message(), *taken, *in_hand])
+        return await self._anew(epoch, event, self._carried.by_her(epoch, wanted, event.id))
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
         """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.
@@ -163,6 +157,7 @@ class Contexts:
         return step(MESSAGE, event, run_id, body | ({"cycle": cycle} if cycle else {}))
 
     def _is_stale(self, epoch: Epoch, wanted: Prefix) -> bool:
+        """Whether an epoch opened now would have another prefix, and may have it."""
         if epoch.model != wanted.model:
             return True
         frozen = {spec.name: spec for spec in epoch.tools}
@@ -171,6 +166,7 @@ class Contexts:
         return is_over and (has_new_tools or epoch.system != wanted.system)
 
     async def _load(self, event: Event) -> Epoch | None:
+        """Read the session's last epoch back: the entry that opened it, and all that was appended since."""
         owner, session = event.owner_key, event.session_id
         found = await self._journal.entries(topic=EPOCH, owner_key=owner, session_id=session, newest=True, limit=1)
         if not found or THINNED in found[0].body or ERASED in found[0].body:
@@ -196,6 +192,7 @@ class Contexts:
         return anew
 
     async def _begin(self, event: Event, run_id: str, prefix: Prefix, opening: Sequence[Message]) -> Epoch:
+        """Write a new epoch down, with all that it is opened with."""
         epoch = self._grown(new_id(), prefix, event.id, [Message("system", prefix.system), *opening])
         described: list[Json] = [
             {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in prefix.tools
@@ -223,46 +220,6 @@ class Contexts:
         self._open.move_to_end(key)
         while len(self._open) > SESSIONS_IN_MEMORY:
             self._open.popitem(last=False)
-
-    def _split(self, epoch: Epoch, in_hand: str | None) -> tuple[list[Message], list[Message]]:
-        """Return what is left behind, and what is taken along: the event in hand whole, before it what has room."""
-        start = epoch.position_of(in_hand) if in_hand else None
-        before, event = (epoch.messages[:start], epoch.messages[start:]) if start else (epoch.messages, [])
-        limits, cost = self._limits, self._tokens.of_message
-        room = max(0, limits.history_tokens - sum(map(cost, event)))
-        left, taken = history.split(before, max(0, limits.history_messages - len(event)), room, cost)
-        return left, [*taken, *event]
-
-    def _keep(self, items: Sequence[str], turns: Mapping[str, list[Message]]) -> "_Kept":
-        """Return which of these find room, each once and in their order: ids of turns, and any other texts."""
-        kept, room = _Kept(), self._limits.history_tokens
-        for item in dict.fromkeys(items):
-            turn = turns.get(item)
-            cost = self._tokens.count(item) if turn is None else sum(map(self._tokens.of_message, turn))
-            if cost > room or not history.is_answered(turn or []):
-                kept.too_long.append(f"{item[:_NAMED]}…" if turn is None else item)
-                continue
-            room -= cost
-            (kept.texts if turn is None else kept.events).append(item)
-        return kept
-
-    def _hers(self, told: str, epoch: Epoch) -> Front:
-        return Front(self._tokens.cut(told, self._limits.summary_tokens), summary.BY_MODEL, epoch.id)
-
-    def _by_rule(self, left: Sequence[Message], epoch: Epoch) -> list[Message]:
-        most = self._limits.summary_tokens
-        return summary.by_rule(left, epoch.id, lambda text: self._tokens.count(text) <= most)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What she wanted to keep, by what becomes of it."""
-
-    events: list[str] = field(default_factory=list)
-    """Ids of the events whose turns stay."""
-    texts: list[str] = field(default_factory=list)
-    too_long: list[str] = field(default_factory=list)
-    """Ids of events, and beginnings of texts, that find no room."""
 
 
 def tools_of(opened: Stored) -> tuple[ToolSpec, ...]:

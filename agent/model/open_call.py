@@ -12,10 +12,14 @@ from agent.model.messages import Json
 
 @dataclass(slots=True)
 class OpenCall:
-    """A call under way; the accumulator asks it of each piece whose it is."""
+    """A call under way: held back while its name may still grow, then told piece by piece.
+
+    Arguments that begin as no object does (a code fence, a JSON text) are told when they are whole, unwrapped.
+    """
 
     index: int
     id: str
+    """Ours where the wire gave none that can be used."""
     wire_id: str
     name: str
     arguments: Growing = field(default_factory=Growing)
@@ -25,11 +29,12 @@ class OpenCall:
     def is_over_at(self, identifier: str, name: str, arguments: str) -> bool:
         """Whether this piece begins another call, although the wire may give it the same index.
 
-        Servers exist that number two calls alike, and others that repeat the header of one call in every piece.
+        The surest sign that both have decides: their ids, else their names, else whether there can be more of this one.
         """
         if identifier and self.wire_id:
             return identifier != self.wire_id and not self._goes_on(name, arguments)
         if name and self.name:
+            # Servers exist that repeat the header of one call in every piece, and others that number two calls alike.
             return name != self.name or self.arguments.is_json
         return bool(arguments.strip()) and self.arguments.is_json
 
@@ -44,32 +49,38 @@ class OpenCall:
         return is_same and bool(arguments) and arguments == self.arguments.text and self.arguments.is_json
 
     def add(self, name: str, arguments: str, names: AbstractSet[str]) -> Iterator[StreamItem]:
-        """Take a piece; the call is told once its name is whole, what came before that afterwards."""
+        """Take a piece, and tell what it adds; `names` are the tools there are, if they are known."""
         self.name = self.name or name
         fresh = self.arguments.add(arguments)
         if self.is_told:
-            if fresh and not self.is_wrapped:
-                yield ArgumentsDelta(self.index, fresh)
-        elif self.name and (not names or self.name in names or self.arguments.text):
+            yield from self._tell_arguments(fresh)
+        elif self._has_whole_name(names):
             yield from self._tell()
+
+    def flush(self) -> Iterator[StreamItem]:
+        """Tell what was held back: the answer is over."""
+        rest = self.arguments.flush()
+        if self.is_told:
+            yield from self._tell_arguments(rest)
+        else:
+            yield from self._tell()
+        if self.is_wrapped and (whole := unwrapped(self.arguments.text)):
+            yield ArgumentsDelta(self.index, whole)
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the arguments begin as no object does: they are told when they are whole, without their wrapping."""
+        """Whether the arguments begin as no object does."""
         return not self.arguments.text.lstrip().startswith("{")
 
-    def flush(self) -> Iterator[StreamItem]:
-        """Tell what was held back."""
-        rest = self.arguments.flush()
-        if not self.is_told:
-            yield from self._tell()
-        elif rest and not self.is_wrapped:
-            yield ArgumentsDelta(self.index, rest)
-        if self.is_wrapped and (whole := unwrapped(self.arguments.text)):
-            yield ArgumentsDelta(self.index, whole)
+    def _has_whole_name(self, names: AbstractSet[str]) -> bool:
+        """Whether no more of the name can follow: it is a tool's, or its arguments have begun, or no tool is known."""
+        return bool(self.name) and (not names or self.name in names or bool(self.arguments.text))
 
     def _tell(self) -> Iterator[StreamItem]:
         self.is_told = True
         yield ToolCallStarted(self.index, self.id, self.name)
-        if self.arguments.text and not self.is_wrapped:
-            yield ArgumentsDelta(self.index, self.arguments.text)
+        yield from self._tell_arguments(self.arguments.text)
+
+    def _tell_arguments(self, words: str) -> Iterator[StreamItem]:
+        if words and not self.is_wrapped:
+            yield ArgumentsDelta(self.index, words)

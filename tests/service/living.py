@@ -116,9 +116,9 @@ class Living:
 
 
 @asynccontextmanager
-async def living(home: Household, options: RunOptions = DEAF) -> AsyncIterator[Living]:
+async def living(home: Household, options: RunOptions = DEAF, **environment: str) -> AsyncIterator[Living]:
     """Open the box of a household and let all its loops run, without a microphone."""
-    config, model = load(home.write(), {"HOME": str(home.folder)}), Keeping()
+    config, model = load(home.write(), {"HOME": str(home.folder), **environment}), Keeping()
 
     async def models(config: Config) -> list[ChatModel]:
         return [model]

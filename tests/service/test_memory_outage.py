@@ -5,9 +5,6 @@ import os
 import resource
 import signal
 import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +16,6 @@ from appliance.service import conversation_over
 from memory.graph.server import DATABASE
 from tests.figures import figure
 from tests.memory.test_tiers_full import room_for
-from tests.needs import NEO4J_SCRIPT
 from tests.service.living import Living, living
 from tests.service.process import Household, speak
 
@@ -138,39 +134,3 @@ async def test_the_disk_of_everything_is_full_and_what_was_accepted_is_answered_
         assert answer.result() == "Very well, thank you." or "free some disk space" in answer.result()
         await she.keeps_again("afterwards")
         assert await she.knows() == ["afterwards", "before"]
-
-
-@contextmanager
-def neo4j_at(folder: Path, port: int) -> Iterator[None]:
-    """Run a Neo4j whose data is in a folder."""
-    command = [str(NEO4J_SCRIPT), "run", str(folder), str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            assert any("Started." in line for line in server.stdout), "Neo4j did not start"
-            yield
-        finally:
-            server.terminate()
-            server.stdout.read()
-
-
-@pytest.mark.neo4j
-@pytest.mark.shows("C18")
-@pytest.mark.timeout(240)
-async def test_her_neo4j_server_is_stopped_and_started_again(home: Household, unused_tcp_port: int) -> None:
-    home.settings["memory"]["uri"] = f"bolt://127.0.0.1:{unused_tcp_port}"
-    server = ExitStack()
-    async with living(home) as she:
-        await asyncio.to_thread(server.enter_context, neo4j_at(home.folder / "neo4j", unused_tcp_port))
-        for number in range(3):
-            await she.keeps(f"fact {number}")
-        assert len(she.kept) == 3
-        await asyncio.to_thread(server.close)
-        assert await she.seconds_for_a_chat() < MOST_SECONDS
-        assert is_one_sentence(await she.keeps("while it was away"))
-        await asyncio.to_thread(server.enter_context, neo4j_at(home.folder / "neo4j", unused_tcp_port))
-        try:
-            await she.keeps_again("afterwards")
-            assert await she.knows() == sorted(she.kept)
-        finally:
-            await asyncio.to_thread(server.close)

@@ -70,7 +70,8 @@ class Wire:
         self._writers.add(writer)
         try:
             if not self.is_cut:
-                await self._relay(reader, writer)
+                with suppress(ConnectionRefusedError):
+                    await self._relay(reader, writer)
         finally:
             self._writers.discard(writer)
             writer.transport.abort()

@@ -138,6 +138,7 @@ async def test_a_question_of_an_index_that_is_not_ready_is_refused_in_words_and_
                 with pytest.raises(GraphUnavailable, match="answers nobody until it is made"):
                     await indexes.make(another)
             keeping.cancel()
+    await indexes._stages.free.wait()  # the thread that asked has its answer
 
 
 async def test_who_asks_while_an_index_is_made_waits_from_when_its_making_began(tmp_path: Path) -> None:
@@ -150,6 +151,7 @@ async def test_who_asks_while_an_index_is_made_waits_from_when_its_making_began(
         indexes._patience = time[0] = 3600.0
         with pytest.raises(GraphUnavailable, match=r"numbered: being made"):
             await indexes.ready_for("MATCH (n) RETURN n", {})
+    await indexes._stages.free.wait()  # the thread that asked has its answer
 
 
 async def test_an_index_over_many_nodes_is_made_in_a_quiet_moment_also_after_a_crash(tmp_path: Path) -> None:

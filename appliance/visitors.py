@@ -5,7 +5,6 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +15,13 @@ from agent.model.messages import Json
 from agent.tools.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.kept_graph import KeptGraph
+from appliance.visitor_life import OPEN_SECONDS, VisitorLife
 from memory.audit import AuditLog
 from memory.erasure import erase_event
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded import EmbeddedStore
 from memory.identity import is_public_key
-from memory.schedule import is_unsaved, save_if_due
+from memory.schedule import is_unsaved
 
 RUNNING: Final = 2
 """Stores at a time, 36 MB of their own each when small. One event is in hand: the other store is of the one before."""
@@ -30,46 +30,9 @@ UNUSED_SECONDS: Final = 300.0
 """After which a store is stopped: a pause in a conversation is shorter."""
 
 LOOK_SECONDS: Final = 30.0
-
-OPEN_SECONDS: Final = 8.0
-"""That a call waits for a start (under one on an idle machine) or a rebuild, which goes on beside; with a statement's
-own 10 s it stays within a tool's time."""
+"""Between two looks whether a store is unused."""
 
 log = structlog.get_logger()
-
-
-class _Life:
-    """A visitor's graph from start to stop."""
-
-    def __init__(self, kept: KeptGraph, store: EmbeddedStore, now: float) -> None:
-        self.kept = kept
-        self.store = store
-        self.users = 0
-        self.used_at = now
-        """Seconds of the clock."""
-        self.unwanted = asyncio.Event()
-        """It is to stop: nobody uses it, and nobody is given it any more."""
-        self.ended = asyncio.Event()
-
-    async def up(self) -> None:
-        """Return when it is up, and settled. Raises `GraphUnavailable` with the reason when it does not come up."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_SECONDS):
-                await self.kept.settled.wait()
-        if not self.kept.settled.is_set():
-            reason = self.store.reason or "it is still being put in order"
-            raise GraphUnavailable(f"the memory is not available now: {reason}; try again in a moment")
-
-    async def run(self) -> None:
-        """Keep it running until it is unwanted, then save it if that is due."""
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(self.kept.run(), name="graph: a visitor's")
-            await self.unwanted.wait()
-            try:
-                await save_if_due(self.kept.writer, datetime.now(UTC))
-            except (MemoryFailure, OSError) as error:
-                log.warning("snapshot_failed", reason=str(error))
-            running.cancel()
 
 
 class Visitors:
@@ -94,10 +57,15 @@ class Visitors:
         self._clock = clock
         self._pause = pause
         self._group: asyncio.TaskGroup | None = None
+        """That of `run`, which all lives are in; None before and after."""
         self._is_hosting = asyncio.Event()
-        self._lives: dict[str, _Life] = {}
-        self._starting = asyncio.Lock()
+        """Set while there is that group."""
+        self._lives: dict[str, VisitorLife] = {}
+        """Those that run, or are on their way up or down, by owner key; `RUNNING` at most."""
+        self._changing = asyncio.Lock()
+        """Held by whoever begins or ends a life: what is in the folders and in `_lives` does not change meanwhile."""
         self._freed = asyncio.Event()
+        """Set when somebody gives a graph back."""
 
     def keys(self) -> list[str]:
         """Return whose graphs are on the disk."""
@@ -121,8 +89,8 @@ class Visitors:
                 while True:
                     await self._pause(LOOK_SECONDS)
                     for life in self._lives.values():
-                        if not life.users and self._clock() - life.used_at >= UNUSED_SECONDS:
-                            life.unwanted.set()
+                        if life.is_unused_for(UNUSED_SECONDS, self._clock()):
+                            life.leave()
             finally:
                 self._is_hosting.clear()
                 self._group = None
@@ -146,8 +114,7 @@ class Visitors:
             await life.up()
             yield life.kept
         finally:
-            life.users -= 1
-            life.used_at = self._clock()
+            life.give_back(self._clock())
             self._freed.set()
 
     async def erase_event(self, event_id: str) -> int:
@@ -164,10 +131,10 @@ class Visitors:
 
     async def remove(self, owner_key: str) -> bool:
         """Take away a visitor's whole graph, stopped first if it runs; False where there is none. Raises OSError."""
-        async with self._starting:
+        async with self._changing:
             if life := self._lives.get(owner_key):
-                life.unwanted.set()
-                await life.ended.wait()
+                life.leave()
+                await life.until_ended()
             if owner_key not in await asyncio.to_thread(self.keys):
                 return False
             await asyncio.to_thread(shutil.rmtree, self.folder / owner_key)
@@ -181,10 +148,10 @@ class Visitors:
         """
         for owner_key in await asyncio.to_thread(self.keys):
             await self._save(owner_key)
-        async with self._starting, AsyncExitStack() as stack:
+        async with self._changing, AsyncExitStack() as stack:
             for life in [*self._lives.values()]:
-                if life.unwanted.is_set():
-                    await life.ended.wait()
+                if life.is_leaving:
+                    await life.until_ended()
                     continue
                 try:
                     await stack.enter_async_context(life.kept.writer.exclusively())
@@ -212,18 +179,18 @@ class Visitors:
             log.error("visitor_graph_not_looked_into", reason=str(error))  # noqa: TRY400  a sentence, not a bug
             return False
 
-    async def _taken(self, owner_key: str) -> _Life:
+    async def _taken(self, owner_key: str) -> VisitorLife:
         """Return the life of a graph, counted as used; begun, and the one unused for longest ended, where need be."""
-        async with self._starting:
+        async with self._changing:
             group = await self._host()
             life = self._lives.get(owner_key)
-            if life is not None and life.unwanted.is_set():
-                await life.ended.wait()
+            if life is not None and life.is_leaving:
+                await life.until_ended()
                 life = None
             if life is None:
                 await self._make_room()
                 life = self._began(owner_key, group)
-            life.users += 1
+            life.take()
             return life
 
     async def _host(self) -> asyncio.TaskGroup:
@@ -240,13 +207,13 @@ class Visitors:
             unused = [life for life in self._lives.values() if not life.users]
             if unused:
                 oldest = min(unused, key=lambda life: life.used_at)
-                oldest.unwanted.set()
-                await oldest.ended.wait()
+                oldest.leave()
+                await oldest.until_ended()
             else:
                 self._freed.clear()
                 await self._freed.wait()
 
-    def _began(self, owner_key: str, group: asyncio.TaskGroup) -> _Life:
+    def _began(self, owner_key: str, group: asyncio.TaskGroup) -> VisitorLife:
         """Begin a life. Raises `StateUnusable` where the folder takes nothing."""
         folder = self.folder / owner_key
         is_new = not folder.exists()
@@ -256,19 +223,18 @@ class Visitors:
         except OSError as error:
             raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
         store = EmbeddedStore(folder / "graph")
-        life = self._lives[owner_key] = _Life(self._make(store), store, self._clock())
+        life = self._lives[owner_key] = VisitorLife(self._make(store), store, self._clock())
         group.create_task(self._live(owner_key, life, is_new=is_new), name="graph: a visitor's")
         return life
 
-    async def _live(self, owner_key: str, life: _Life, *, is_new: bool) -> None:
+    async def _live(self, owner_key: str, life: VisitorLife, *, is_new: bool) -> None:
         try:
             await life.run()
         finally:
-            await life.kept.close()
             if is_new:
                 await asyncio.to_thread(self._leave_nothing, owner_key)
             del self._lives[owner_key]
-            life.ended.set()
+            life.end()
 
     def _leave_nothing(self, *owner_keys: str) -> None:
         """Remove the folders of those who wrote nothing, of all where nobody is named. Blocking.

@@ -66,6 +66,9 @@ def _prepare_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    with suppress(OSError, ValueError):  # sounddevice sends descriptor 2 to nowhere while PortAudio starts
+        lasting = os.dup(sys.stderr.fileno())
+        sys.stderr = os.fdopen(lasting, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
 
 
 def _misused(wrong: click.ClickException) -> str:

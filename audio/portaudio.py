@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from pathlib import Path
 from queue import Full, Queue
 from types import ModuleType
@@ -162,6 +163,22 @@ class DeviceList:
 
 SOUND_THREAD: Final = SoundThread()
 """PortAudio has one state a process, so there is one thread for it."""
+
+LAST_SECONDS: Final = 3.0
+"""How long the exit of the process waits for a call that is under way."""
+
+
+def finish(thread: SoundThread, seconds: float = LAST_SECONDS) -> None:
+    """Let a call that is under way come back: the process crashes now and then when Python ends beneath it.
+
+    One that hangs is left behind: it stays where it is, and touches nothing of Python's.
+    """
+    if thread.is_at_work:
+        with suppress(DeviceUnavailable):
+            thread.call(lambda: None, seconds)
+
+
+atexit.register(finish, SOUND_THREAD)
 
 DEVICES: Final = DeviceList()
 

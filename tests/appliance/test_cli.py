@@ -202,6 +202,19 @@ def test_a_sentence_that_nobody_reads_changes_no_code(tmp_path: Path) -> None:
     assert done.returncode == Exit.UNAVAILABLE
 
 
+def test_a_sentence_is_told_while_a_library_has_descriptor_2(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\nfrom appliance import cli, commands, errors, exits\n"
+        "@commands.nakari.command()\ndef start() -> None:\n"
+        "    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
+        "    raise errors.Problem('no microphone; plug one in', exits.Exit.UNAVAILABLE)\n"
+        "sys.exit(cli.main(['start']))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (Exit.UNAVAILABLE, "nakari: no microphone; plug one in\n")
+
+
 def test_a_terminal_without_the_letters_still_gets_the_text(tmp_path: Path) -> None:
     (tmp_path / "nakari.toml").write_text("[ears]\nmodel = '模型'\n", encoding="utf-8")
     done = nakari(tmp_path, "--config", "nakari.toml", "config", "show", PYTHONIOENCODING="latin-1")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audio.errors import DeviceUnavailable
-from audio.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread
+from audio.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread, finish
 
 
 @pytest.mark.shows("V3")
@@ -155,3 +155,21 @@ def test_without_alsa_there_is_no_hardware_to_change(tmp_path: Path) -> None:
     devices.opened(OpenStream())
     devices.refresh(module)
     assert module.read == 0
+
+
+def test_the_exit_waits_for_a_call_that_comes_back_and_not_for_one_that_hangs() -> None:
+    thread, frozen, begun = SoundThread(), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        begun.set()
+        frozen.wait()
+
+    called = thread.submit(hang)
+    begun.wait()
+    finish(thread, 0.01)
+    assert not called.done()
+    thaw = threading.Timer(0.0, frozen.set)
+    thaw.start()
+    finish(thread, 30.0)
+    assert called.done()
+    thaw.join()

@@ -43,7 +43,12 @@ class KeptPhrases:
             return
         self._folder.mkdir(mode=0o700, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".flac", delete=False) as new:
-            new.write(to_flac(sound.samples, sound.sample_rate))
+            try:
+                new.write(to_flac(sound.samples, sound.sample_rate))
+                new.flush()
+            except OSError:  # a full disk is not to be filled with halves
+                Path(new.name).unlink()
+                raise
         Path(new.name).replace(file)
         self._prune()
 

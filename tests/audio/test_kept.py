@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,20 @@ def test_the_folder_never_grows_beyond_its_bytes(tmp_path: Path) -> None:
     kept = [file.stat().st_size for file in (tmp_path / "phrases").iterdir()]
     assert sum(kept) <= 4 * one
     assert len(kept) == 4
+
+
+@pytest.mark.shows("C15")
+def test_a_disk_that_takes_nothing_is_left_no_halves_of_files(phrases: KeptPhrases, tmp_path: Path) -> None:
+    phrases.keep("edge-tts", TEXT, "en", sound())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            phrases.keep("edge-tts", "Another one.", "en", sound(1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(list((tmp_path / "phrases").iterdir())) == 1
+    assert phrases.find("edge-tts", TEXT, "en") is not None
 
 
 def test_a_broken_file_is_removed_and_made_anew(phrases: KeptPhrases, tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ class Writer:
             return
         self._is_settled = False
         if not await self.audit.open():
-            log.error("graph_emptied")
+            log.warning("graph_emptied")
             await begin_again(self.audit)
 
     async def _fill(self, progress: Callable[[int, int], None]) -> None:

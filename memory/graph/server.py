@@ -9,6 +9,7 @@ import ctypes
 import importlib.util
 import json
 import os
+import random
 import resource
 import signal
 import socket
@@ -35,6 +36,9 @@ SALT_ITERATIONS: Final = 1_000
 
 LOG_BYTES: Final = 1_000_000
 """Bytes of each of the engine's two log files."""
+
+OWN_PORTS: Final = range(16_384, 32_768)
+"""Where a free port is looked for: below those that Linux gives to connections, one of which could take it first."""
 
 _PR_SET_PDEATHSIG: Final = 1
 """From linux/prctl.h."""
@@ -213,17 +217,20 @@ def _begin(folder: Path) -> None:
 
 def _port(wanted: int) -> int:
     """Return a port of 127.0.0.1 that can be listened on, the wanted one if it is not 0."""
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind(("127.0.0.1", wanted))
-        except OSError as error:
-            raise Unstartable(
-                f"port {wanted} of 127.0.0.1 cannot be used by the memory's own store ({error.strerror}): "
-                "set another one with [memory] bolt_port, or 0 for any free one"
-            ) from error
-        port: int = tried.getsockname()[1]
-        return port
+    tries = [wanted] if wanted else random.SystemRandom().sample(OWN_PORTS, 20)
+    for port in tries:
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind(("127.0.0.1", port))
+            except OSError as error:
+                refused = error.strerror
+            else:
+                return port
+    raise Unstartable(
+        f"port {tries[-1]} of 127.0.0.1 cannot be used by the memory's own store ({refused}): "
+        "set another one with [memory] bolt_port, or 0 for any free one"
+    )
 
 
 def _live_and_die_with(parent: int) -> None:

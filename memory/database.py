@@ -34,16 +34,14 @@ SYNC_AFTER: Final = 0.05
 MAX_GROUP: Final = 64
 """Writes that share one commit."""
 
+_ANEW: Final = "restore it from a backup, or move it away to begin anew"
+_OURS: Final = "make it and its folder writable for this user, or set another [state] folder"
 _MENDS: Final = {
     sqlite3.SQLITE_FULL: "free some disk space",
     sqlite3.SQLITE_IOERR: "free some disk space, or see with dmesg whether the disk fails",
-    sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin anew",
-    sqlite3.SQLITE_NOTADB: "restore it from a backup, or move it away to begin anew",
-    sqlite3.SQLITE_READONLY: "make it and its folder writable for this user, or set another [state] folder",
-    sqlite3.SQLITE_CANTOPEN: "make it and its folder writable for this user, or set another [state] folder",
-    sqlite3.SQLITE_PERM: "make it and its folder writable for this user, or set another [state] folder",
-    sqlite3.SQLITE_BUSY: "close the other program that has it open",
-    sqlite3.SQLITE_LOCKED: "close the other program that has it open",
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _ANEW),
+    **dict.fromkeys((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _OURS),
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), "close the other program that has it open"),
 }
 """The failures of the file, by SQLite's primary result code. Every other code is a bug of the caller and stays one."""
 
@@ -267,11 +265,10 @@ class Database:
             error = sqlite3.DatabaseError("a text in it was changed by the disk")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        mend = _MENDS.get(code)
-        if mend is None:
+        if code not in _MENDS:
             return error
         failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
-        return failure(f"the state database {self.path} cannot be used ({error}); {mend}")
+        return failure(f"the state database {self.path} cannot be used ({error}); {_MENDS[code]}")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -74,6 +74,10 @@ class WatchedServer:
         """Do what the server does."""
         await self._server.overran()
 
+    async def gave_way(self, name: str) -> bool:
+        """Say what the server says."""
+        return await self._server.gave_way(name)
+
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return what the server says."""
         return await self._server.explained(refused)

@@ -222,7 +222,7 @@ class _Attempt:
 
     async def attempted(self, number: int) -> None:
         """Write the attempt down before it happens."""
-        await self.ended(committed=False, why="it collided with another client's and was tried again")
+        await self.ended(committed=False, why="nothing of it was kept, and it was tried again")
         facts: dict[str, Json] = {
             "event_id": self._origin.event_id,
             "owner_key": self._origin.owner_key,

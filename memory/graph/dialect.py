@@ -31,7 +31,8 @@ EMBEDDED: Final = Dialect(
     ),
     writing=(
         "A name is either a label or a relationship type, never both. No ~ in a label.",
-        "Labels given by a parameter, CREATE (n:$($names)), are set but not counted in labelsAdded.",
+        "Labels given by a parameter, CREATE (n:$($names)), are set but not counted in labelsAdded; CREATE leaves out "
+        "one that is a relationship type.",
         "elementId changes when a node's labels change: give what you want to find again an id of your own.",
         "An index fixes the type of its property: a later value of another type is converted (1.5 becomes 1, a date a "
         "text) or refused. Index only what always holds one type.",

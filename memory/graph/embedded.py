@@ -4,8 +4,10 @@ import asyncio
 import shutil
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import StrEnum
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import Final, Self
 
@@ -15,6 +17,7 @@ from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.heap import machine_megabytes, usual_heap
+from memory.graph.indexes import make_way
 from memory.graph.launch import How, NotServing, Serving, launch
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
@@ -195,6 +198,13 @@ class EmbeddedStore:
             child = self._serving.child
             child.kill()
             await child.ended.wait()
+
+    async def gave_way(self, name: str) -> bool:
+        """Take an empty label out of the way of a relationship type of its name, or the reverse."""
+        at = self.indexes.address
+        with suppress(OSError, HTTPException):
+            return at is not None and await asyncio.to_thread(make_way, name, at)
+        return False
 
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from memory.errors import GraphRefused, TooLarge
 from memory.graph.http import Door
+from memory.graph.names import refused as refused_for
 from memory.graph.store import Refused
 
 SECONDS: Final = 5.0
@@ -35,7 +36,7 @@ class Explainer:
                 "the statement needs more than it may have, or the store would not say what is wrong with it; "
                 "nothing was changed: do it in smaller steps"
             )
-        return GraphRefused(detail)
+        return refused_for(detail)
 
     def _ask(self, refused: Refused) -> str:
         try:

@@ -14,6 +14,7 @@ from memory.graph.bulk import Bulk
 from memory.graph.connections import Connections
 from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
+from memory.graph.names import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptions
 from memory.graph.survey import survey
@@ -33,7 +34,7 @@ SLACK: Final = 11.0
 that what became of it is said here."""
 
 ATTEMPTS: Final = 3
-"""Of a write that collides with another client's."""
+"""Of a write that collides with another client's, or meets names that can give way."""
 
 
 class _Phase(Enum):
@@ -202,7 +203,7 @@ class Graph:
         return result.records
 
     async def _run(self, statement: _Statement, limits: Limits) -> tuple[Result, "SummaryCounters"]:
-        """Run a statement, again if it collided with another client's; see the class for what is raised."""
+        """Run a statement, again if that may help; see the class for what is raised."""
         attempt = 1
         while True:
             endpoint = await self._store.endpoint()
@@ -215,11 +216,17 @@ class Graph:
             try:
                 return await self._once(statement, limits, endpoint)
             except Neo4jError as error:
-                if not (statement.writes and refusals.collided(error) and attempt < ATTEMPTS):
-                    raise await self._refusal(error, statement, endpoint, time.monotonic() - began) from error
+                is_last = not statement.writes or attempt == ATTEMPTS
+                if is_last or not refusals.collided(error):
+                    refused = await self._refusal(error, statement, endpoint, time.monotonic() - began)
+                    if is_last or not await self._gave_way(refused):
+                        raise refused from error
             except DriverError as error:
                 raise refusals.lost(error, endpoint.uri) from error
             attempt += 1
+
+    async def _gave_way(self, refused: MemoryFailure) -> bool:
+        return isinstance(refused, NameTaken) and await self._store.gave_way(refused.name)
 
     async def _refusal(
         self, error: "Neo4jError", statement: _Statement, endpoint: Endpoint, seconds: float

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from memory.graph.store import Login
 
@@ -62,6 +62,12 @@ class Door:
     def command(self, language: str, command: str, params: Mapping[str, object] | None = None) -> Answer:
         """Run a statement. Raises TypeError for parameters that JSON does not carry."""
         return self._post("command", json.dumps({"language": language, "command": command, "params": params or {}}))
+
+    def rows(self, question: str) -> list[dict[str, Any]]:
+        """Return what the store's SQL answers; nothing where it knows no such thing."""
+        answer = self.command("sql", question)
+        found: list[dict[str, Any]] = json.loads(answer.body)["result"] if answer.status == OK else []
+        return found
 
     def _post(self, verb: str, body: str) -> Answer:
         self._connection.request("POST", f"/api/v1/{verb}/{self._database}", body.encode(), self._headers)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
 from memory.graph.http import OK, Door
+from memory.graph.names import give_way, see_label
 from memory.graph.server import DATABASE
 from memory.graph.store import Login, Made, VectorOptions
 
@@ -58,6 +59,8 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     left of it. Raises `GraphRefused`, OSError and HTTPException.
     """
     with at.open(BUILD_SECONDS) as door:
+        if wanted.kind != "PLAIN":
+            see_label(wanted.label, door)
         if anew:
             door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
         for language, text in wanted.commands:
@@ -81,9 +84,15 @@ def look(wanted: IndexDefinition, at: Address) -> tuple[bool, int]:
     if wanted.kind == "PLAIN":
         return False, 0
     with at.open(LOOK_SECONDS) as door:
-        is_there = any(row["name"] == wanted.known_as for row in _rows(door, "SELECT FROM schema:indexes"))
-        counted = _rows(door, f"SELECT count(*) AS nodes FROM `{wanted.label}`")
+        is_there = any(row["name"] == wanted.known_as for row in door.rows("SELECT FROM schema:indexes"))
+        counted = door.rows(f"SELECT count(*) AS nodes FROM `{wanted.label}`")
     return is_there, sum(row["nodes"] for row in counted)
+
+
+def make_way(name: str, at: Address) -> bool:
+    """Take an empty label or relationship type away, as `give_way` does. Blocking; raises what that raises."""
+    with at.open(LOOK_SECONDS) as door:
+        return give_way(name, door)
 
 
 def warm(index: Standing, at: Address) -> bool:
@@ -103,12 +112,12 @@ def warm(index: Standing, at: Address) -> bool:
 def standings(at: Address) -> list[Standing]:
     """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
     with at.open(LOOK_SECONDS) as door:
-        rows = [row for row in _rows(door, "SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
+        rows = [row for row in door.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
         names = {_place(row): row["name"] for row in rows if "associatedBucketId" not in row}
         parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
         for row in rows:
             if "associatedBucketId" in row and _place(row) in names:
-                parts[names[_place(row)]] += _rows(door, f"SELECT FROM schema:index:`{row['name']}`")
+                parts[names[_place(row)]] += door.rows(f"SELECT FROM schema:index:`{row['name']}`")
     return [_standing(name, found) for name, found in parts.items()]
 
 
@@ -129,13 +138,6 @@ def _is_cold(vectors: int, built: int, state: int) -> bool:
 
 def _place(row: dict[str, Any]) -> str:
     return json.dumps([row["typeName"], row["properties"]])
-
-
-def _rows(door: Door, question: str) -> list[dict[str, Any]]:
-    """Return what the store's SQL answers; nothing where it knows no such thing."""
-    answer = door.command("sql", question)
-    rows: list[dict[str, Any]] = json.loads(answer.body)["result"] if answer.status == OK else []
-    return rows
 
 
 def vector_options(schema: Path) -> dict[str, VectorOptions]:

@@ -4,6 +4,7 @@ from ssl import SSLError
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
+from memory.graph.names import refused
 
 if TYPE_CHECKING:
     from neo4j.exceptions import DriverError, Neo4jError
@@ -80,7 +81,7 @@ def refusal(error: "Neo4jError", seconds: float, writes: bool) -> MemoryFailure:
         )
     if code.endswith(_OUT_OF_MEMORY):
         return TooLarge("the statement needs more memory than it may have, nothing was changed: do it in smaller steps")
-    return GraphRefused(message or f"the store refused the statement without a reason ({code})")
+    return refused(message or f"the store refused the statement without a reason ({code})")
 
 
 def _unfit_server(code: str, message: str) -> GraphUnavailable:

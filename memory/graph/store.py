@@ -100,6 +100,9 @@ class Store(Protocol):
     async def overran(self) -> None:
         """Take note that a statement did not end at the store's own limit, so that it must be made to."""
 
+    async def gave_way(self, name: str) -> bool:
+        """Take away a label, or a relationship type, that nothing has any more; say whether its name is free now."""
+
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the refusal with what was wrong, also where the message hides it."""
 
@@ -158,6 +161,10 @@ class Neo4jServer:
 
     async def overran(self) -> None:
         """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
+
+    async def gave_way(self, name: str) -> bool:
+        """Return False: there a name may be both a label and a relationship type."""
+        return False
 
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the message: Neo4j's say it all."""

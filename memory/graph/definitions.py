@@ -30,6 +30,7 @@ _PLAIN: Final = re.compile(
     rf"CREATE\s+(?:(?:RANGE\s+|TEXT\s+|POINT\s+)?INDEX|CONSTRAINT)\b(?:\s+(?!IF\s+NOT\b|FOR\b|ON\b)(?P<name>{_NAME}))?",
     re.IGNORECASE,
 )
+_DROP: Final = re.compile(rf"DROP\s+INDEX\s+(?P<name>{_NAME})(?:\s+IF\s+EXISTS)?\s*;?", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\b(vector|fulltext)\W*\.\W*queryNodes\b", re.IGNORECASE)
 _PROPERTY: Final = re.compile(rf"{_NAME}\s*\.\s*({_NAME})")
 _DIMENSIONS: Final = re.compile(r"vector\.dimensions[`'\"]?\s*:\s*(\d+)")
@@ -107,6 +108,12 @@ def definition(cypher: str) -> IndexDefinition | None:
     return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
 
 
+def dropped_index(cypher: str) -> str | None:
+    """Return the name of the index that a statement drops; None for every other statement."""
+    found = _DROP.fullmatch("".join(_without_comments(cypher)).strip())
+    return _plain(found["name"]) if found else None
+
+
 def asked_index(cypher: str) -> Literal["VECTOR", "FULLTEXT"] | None:
     """Return the kind of index that a statement asks for nodes; None where it asks none."""
     found = _ASKS.search(cypher)
@@ -131,6 +138,13 @@ def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -
     if kind == "FULLTEXT" and index["entityType"] == "NODE":
         return f"{_head(index)} ON EACH [{_each(index)}]"
     return str(index["createStatement"])
+
+
+def as_cypher(wanted: IndexDefinition) -> str:
+    """Return the Cypher of a vector or full-text index."""
+    name, options = wanted.known_as, wanted.options
+    row: dict[str, Json] = {"type": wanted.kind, "name": name, "entityType": "NODE", "labelsOrTypes": [wanted.label]}
+    return statement({**row, "properties": [*wanted.properties]}, {name: options} if options else {})
 
 
 def _head(index: Mapping[str, Json]) -> str:

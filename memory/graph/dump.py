@@ -114,7 +114,8 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
         async with graph.transaction(writes=False, seconds=SECONDS) as transaction:
             nodes = await _write_all(writing, transaction, "n", _NODES)
             relationships = await _write_all(writing, transaction, "r", _RELATIONSHIPS)
-            for statement in await _definitions(transaction, await graph.vector_options()):
+            options, unmade = await graph.indexes.vector_options(), await graph.indexes.unmade()
+            for statement in await _definitions(transaction, options, unmade):
                 await asyncio.to_thread(writing.add, {"i": statement})
         return await asyncio.to_thread(writing.end, nodes, relationships)
     finally:
@@ -143,8 +144,8 @@ async def _batches(transaction: Bulk, statement: str) -> AsyncGenerator[list["Re
         skip += got
 
 
-async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions]) -> list[str]:
-    """Return the statements that make the indexes and the uniqueness constraints anew."""
+async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions], unmade: Mapping[str, str]) -> list[str]:
+    """Return the statements that make the indexes, those to come too, and the uniqueness constraints anew."""
     made = [
         f"CREATE CONSTRAINT {quoted(row['name'])} IF NOT EXISTS FOR (n:{quoted(row['labelsOrTypes'][0])}) "
         f"REQUIRE ({', '.join(f'n.{quoted(name)}' for name in row['properties'])}) IS UNIQUE"
@@ -157,7 +158,7 @@ async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions]) 
         for row in indexes
         if row["owningConstraint"] is None and row["type"] != "LOOKUP"
     ]
-    return made
+    return made + [text for name, text in unmade.items() if name not in {row["name"] for row in indexes}]
 
 
 def read_dump(path: Path) -> Iterator[dict[str, Any]]:

@@ -14,14 +14,15 @@ from typing import Final, Self
 import structlog
 
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.definitions import IndexDefinition, definition
+from memory.graph.deferral import within
+from memory.graph.definitions import IndexDefinition, definition, dropped_index
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.heap import machine_megabytes, usual_heap
 from memory.graph.indexes import make_way
 from memory.graph.launch import How, NotServing, Serving, launch
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
-from memory.graph.warming import Indexes, within
+from memory.graph.warming import Indexes
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
@@ -213,7 +214,13 @@ class EmbeddedStore:
         return await self._serving.explainer.explained(refused)
 
     def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
-        """Return what makes a vector or full-text index, else None. Raises `GraphRefused` for one it cannot make."""
+        """Return what makes an index, or drops one that waits to be made; else None.
+
+        Raises `GraphRefused` for an index that cannot be made here.
+        """
+        dropped = dropped_index(cypher)
+        if dropped is not None and self.indexes.is_waiting(dropped):
+            return partial(self.indexes.forget, dropped)
         wanted = definition(cypher)
         return None if wanted is None else partial(self._make, wanted)
 

@@ -16,7 +16,7 @@ from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
 from memory.graph.names import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Made, Refused, Store, VectorOptions
+from memory.graph.store import Endpoint, Json, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import survey
 
 if TYPE_CHECKING:
@@ -143,9 +143,10 @@ class Graph:
             note=found.note,
         )
 
-    async def vector_options(self) -> dict[str, VectorOptions]:
-        """Return what SHOW INDEXES leaves out of the vector indexes, by name: for writing them down."""
-        return await self._store.indexes.vector_options()
+    @property
+    def indexes(self) -> StoreIndexes:
+        """What the store knows of its indexes that SHOW INDEXES leaves out."""
+        return self._store.indexes
 
     @asynccontextmanager
     async def transaction(self, *, writes: bool, seconds: float) -> AsyncIterator[Bulk]:
@@ -272,10 +273,11 @@ class Graph:
 
 
 async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Written:
-    """Make an index by the store's own way, which knows no transaction."""
+    """Make, or unmake, an index by the store's own way, which knows no transaction."""
     await witness.attempted(1)
     made = await make()
-    counters = dict.fromkeys(COUNTERS, 0) | {"indexesAdded": made.added, "constraintsAdded": made.constraints}
+    changed = {"indexesAdded": made.added, "indexesRemoved": made.removed, "constraintsAdded": made.constraints}
+    counters = dict.fromkeys(COUNTERS, 0) | changed
     await witness.counted(counters)
     return Written([{"note": made.note}] if made.note else [], 0, counters)
 

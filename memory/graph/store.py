@@ -47,6 +47,8 @@ class Made:
     """What is still to be done, for the model; "" when nothing is."""
     constraints: int = 0
     """Constraints added."""
+    removed: int = 0
+    """Indexes that were to be made, and are not any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ class StoreIndexes(Protocol):
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Take note of what a committed write did, each of `memory.graph.results.COUNTERS`."""
+
+    async def unmade(self) -> dict[str, str]:
+        """Return the statements of those that were accepted and may not be made yet, by name."""
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return what SHOW INDEXES leaves out of the vector indexes, by name. Raises `GraphUnavailable`."""
@@ -107,7 +112,7 @@ class Store(Protocol):
         """Return the refusal with what was wrong, also where the message hides it."""
 
     def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
-        """Return what makes the index that a statement defines, where the store's own Cypher does not take it.
+        """Return what makes, or unmakes, the index of a statement, where the store's own Cypher does not do it.
 
         Called, it raises `GraphRefused` (also at once), `GraphUnavailable` and `CommitUncertain`. None for every
         statement that the store takes itself.
@@ -127,6 +132,10 @@ class ServerIndexes:
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Do nothing."""
+
+    async def unmade(self) -> dict[str, str]:
+        """Return nothing: SHOW INDEXES has those that are being built."""
+        return {}
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return nothing: the server's own statements are whole."""

@@ -1,19 +1,20 @@
-"""Makes the indexes of the store of the box, large ones in quiet moments, and keeps them warm for questions."""
+"""Keeps the indexes of the store of the box: what is to be made is made, vector indexes are warm for questions."""
 
 import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
+from memory.errors import GraphRefused, GraphUnavailable
+from memory.graph.deferral import Deferral, within
 from memory.graph.definitions import IndexDefinition, asked_index, names_index
-from memory.graph.indexes import BUILD_SECONDS, Address, Standing, create, look, standings, vector_options, warm
+from memory.graph.indexes import BUILD_SECONDS, Address, Standing, standings, vector_options, warm
+from memory.graph.making import Making
 from memory.graph.server import DATABASE
 from memory.graph.stages import ON_ITS_WAY, QUIET, Clock, Stage, Stages
 from memory.graph.store import Made, VectorOptions
@@ -24,9 +25,6 @@ PATIENCE: Final = 5.0
 
 MANY: Final = 500
 """Nodes, labels and properties written since the last look after which a vector index may have grown cold."""
-
-MANY_NODES: Final = 10_000
-"""Of the label of an index: over fewer the store makes it in about a second, in which it answers nobody."""
 
 log = structlog.get_logger()
 
@@ -46,30 +44,32 @@ class Indexes:
         self._patience = patience
         self._clock = clock
         self._schema = folder / "databases" / DATABASE / "schema.json"
-        self._unfinished = Unfinished(folder / "indexes-unfinished.json")
         self.address: Address | None = None
         """Where the store's second door is; None while it is down."""
+        self._written_down = Unfinished(folder / "indexes-unfinished.json")
         self._stages = Stages(clock, quiet)
+        self._deferral = Deferral(self._written_down, self._stages)
+        self._making = Making(self._written_down, self._deferral, self._stages, patience, self._look)
         self._stale = asyncio.Event()
         """That they are to be looked at."""
         self._settled = asyncio.Event()
         """That they were, and that no vector index is cold."""
         self._settled.set()
-        self._written = 0
-        self._is_kept = False
+        self._changes = 0
+        """Nodes, labels and properties written since the last look."""
 
     async def keep(self) -> None:
         """Make, build and warm what needs it, one after another, until cancelled. Raises nothing else."""
-        self._is_kept = True
+        self._deferral.is_on = True
         try:
             while True:
-                await self._until_needed()
+                await self._deferral.until_due(self._stale)
                 self._stale.clear()
                 await self._settle()
                 if not self._stale.is_set():
                     self._settled.set()
         finally:
-            self._is_kept = False
+            self._deferral.is_on = False
             self._settled.set()
 
     def reached(self, at: Address) -> None:
@@ -79,13 +79,14 @@ class Indexes:
         self._look()
 
     def lost(self) -> None:
-        """Take note that the store is gone."""
+        """Take note that the store is gone, and what was on its way with it."""
         self.address = None
+        self._stages.begin_anew()
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Take note of what a write did."""
-        self._written += counters["nodesCreated"] + counters["propertiesSet"] + counters["labelsAdded"]
-        if self._written >= MANY:
+        self._changes += counters["nodesCreated"] + counters["propertiesSet"] + counters["labelsAdded"]
+        if self._changes >= MANY:
             self._look()
 
     @property
@@ -105,7 +106,7 @@ class Indexes:
         that is asked is not ready within that time, or cannot be.
         """
         await self._until_free()
-        kind = asked_index(cypher) if self._is_kept else None
+        kind = asked_index(cypher) if self._deferral.is_on else None
         if kind is None:
             return
         is_ready = kind == "FULLTEXT" or await within(self._patience, self._settled)
@@ -122,33 +123,32 @@ class Indexes:
         Raises `GraphRefused`, `GraphUnavailable` when the store makes another one, `CommitUncertain` when it broke off.
         """
         await self._until_free()
-        at, name, began = self.address, wanted.known_as, self._clock()
-        if at is None:
+        name, began = wanted.known_as, self._clock()
+        if self.address is None:
             raise GraphUnavailable("the memory is not available now: try again later")
-        try:
-            is_there, nodes = await asyncio.to_thread(look, wanted, at)
-            if self._is_to_wait(nodes) and not is_there:
-                await asyncio.to_thread(self._unfinished.add, wanted)
-                self._stages.enter(name, Stage.WAITING, f" (over {nodes} nodes)")
-                self._stale.set()
-                return Made(1, self._note(name))
-        except (OSError, HTTPException) as error:
-            raise GraphUnavailable(f"the memory is not available now: {error}") from error
-        if is_there and wanted.once:
-            return Made(0)
-        if is_there:
-            raise GraphRefused(f"the index {name} already exists: DROP INDEX it first, or say IF NOT EXISTS")
-        self._stages.enter(name, Stage.MAKING, f" over {nodes} nodes" if nodes else "")
-        self._settled.clear()
-        work = asyncio.get_running_loop().run_in_executor(None, self._create, wanted, at)
-        work.add_done_callback(partial(self._answered, wanted))
-        await asyncio.wait([work], timeout=self._patience)
-        if not work.done():
-            return Made(1, self._note(name))
-        made = self._outcome(name, work)
-        if made.added and wanted.options and self._is_kept:
+        made = await self._making.make(wanted, self.address)
+        if self._stages.of(name) is Stage.BUILDING:
             await within(self._patience - (self._clock() - began), self._settled)
-        return replace(made, note=self._note(name))
+        state = self.states.get(name)
+        note = f"the index {name} is accepted, {state}; memory_schema tells when it is ready" if state else ""
+        return replace(made, note=note)
+
+    def is_waiting(self, name: str) -> bool:
+        """Whether an index is wished for, and waits to be made."""
+        return self._deferral.is_waiting(name)
+
+    async def forget(self, name: str) -> Made:
+        """Have an index that waits made no more. Raises `GraphUnavailable`, `GraphRefused` when it waits no more."""
+        try:
+            if await self._deferral.forget(name):
+                return Made(0, removed=1)
+        except OSError as error:
+            raise GraphUnavailable(f"the memory is not available now: {error}") from error
+        raise GraphRefused(f"the index {name} is being made by now: DROP INDEX it again when it is")
+
+    async def unmade(self) -> dict[str, str]:
+        """Return the statements of those that were accepted and may not be made yet, by name."""
+        return await self._deferral.statements()
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return dimensions and function of the vector indexes, by name. Raises `GraphUnavailable`."""
@@ -163,94 +163,25 @@ class Indexes:
                 f"the memory makes an index and answers nobody until it is made ({self._all_told()}): try again later"
             )
 
-    async def _until_needed(self) -> None:
-        """Wait for something to look at, or for the quiet that an index waits for."""
-        while self._stages.names(Stage.WAITING) and self.address:
-            left = self._stages.quiet_in()
-            if left <= 0 or await within(left, self._stale):
-                return
-        await self._stale.wait()
-
-    def _is_to_wait(self, nodes: int) -> bool:
-        return self._is_kept and nodes >= MANY_NODES and self._stages.quiet_in() > 0
-
-    def _create(self, wanted: IndexDefinition, at: Address) -> Made:
-        """Make an index in a worker thread; a vector index stays written down until it is built, too."""
-        if wanted.kind == "PLAIN":
-            return create(wanted, at)
-        self._unfinished.add(wanted)
-        made = Made(0)
-        try:
-            made = create(wanted, at)
-        except GraphRefused:
-            self._unfinished.cross_out([wanted.known_as])
-            raise
-        if not (made.added and self._is_kept and wanted.options):
-            self._unfinished.cross_out([wanted.known_as])
-        return made
-
-    def _answered(self, wanted: IndexDefinition, work: "asyncio.Future[Made]") -> None:
-        """Take note of the store's answer, whether the call still waits for it or not."""
-        name = wanted.known_as
-        error = None if work.cancelled() else work.exception()
-        if error is not None:
-            self._stages.enter(name, Stage.REFUSED, f": {error}")
-        elif self._is_kept and wanted.options:
-            self._stages.enter(name, Stage.BUILDING)
-        else:
-            self._stages.leave([name])
-        self._look()
-
-    def _outcome(self, name: str, work: "asyncio.Future[Made]") -> Made:
-        """Return what became of an index whose call hears it, so that nothing else need tell it."""
-        if work.exception() is not None:
-            self._stages.leave([name])
-        try:
-            return work.result()
-        except (OSError, HTTPException) as error:
-            raise CommitUncertain(
-                f"the memory broke off while the index was made ({error}): SHOW INDEXES tells whether it is there, "
-                "once the memory is back"
-            ) from error
-
     async def _settle(self) -> None:
         """Make what is written down, and warm what is cold; a store that goes away is looked at when it is back."""
         await self._stages.free.wait()
-        at, self._written = self.address, 0
+        at, self._changes = self.address, 0
         if at is None:
             return
         try:
-            written = {each.known_as: each for each in await asyncio.to_thread(self._unfinished.read)}
+            written = {each.known_as: each for each in await asyncio.to_thread(self._written_down.read)}
             self._stages.leave(set(self._stages.names(Stage.WAITING)) - written.keys())
             for name, wanted in written.items():
                 if self._stages.of(name) not in (Stage.MAKING, Stage.BUILDING):
-                    await self._make_anew(wanted, at)
+                    await self._making.make_anew(wanted, at)
             await self._warm_all(at)
             done = [name for name in written if self._stages.of(name) not in ON_ITS_WAY]
-            await asyncio.to_thread(self._unfinished.cross_out, done)
+            await asyncio.to_thread(self._written_down.cross_out, done)
         except (OSError, HTTPException, ValueError, KeyError) as error:
             self._stages.leave(self._stages.names(Stage.BUILDING))
             if self.address is at:  # else the store was stopped meanwhile, on purpose
                 log.warning("graph_indexes_not_warmed", reason=str(error))
-
-    async def _make_anew(self, wanted: IndexDefinition, at: Address) -> None:
-        """Make an index that waited, or whose making broke off: what the store has of it may lack anything."""
-        name = wanted.known_as
-        _, nodes = await asyncio.to_thread(look, wanted, at)
-        if self._is_to_wait(nodes):
-            self._stages.enter(name, Stage.WAITING, f" (over {nodes} nodes)")
-            return
-        self._stages.enter(name, Stage.MAKING, f" over {nodes} nodes")
-        self._settled.clear()
-        try:
-            await asyncio.to_thread(partial(create, wanted, at, anew=True))
-        except GraphRefused as error:
-            self._stages.enter(name, Stage.REFUSED, f": {error}")
-        except (OSError, HTTPException):
-            self._stages.leave([name])
-            raise
-        else:
-            self._stages.enter(name, Stage.BUILDING)
 
     async def _warm_all(self, at: Address) -> None:
         """Build the vector indexes that need it; all that were made by now are ready then, or UNBUILT."""
@@ -275,10 +206,6 @@ class Indexes:
             self._stages.leave([index.name])
         log.info("graph_index_warmed", vectors=index.vectors, seconds=round(self._clock() - began, 3))
 
-    def _note(self, name: str) -> str:
-        state = self.states.get(name, "")
-        return f"the index {name} is accepted, {state}; memory_schema tells when it is ready" if state else ""
-
     def _look(self) -> None:
         """Have the indexes looked at, and questions of them wait for it."""
         self._settled.clear()
@@ -286,13 +213,3 @@ class Indexes:
 
     def _all_told(self) -> str:
         return "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
-
-
-async def within(seconds: float, event: asyncio.Event) -> bool:
-    """Wait so long for an event; say whether it came."""
-    try:
-        async with asyncio.timeout(max(0.0, seconds)):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True

@@ -137,7 +137,7 @@ async def test_an_index_is_there_after_a_restart(tmp_path: Path) -> None:
         await graph.write(NEAR)
     async with store:
         assert await nearest(graph) == [0, 1]
-        assert await graph.vector_options() == {"near": VectorOptions(3, "COSINE")}
+        assert await graph.indexes.vector_options() == {"near": VectorOptions(3, "COSINE")}
     await graph.close()
 
 

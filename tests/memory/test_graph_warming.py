@@ -19,10 +19,9 @@ from memory.graph.graph import Graph
 from memory.graph.indexes import QUICK, Address
 from memory.graph.results import COUNTERS
 from memory.graph.server import vector_arithmetic
-from memory.graph.stages import QUIET, Stage
 from memory.graph.store import VectorOptions
 from memory.graph.unfinished import Unfinished
-from memory.graph.warming import MANY, MANY_NODES, Indexes
+from memory.graph.warming import MANY, Indexes
 
 pytestmark = pytest.mark.shows("C9", "C18")
 
@@ -33,8 +32,6 @@ ASK = "CALL db.index.vector.queryNodes('near', 1, $v) YIELD node, score RETURN n
 CHANCE = random.Random(20261121)
 VECTORS = [[round(CHANCE.gauss(0, 1), 4) for _ in range(DIMENSIONS)] for _ in range(QUICK + 500)]
 UNFINISHED = "indexes-unfinished.json"
-WORDS = "CREATE FULLTEXT INDEX words IF NOT EXISTS FOR (n:Note) ON EACH [n.t]"
-FIND = "CALL db.index.fulltext.queryNodes('words', 'green') YIELD node RETURN count(node) AS n"
 NUMBERED = IndexDefinition("PLAIN", "numbered", "", (), once=False, cypher="CREATE INDEX numbered FOR (n:A) ON (n.i)")
 
 
@@ -152,39 +149,6 @@ async def test_who_asks_while_an_index_is_made_waits_from_when_its_making_began(
         with pytest.raises(GraphUnavailable, match=r"numbered: being made"):
             await indexes.ready_for("MATCH (n) RETURN n", {})
     await indexes._stages.free.wait()  # the thread that asked has its answer
-
-
-async def test_an_index_over_many_nodes_is_made_in_a_quiet_moment_also_after_a_crash(tmp_path: Path) -> None:
-    time = [0.0]
-    async with kept(tmp_path, Indexes(tmp_path, clock=lambda: time[0])) as (store, graph):
-        await graph.write(f"UNWIND range(1, {MANY_NODES}) AS i CREATE (:Note {{t: 'tea ' + i}})")
-        [told] = (await graph.write(WORDS)).records
-        assert "words is accepted, waits to be made in a quiet moment" in str(told["note"])
-        assert not store.indexes.is_making
-        assert (await graph.read("MATCH (n:Note {t: 'tea 7'}) RETURN count(n) AS n")).records == [{"n": 1}]
-        assert (await graph.write("CREATE (:Note {t: 'green tea'})")).stats["nodesCreated"] == 1
-        with pytest.raises(GraphRefused, match=rf"words: waits to be made.*{MANY_NODES}.*CONTAINS"):
-            await graph.read(FIND)
-        assert store.pid is not None
-        os.kill(store.pid, signal.SIGKILL)
-        await store.until(State.DOWN)
-        await store.until(State.READY)
-        await ready(store)
-        assert "waits" in store.indexes.states["words"]
-        time[0] += QUIET
-        store.indexes._look()
-        await ready(store)
-        assert store.indexes.states == {}
-        assert (await graph.read(FIND)).records == [{"n": 1}]
-    assert Unfinished(tmp_path / UNFINISHED).read() == []
-
-
-async def test_who_keeps_the_indexes_wakes_when_it_is_quiet(tmp_path: Path) -> None:
-    indexes = Indexes(tmp_path, quiet=0.01)
-    indexes.address = Address(1, None)
-    indexes._stages.enter("words", Stage.WAITING)
-    await indexes._until_needed()
-    assert indexes._stages.quiet_in() <= 0
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])

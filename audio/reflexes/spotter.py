@@ -19,7 +19,7 @@ from audio.reflexes.words import REFLEXES, Reflex, asked
 log = structlog.get_logger()
 
 THRESHOLDS: Final[Mapping[str, float]] = {
-    **{"stop": -12, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -5},
+    **{"stop": -12, "stop it": -18, "stop talking": -20, "be quiet": -20, "shut up": -12, "quiet": 0, "enough": -2},
     **{"wait": -10, "hold on": -20, "pause": -9, "go on": -18, "continue": -20, "resume": -10},
     **{"quieter": -14, "softer": -22, "volume down": -20, "turn it down": -20},
     **{"louder": -18, "volume up": -20, "turn it up": -20, "speak up": -20},
@@ -34,7 +34,7 @@ every pause, and at -20 where no such piece came near it."""
 OVER_HER: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
 """Added to the threshold while she sounds: what her voice leaves costs a word some 10 (simulated room, double talk at
 -24 dBFS: stop at -14 and -17), who speaks over her likely means just that, and a wrong one only makes her silent. Not
-for words that a cough comes near to (simulated: enough -7, pause -10, shut up -18, wait -19; stop -24)."""
+for words that a cough comes near to (simulated: enough -4, pause -10, shut up -18, wait -19; stop -24)."""
 
 COVERS: Final = 0.6
 """Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""

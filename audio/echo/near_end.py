@@ -1,7 +1,6 @@
 """Somebody besides her, while she speaks: what her echo does not explain, before a voice detector hears through it."""
 
-from collections import deque
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +12,26 @@ BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 172
                    5300, 6400, 7600)  # fmt: skip
 """Bounds of the bands in which it is looked for: those of the ear (Zwicker), so that a voice fills many of them."""
 
-ABOVE_DB: Final = 3.0
-"""By which what is there exceeds what is expected of her and of the room, on average over the bands."""
+COUNTS_FROM_DB: Final = 1.5
+"""By which a band has to exceed what is expected of her and of the room, to count by what is beyond that."""
 
 MOST_DB: Final = 15.0
-"""Most that one band may count for, above or below: a hum in one band is nobody."""
+"""Over what is expected, as which a band counts at most: a hum in one band is nobody."""
 
-BLOCKS: Final = 2
-WITHIN: Final = 3
-"""So many of so many blocks (20 ms) have to stand out: a single one is as often a click."""
+USUAL_QUANTILE: Final = 0.98
+USUAL_STEP_DB: Final = 0.5
+USUAL_MOST_DB: Final = 1.5
+"""What the average over the bands usually stays below while she speaks alone: found as the expectation is, up to so
+much, so that whoever talks on does not become usual."""
+
+MARGIN_DB: Final = 0.5
+"""Over what is usual, from which on a block speaks for somebody; below it speaks against it."""
+
+BLOCK_DB: Final = 1.2
+EVIDENCE_DB: Final = 2.0
+"""As which a block (20 ms) speaks for somebody at most, and what is enough: two loud ones, or more that are doubtful.
+Twice as much is kept, so that it is soon over when nothing stands out any more.
+Her own voice came to 0.6 in 11 minutes in the five rooms (docs/decisions/0041)."""
 
 LEARNING_SECONDS: Final = 2.0
 """Of her speech before anything is noticed."""
@@ -29,14 +39,34 @@ LEARNING_SECONDS: Final = 2.0
 QUANTILE: Final = 0.9
 """What is expected: this quantile of what is left of her, and of the room's noise, band by band."""
 
-STEP_DB: Final = 1.0
-"""Most by which the expectation follows from block to block: a sound that stays is expected within a second."""
+FIRST_STEP_DB: Final = 1.0
+STEP_DB: Final = 0.3
+"""By which the expectation follows from block to block, in the first `SETTLING_SECONDS` and later: so slowly that the
+beginning of a quiet word is not expected before it is noticed."""
+
+SETTLING_SECONDS: Final = 8.0
+"""Of her speech: until then what the filter leaves of her falls fast."""
+
+PERSON_SECONDS: Final = 0.6
+"""For which nothing is learned of what stands out; by then she is quiet for a person. What stays longer, though she
+speaks, is the room's, and expected within two seconds."""
+
+LOUD_QUANTILE: Final = 0.8
+LOUD_STEP_DB: Final = 0.3
+FIRST_LOUD_DB: Final = -30.0
+"""Where her voice begins to be loud."""
+
+CLIPPED_DB: Final = 1.5
+"""By which more is left of her for each dB above that: what a loudspeaker that clips softly adds is of third order."""
 
 FADING_DB: Final = 100.0 * BLOCK_SECONDS
 """By which her power fades from block to block: the end of a reverberation that the filter is too short for."""
 
 LOST_SECONDS: Final = 1.5
-"""Of her voice in which the rest is louder than what the filter explains: the room has changed, it begins anew."""
+"""Of her voice in which the filter makes her echo louder instead of lower: the room has changed, it begins anew."""
+
+POWER_SMOOTHING: Final = 0.05
+"""Of the powers that are compared for that, from block to block (0.4 s)."""
 
 AFTER_BLOCKS: Final = round(0.5 / BLOCK_SECONDS)
 """After her last sound in which her echo may still be heard; then nothing is computed at all."""
@@ -55,36 +85,115 @@ FIRST_NOISE_DB: Final = -75.0
 _AUDIBLE: Final = 1e-7
 """Power of what is played, relative to full scale, from which on she sounds."""
 
+_QUIETEST_DB: Final = -60.0
+"""Of her echo, from which on it tells how loud she usually is."""
+
+Bands: TypeAlias = NDArray[np.float64]
+"""One number for each band, shape (bands,)."""
+
+
+class Expectation:
+    """What is left of her after the filter, and what the room sounds like, learned band by band."""
+
+    def __init__(self) -> None:
+        self._hers = np.zeros(_COUNT)
+        """Power of what is hers in each band, fading."""
+        self._leak_db = np.full(_COUNT, FIRST_LEAK_DB)
+        """The quantile of what the filter leaves of it, band by band, against it."""
+        self._noise_db = np.full(_COUNT, FIRST_NOISE_DB)
+        """The quantile of the room's own noise, band by band."""
+        self._loud_db = FIRST_LOUD_DB
+        """The quantile of the level of what is hers."""
+        self._hers_db = self._rest_db = np.zeros(_COUNT)
+        """Of the newest block."""
+        self._is_hers = np.zeros(_COUNT, np.bool_)
+        """In which bands more of her was expected in it than of the room's noise."""
+
+    def exceeds(self, hers: Bands, rest: Bands) -> float:
+        """Return by how much the rest exceeds what is expected, dB on average over the bands; both are powers.
+
+        To be called once for each block, before any of what it tells is learned.
+        """
+        self._hers = np.maximum(hers, self._hers * 10 ** (-FADING_DB / 10))
+        self._hers_db = _db(self._hers) + self._clipped_db(float(_db(hers.sum())))
+        self._rest_db = _db(rest)
+        left_db = self._hers_db + self._leak_db
+        self._is_hers = left_db > self._noise_db
+        expected_db = _db(10 ** (left_db / 10) + NOISE_FACTOR * 10 ** (self._noise_db / 10))
+        return float(np.mean(np.clip(self._rest_db - expected_db, COUNTS_FROM_DB, MOST_DB))) - COUNTS_FROM_DB
+
+    def learn(self, step_db: float) -> None:
+        """Learn from the block: of the leak where more of her is expected than of the room's noise, else of that."""
+        found_db = self._rest_db - self._hers_db
+        leak_db = _followed(self._leak_db, found_db, step_db, LEAK_RANGE_DB)
+        noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
+        self._leak_db = np.where(self._is_hers, leak_db, self._leak_db)
+        self._noise_db = np.where(self._is_hers, self._noise_db, noise_db)
+
+    def learn_noise(self) -> None:
+        """Learn from the block that all that is left is the room's."""
+        self._noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
+
+    def _clipped_db(self, level_db: float) -> float:
+        """Return by how much more than usual is left of a voice so loud: what a loudspeaker that clips adds to it."""
+        if level_db > _QUIETEST_DB:
+            self._loud_db += LOUD_STEP_DB * (LOUD_QUANTILE - (level_db <= self._loud_db))
+        return CLIPPED_DB * max(0.0, level_db - self._loud_db)
+
+
+class Evidence:
+    """Adds up, block by block, what speaks for somebody: a cumulative sum, which finds a change soonest."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        """For which it has been enough, up to now."""
+        self._usual_db = 0.0
+        self._sum_db = 0.0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether it is somebody."""
+        return self._sum_db > EVIDENCE_DB
+
+    def add(self, exceeded_db: float) -> None:
+        """Take the next block: by how much it exceeds what was expected."""
+        above_db = exceeded_db - self._usual_db
+        if not self.is_enough:
+            moved = self._usual_db + USUAL_STEP_DB * (USUAL_QUANTILE - (above_db <= 0.0))
+            self._usual_db = min(max(moved, 0.0), USUAL_MOST_DB)
+        self._sum_db = min(max(0.0, self._sum_db + min(above_db - MARGIN_DB, BLOCK_DB)), 2 * EVIDENCE_DB)
+        self.seconds = self.seconds + BLOCK_SECONDS if self.is_enough else 0.0
+
+    def drop(self) -> None:
+        """Begin to add anew: nothing sounds."""
+        self._sum_db = self.seconds = 0.0
+
 
 class NearEnd:
     """Follows a microphone beside what was played. Pure; costs nothing while she is silent."""
 
     def __init__(self) -> None:
         self.stands_out = False
-        """Whether something that is neither she nor the room's usual noise began in what was followed last."""
+        """Whether something that is neither she nor the room's usual noise sounds in what was followed last."""
         self._echo = LinearEcho()
-        self._waiting: NDArray[np.float64] = np.zeros((2, 0))
+        self._waiting = np.zeros((2, 0), np.float32)
         """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet."""
-        self._before: NDArray[np.float64] = np.zeros((2, BLOCK))
+        self._before = np.zeros((2, BLOCK), np.float32)
         """The last block of her echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
-        self._hers = np.zeros(len(BANDS_HZ) - 1)
-        """Power of what is hers in each band, fading."""
-        self._leak_db = np.full(len(BANDS_HZ) - 1, FIRST_LEAK_DB)
-        """The quantile of what the filter leaves of it, band by band, against it."""
-        self._noise_db = np.full(len(BANDS_HZ) - 1, FIRST_NOISE_DB)
-        """The quantile of the room's own noise, band by band."""
+        self._expectation = Expectation()
+        self._evidence = Evidence()
         self._learnt = 0.0
         """Seconds of her speech."""
         self._lost = 0.0
         """Seconds of her speech, up to now, that the filter did not explain."""
+        self._powers = np.zeros(2)
+        """Of the microphone and of the rest, smoothed."""
         self._left = 0
         """Blocks until she counts as silent."""
-        self._loud: deque[bool] = deque(maxlen=WITHIN)
-        """Whether each of the newest blocks exceeds what is expected."""
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
-        fresh = np.stack([near, far]) / 32768.0
+        fresh = np.stack([near, far]).astype(np.float32) / np.float32(32768.0)
         self._waiting = np.concatenate([self._waiting, fresh], axis=1)
         self.stands_out = False
         while self._waiting.shape[1] >= BLOCK:
@@ -96,56 +205,50 @@ class NearEnd:
         sounds = float(far @ far) / BLOCK > _AUDIBLE
         self._left = AFTER_BLOCKS if sounds else self._left - 1
         if self._left <= 0:
-            self._before = np.stack([np.zeros(BLOCK), near])
-            self._loud.clear()
+            self._before = np.stack([np.zeros(BLOCK, np.float32), near])
+            self._evidence.drop()
             return False
-        if sounds:
-            self._count_her_speech()
         parts = np.stack(self._echo.explain(near, far))
+        if sounds:
+            self._count_her_speech(near, parts[1])
         hers, rest = _by_band(np.concatenate([self._before, parts], axis=1))
         self._before = parts
-        self._loud.append(self._excess(hers, rest) > ABOVE_DB)
-        return self._learnt > LEARNING_SECONDS and self._loud[-1] and sum(self._loud) >= BLOCKS
+        self._evidence.add(self._expectation.exceeds(hers, rest))
+        self._learn()
+        return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 
-    def _count_her_speech(self) -> None:
-        """Count a block of her speech; begin anew where the filter has been of no use for long."""
+    def _learn(self) -> None:
+        """Adapt what is expected: not while it may be a person that stands out."""
+        if self._evidence.seconds > PERSON_SECONDS:
+            self._expectation.learn_noise()
+        elif self._learnt < SETTLING_SECONDS:
+            self._expectation.learn(FIRST_STEP_DB)
+        elif not self._evidence.is_enough:
+            self._expectation.learn(STEP_DB)
+
+    def _count_her_speech(self, near: Block, rest: Block) -> None:
+        """Count a block of her speech; begin anew where the filter has done harm for long."""
         self._learnt += BLOCK_SECONDS
-        self._lost = self._lost + BLOCK_SECONDS if np.mean(self._leak_db) > 0.0 else 0.0
+        self._powers += POWER_SMOOTHING * (np.array((near @ near, rest @ rest)) - self._powers)
+        self._lost = self._lost + BLOCK_SECONDS if self._powers[1] > self._powers[0] else 0.0
         if self._lost > LOST_SECONDS:
             self._echo, self._learnt, self._lost = LinearEcho(), 0.0, 0.0
 
-    def _excess(self, hers: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
-        """Return by how much the rest exceeds what was expected, dB on average over the bands; then adapt what is.
 
-        `hers` and `rest` are powers, shape (bands,). A band where more of her is expected than of the room's noise
-        tells of the leak, the others of the noise.
-        """
-        self._hers = np.maximum(hers, self._hers * 10 ** (-FADING_DB / 10))
-        hers_db, rest_db = _db(self._hers), _db(rest)
-        left_db = hers_db + self._leak_db
-        expected_db = _db(10 ** (left_db / 10) + NOISE_FACTOR * 10 ** (self._noise_db / 10))
-        is_hers = left_db > self._noise_db
-        self._leak_db = np.where(is_hers, _followed(self._leak_db, rest_db - hers_db, LEAK_RANGE_DB), self._leak_db)
-        self._noise_db = np.where(is_hers, self._noise_db, _followed(self._noise_db, rest_db, NOISE_RANGE_DB))
-        return float(np.mean(np.clip(rest_db - expected_db, -MOST_DB, MOST_DB)))
-
-
-def _followed(
-    expected: NDArray[np.float64], found: NDArray[np.float64], within: tuple[float, float]
-) -> NDArray[np.float64]:
+def _followed(expected: Bands, found: Bands, step: float, within: tuple[float, float]) -> Bands:
     """Return an estimate of the quantile, moved towards what was found (stochastic approximation)."""
-    moved = expected + STEP_DB * np.where(found > expected, QUANTILE, QUANTILE - 1)
+    moved = expected + step * np.where(found > expected, QUANTILE, QUANTILE - 1)
     return np.clip(moved, *within)
 
 
-def _by_band(sounds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_band(sounds: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the power in each band of sounds of two blocks each, shape (sounds, bands)."""
     spectra = np.abs(np.fft.rfft(sounds * _WINDOW)) ** 2 / BLOCK**2
     return spectra @ _BANDS.T
 
 
-def _db(power: NDArray[np.float64]) -> NDArray[np.float64]:
-    decibels: NDArray[np.float64] = 10 * np.log10(np.maximum(power, 1e-14))
+def _db(power: Bands) -> Bands:
+    decibels: Bands = 10 * np.log10(np.maximum(power, 1e-14))
     return decibels
 
 
@@ -156,5 +259,6 @@ def _bands() -> NDArray[np.float64]:
     return ((hertz >= bounds[:-1, None]) & (hertz < bounds[1:, None])).astype(np.float64)
 
 
-_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1]
+_WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32)
 _BANDS: Final = _bands()
+_COUNT: Final = len(_BANDS)

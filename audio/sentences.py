@@ -17,12 +17,13 @@ TINY = 12
 """Letters and digits below which a sentence is said together with the next one."""
 
 NEVER_LAST = re.compile(
-    r"mr|mrs|ms|mx|dr|prof|st|rev|gen|col|sgt|capt|lt|gov|sen|rep|hon|messrs|mme|mlle|e\.g|i\.e|cf|vs|viz|approx|ca"
+    r"mr|mrs|ms|mx|dr|prof|st|mt|rev|gen|col|sgt|capt|lt|gov|sen|rep|hon|messrs|mme|mlle|e\.g|i\.e|cf|vs|viz|approx|ca|"
+    r"incl|excl|[a-z]|ej|z\.b|d\.h|u\.a|vgl|bzw|sog|ggf|evtl|inkl"
 )
-"""Abbreviations that something always follows; matched whole, in lower case."""
+"""Abbreviations that something always follows; matched whole, in lower case. A letter by itself is one: "z. B."."""
 
 SELDOM_LAST = re.compile(
-    r"etc|a\.m|p\.m|inc|ltd|co|corp|jr|sr|bros|no|nr|fig|p|pp|vol|ch|art|sec|dept|est|min|max|hrs|tel|"
+    r"etc|a\.m|p\.m|inc|ltd|co|corp|jr|sr|bros|no|nr|fig|pp|vol|ch|art|sec|dept|est|min|max|hrs|tel|"
     r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|ph\.d|b\.c|a\.d"
 )
 """Abbreviations that end a sentence only when what follows does not begin with a small letter or a digit."""
@@ -31,8 +32,8 @@ FENCE = "```"
 CJK_STOPS = "。！？；"
 CLAUSE_MARKS = ",;:—，、：；"
 _CANDIDATE = re.compile(r"\n|```|(?P<stops>[.!?…。！？；]+)(?P<closers>[\"'”’」』）)\]】》〉»*_~]*)")
-_LAST_WORD = re.compile(r"°?[A-Za-z0-9.]+$")
-"""With the degree sign, because the C of 20 °C is no initial."""
+_LAST_WORD = re.compile(r"(?:°|\w['’])?[A-Za-z0-9À-ɏ.]+$")
+"""With the degree sign and the apostrophe: neither the C of 20 °C nor the t of "don't" stands by itself."""
 _LIST_MARK = re.compile(r"\W*(\d{1,3}|[A-Za-z])")
 _INITIALS = re.compile(r"[A-Z](\.[A-Z])*")
 
@@ -110,13 +111,13 @@ def _limit(text: str) -> int:
 
 
 def _break(text: str, limit: int) -> int | None:
-    """Return where a sentence that is too long is cut: after a clause mark, else at a space, else in CJK text."""
+    """Return where a sentence that is too long is cut: after a clause mark, else where a word begins."""
     for index in range(limit, int(limit * 0.4), -1):
         mark = text[index - 1]
         if mark in CLAUSE_MARKS and (not mark.isascii() or text[index].isspace()):
             return index
     for index in range(limit, 0, -1):
-        if text[index].isspace():
+        if text[index].isspace() or is_cjk(text[index]):
             return index
     for index in range(limit, min(len(text), LONGEST_WORD)):
         if text[index].isspace() or is_cjk(text[index]):

@@ -14,9 +14,12 @@ READ: Final = ("en", "zh")
 
 _PICTOGRAMS = re.compile(
     "[\u200d\u20e3\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\ufe0e\ufe0f"
-    "\U0001f000-\U0001faff\U000e0020-\U000e007f]+"
+    "\U0001f000-\U0001faff\U000e0020-\U000e007f\ud800-\udfff]+"
 )
-"""Emoji, arrows, dingbats and what joins them (Unicode blocks from Arrows to Symbols and Pictographs Extended-A)."""
+"""Emoji, arrows, dingbats and what joins them (Unicode blocks from Arrows to Symbols and Pictographs Extended-A); and
+halves of characters, as a command line has them that is no UTF-8: no voice can be given them."""
+
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 _LINE_MARKS = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?")
 _RULE = re.compile(r"^[\s|:=*_-]+$")
@@ -30,7 +33,9 @@ _CODE = re.compile(r"(`+)(.+?)\1")
 _EMPHASIS = re.compile(
     r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{2,3}(?=\S)|\*(?=[^\s\d]))(.+?)(?<=\S)\3"
 )
-_STRAY_MARKS = re.compile(r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)")
+_STRAY_MARKS = re.compile(r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)|(?<!\w)\*(?=[^\s\d])|(?<=[^\s\d])\*(?!\w)")
+"""What is left of marks whose other half is in another sentence."""
+
 _WORD = re.compile(
     "[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]|[^\\W_\u3041-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
@@ -43,8 +48,7 @@ def speakable(sentence: str, language: str) -> str:
     Punctuation stays, because a voice reads its melody from it; what is only to be looked at goes. `language`
     (ISO 639-1) decides how figures and signs are read, and what is said where something is left out.
     """
-    if sentence.lstrip().startswith("```"):
-        return CODE_SAID.get(language, "")
+    sentence = _FENCED.sub(CODE_SAID.get(language, ""), sentence)
     said = " ".join(" ".join(_line(line) for line in sentence.splitlines()).split())
     if not any(character.isalnum() for character in said):
         return ""

@@ -84,7 +84,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s*(?:-+|=+)>\s*", "，"),
     rule(r"^(\d{1,2})[.)、]\s+(?!\d)", lambda found: f"第{chinese_cardinal(int(found[1]))}，"),
     # Addresses and names
-    rule(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
+    rule(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
     rule(r"(?<![A-Za-z0-9_.])(?:[A-Za-z0-9][A-Za-z0-9_-]+\.)+[a-z]{2,6}(?![A-Za-z0-9_])", _dotted),
     rule(r"(?<!\w)#(\d+)", r"\1号"),
     rule(r"(?<!\w)#([^\W\d]\w*)#?", r"话题\1"),
@@ -112,9 +112,9 @@ _RULES: Final[tuple[Rule, ...]] = (
         _money,
     ),
     rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度))", "负"),
-    rule(rf"({RANGE})\s?({either(words.PER)})(?![A-Za-z/])", _per),
-    rule(rf"({RANGE})\s?({either(words.UNITS)})(?![A-Za-z/²³])", _amount),
-    rule(rf"({RANGE})\s?([%‰])", _percent),
+    rule(rf"(?<!\d)({RANGE})\s?({either(words.PER)})(?![A-Za-z/])", _per),
+    rule(rf"(?<!\d)({RANGE})\s?({either(words.UNITS)})(?![A-Za-z/²³])", _amount),
+    rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),
     rule(r"(?<![\d./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\d/])", _fraction),
     # Numbers
     rule(

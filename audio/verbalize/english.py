@@ -150,7 +150,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s*(?:-+|=+)>\s*", ", "),
     rule(r"^(\d{1,3})[.)]\s+(?!\d)", lambda found: f"{cardinal(int(found[1]))}. "),
     # Addresses and names
-    rule(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _dotted),
+    rule(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _dotted),
     rule(r"(?<![\w.])(?:[A-Za-z0-9][\w-]+\.)+[a-z]{2,6}(?![\w.]*\w)", _dotted),
     rule(r"(?<!\w)#(\d+)", r"number \1"),
     rule(r"(?:\b(?:No|Nr)\.|№)\s?(?=\d)", "number "),
@@ -190,7 +190,7 @@ _RULES: Final[tuple[Rule, ...]] = (
         _money,
     ),
     rule(rf"(?<![\w.,])[-−](?={NUMBER})", "minus "),
-    rule(rf"({RANGE})\s?({either(words.UNITS)})(?![\w/²³]|\s?°)", _amount),
+    rule(rf"(?<!\d)({RANGE})\s?({either(words.UNITS)})(?![\w/²³]|\s?°)", _amount),
     rule(rf"(?<=[a-z])/({either(words.PER)})\b", lambda found: f" per {words.PER[found[1]]}"),
     rule(r"(?<=[a-z])/(day|week|month|year|hour|minute|second|night|person|piece)\b", r" per \1"),
     rule(r"\b24/7\b", "twenty-four seven"),

@@ -40,6 +40,10 @@ def told(text: str) -> list[str]:
         "(It rained all day.) | **We stayed at home.** | _Nobody minded it much._",
         "What?! | You cannot be serious!! | I am, believe me.",
         "1. Wake up early. | 2. Drink some water now.",
+        "We climbed Mt. Everest for 20 euros incl. VAT and food. | It was cold up there.",
+        "I said that I don't. | You know that it isn't. | They say that we can’t.",
+        "Es gibt hier viel, z. B. Äpfel, d. h. Obst, z.B. Birnen. | Das ist die Straße. | Das ist die Größe.",
+        "Hay mucho que decir, p. ej. esto y nada más. | Adiós a todos.",
     ],
 )
 def test_sentences_are_cut_where_a_person_would_stop(text: str) -> None:
@@ -134,6 +138,10 @@ def test_a_long_chinese_sentence_is_cut_near_eighty_characters() -> None:
 
     assert all(sentence.endswith("，") and len(sentence) <= 80 for sentence in clauses)
     assert [len(sentence) for sentence in bare] == [80, 80, 40]
+
+
+def test_a_long_chinese_sentence_is_not_cut_at_its_only_space() -> None:
+    assert [len(sentence) for sentence in split("我用 Python 写了" + "很" * 100)] == [84, 28]
 
 
 def test_an_address_is_not_cut_before_its_end_unless_it_never_ends() -> None:

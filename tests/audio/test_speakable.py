@@ -38,6 +38,10 @@ from audio.speakable import speakable, written_part
         ("| Name | Price |\n|---|:---:|\n| Tea | 2 |", "Name, Price Tea, two"),
         ("---\nAnd then?", "And then?"),
         ("He said **unfinished", "He said unfinished"),
+        ("*Hello there.", "Hello there."),
+        ("How are you?* I am (*fine*).", "How are you? I am (fine)."),
+        ("A 5* hotel, 2*3.", "A five* hotel, two times three."),
+        ("Half \ud83d a smile\udcff.", "Half a smile ."),
         ("多行\n文字", "多行 文字"),
     ],
 )
@@ -58,6 +62,13 @@ def test_markup_is_never_said_and_words_always_are(written: str, said: str) -> N
 )
 def test_figures_are_read_in_the_language_of_the_sentence(written: str, language: str, said: str) -> None:
     assert speakable(written, language) == said
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("digits", ["0" * 20_000, "3." + "14" * 10_000])
+def test_digits_without_end_cost_no_more_than_the_words_they_become(digits: str, language: str) -> None:
+    # At a quadratic cost this would be minutes of a loop that hears nobody; the limit of a test ends it.
+    assert len(speakable(digits, language)) >= len(digits)
 
 
 WEATHER = "It is **20 °C** today, and 3–5 km to the lake."
@@ -111,6 +122,7 @@ def test_fenced_code_is_mentioned_and_not_read() -> None:
     assert speakable(code, "en") == "Here is some code."
     assert speakable(code, "zh") == "这里有一段代码。"
     assert speakable(code, "fr") == ""
+    assert speakable(f"Look:\n{code}\nThat was it.", "en") == "Look: Here is some code. That was it."
 
 
 @given(st.text(alphabet=st.characters(whitelist_categories=("Lu", "Ll")) | st.sampled_from(" .,!?"), max_size=80))

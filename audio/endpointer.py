@@ -33,8 +33,9 @@ class EndpointerSettings:
     """Silence after which the turn is over, unless the words so far say otherwise (`Endpointer.commit_after`)."""
     least_speech_seconds: float = 0.16
     """An utterance with less speech is dropped: a cough, a door."""
-    longest_seconds: float = 30.0
-    """A turn is cut here, and goes on as the next one (Whisper's window)."""
+    longest_seconds: float = 29.0
+    """A turn is cut here, and goes on as the next one: with the pre-roll it fills Whisper's window of 30 s. Of what is
+    longer Whisper decodes the rest by itself, and invents words for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from audio.interfaces import EchoGuard
 from audio.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognition import WAITING_UTTERANCES
+from audio.recognizer.window import FRAME_SAMPLES, WHOLE
 from audio.speech import Heard, SpeechStarted
 from audio.turn import PRE_ROLL_SECONDS
 from tests.audio.ears_fakes import (
@@ -110,6 +111,16 @@ async def test_a_turn_that_is_cut_for_its_length_goes_on_without_a_gap() -> None
     assert len(kept) == 2
     assert kept[1].start <= kept[0].stop
     assert kept[1].stop >= 100
+
+
+@pytest.mark.shows("V7", "V10")
+async def test_of_somebody_who_talks_on_each_turn_fits_into_whispers_window_and_nothing_is_lost() -> None:
+    talk = round(70 / CHUNK_SECONDS)
+    room = recording(QUIET + "#" * talk + QUIET)
+    await room.listen()
+    kept = [chunk_numbers(heard.utterance) for heard in room.heard]
+    assert all(len(heard.utterance.samples) <= WHOLE * FRAME_SAMPLES for heard in room.heard)
+    assert set(range(len(QUIET), len(QUIET) + talk)) <= {number for each in kept for number in each}
 
 
 async def test_the_end_of_the_source_ends_the_turn() -> None:

@@ -54,7 +54,7 @@ class Voice:
 
     async def repeat(self) -> None:
         """Say the last reply again, whole, until somebody hushes her."""
-        words = " ".join(each.text for each in self.mouth.last_reply)
+        words = "\n".join(each.text for each in self.mouth.last_reply)  # in lines, or marks of lists would be said
         if words:
             await self.mouth.announce(_NO_SOUND, self._spoken(words))
 

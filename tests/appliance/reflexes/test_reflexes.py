@@ -87,7 +87,7 @@ async def test_how_loud_she_is_lasts_until_the_configuration_says_otherwise(tmp_
 @pytest.mark.shows("V16")
 async def test_repeat_says_the_last_reply_again(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        await room.speak("First.", "Second.")
+        await room.speak("First.", "* Second.")
         room.spot("stop")
         await room.mouth.quiet()
         room.player.at_once = True

@@ -72,13 +72,21 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     from agent.errors import ModelError
     from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.database import StateInUse
-    from memory.errors import MemoryFailure, NotProven, RegistrationNeeded, SettingRefused, StateUnusable
+    from memory.errors import (
+        MemoryFailure,
+        NotProven,
+        RegistrationNeeded,
+        SettingRefused,
+        StateUnreadable,
+        StateUnusable,
+    )
 
     return (
         (BadRecording, Exit.NO_INPUT),
         (OutputUnwritable, Exit.CANNOT_CREATE),
         (AudioError, Exit.UNAVAILABLE),
         (StateInUse, Exit.ALREADY_RUNNING),
+        (StateUnreadable, Exit.UNAVAILABLE),
         (StateUnusable, Exit.CANNOT_CREATE),
         (NotProven, Exit.NOT_ALLOWED),
         (RegistrationNeeded, Exit.NOT_ALLOWED),

@@ -55,8 +55,8 @@ class ModelChoice:
         """Let another model think from the next event on; durable on return. Raises `Problem` for an unknown one."""
         if alias not in self.chain.aliases:
             raise Problem(
-                f"there is no model {alias}; there are {', '.join(self.chain.aliases)}: "
-                f"describe it below [models.{alias}] in the configuration, and restart",
+                f"there is no model {alias}, only {', '.join(self.chain.aliases)}; "
+                f"to have it, describe it below [models.{alias}] in the configuration, and restart",
                 Exit.USAGE,
             )
         await self.bus.publish(Event(CHOSEN, source="system", metadata={"alias": alias}))

@@ -15,7 +15,7 @@ from appliance.keeping.exchange import DATABASE
 from appliance.keeping.progress import Progress
 from appliance.state import State
 from appliance.visitors import keys_in
-from memory.errors import StateUnusable
+from memory.errors import StateUnreadable
 from memory.identity import Identities, Identity, is_public_key
 from memory.owner_settings import PROMPT, Levels, OwnerSettings, Value
 
@@ -87,7 +87,7 @@ def member_of(identities: Identities, named: str) -> Identity:
 def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
     """Return who has told her something or has a graph, and is no member; and how many events each has. Blocking.
 
-    The database is looked at only, also while the service has it. Raises `StateUnusable` when it cannot be read.
+    The database is looked at only, also while the service has it. Raises `StateUnreadable` when it cannot be read.
     """
     found = dict.fromkeys(keys_in(config.state_folder / "owners"), 0)
     database = config.state_folder / DATABASE
@@ -96,7 +96,7 @@ def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
             with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
                 found |= dict(connection.execute("SELECT owner_key, count(*) FROM mailbox GROUP BY owner_key"))
         except sqlite3.Error as error:
-            raise StateUnusable(f"the state database {database} cannot be read ({error})") from error
+            raise StateUnreadable(f"the state database {database} cannot be read ({error})") from error
     return {key: count for key, count in sorted(found.items()) if key != HOUSEHOLD and key not in members}
 
 

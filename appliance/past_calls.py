@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from agent.context.rebuild import REQUESTS, rebuild
 from agent.model.messages import Json
 from appliance.config import Config
+from appliance.keeping.exchange import DATABASE
 from memory.database_view import DatabaseView
 from memory.journal import ERASED, THINNED, Journal, Stored
 
 
 async def newest(config: Config, count: int) -> list[str]:
-    """Return a line for each of the newest calls, oldest first. Raises `StateUnusable`."""
+    """Return a line for each of the newest calls, oldest first. Raises `StateUnreadable`."""
     async with _journal(config) as journal:
         asked = await journal.entries(topic=REQUESTS, newest=True, limit=count)
     return [f"{entry.at.astimezone(config.zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
@@ -26,7 +27,7 @@ def _told(asked: Stored) -> str:
 
 
 async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], bool]:
-    """Return a call for programs, and whether it is proven. Raises `Gone`, `StateUnusable`."""
+    """Return a call for programs, and whether it is proven. Raises `Gone`, `StateUnreadable`."""
     async with _journal(config) as journal:
         past = await rebuild(journal, request_id)
     told: dict[str, Json] = {
@@ -43,7 +44,7 @@ async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], b
 
 @asynccontextmanager
 async def _journal(config: Config) -> AsyncIterator[Journal]:
-    view = DatabaseView(config.state_folder / "nakari.db")
+    view = DatabaseView(config.state_folder / DATABASE)
     await view.open()
     try:
         yield Journal(view)

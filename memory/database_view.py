@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from memory.database import Database
-from memory.errors import StateUnusable
+from memory.errors import StateUnreadable
 
 
 class DatabaseView(Database):
@@ -15,7 +15,7 @@ class DatabaseView(Database):
         with ExitStack() as held:
             try:
                 if not self.path.exists():
-                    raise StateUnusable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
+                    raise StateUnreadable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
                 connection = sqlite3.connect(
                     f"{self.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0
                 )
@@ -23,7 +23,7 @@ class DatabaseView(Database):
                 connection.row_factory = sqlite3.Row
                 connection.execute("SELECT 1 FROM sqlite_master")
             except sqlite3.Error as error:
-                raise StateUnusable(
+                raise StateUnreadable(
                     f"the state database {self.path} cannot be read ({error}); `nakari doctor` looks into it"
                 ) from error
             self._connection = connection

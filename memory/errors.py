@@ -2,7 +2,8 @@
 
 MemoryFailure               each sentence names the cause and the mend
 ├── StateUnusable           the state folder or its database cannot be used (permission, disk, newer version, in use)
-│   └── DiskFull            there is no room for what was to be kept: the same works again once there is
+│   ├── DiskFull            there is no room for what was to be kept: the same works again once there is
+│   └── StateUnreadable     nothing was kept yet, or it cannot be looked at beside the service
 ├── GraphUnavailable        the graph's store is down, starting or unreachable: try again later
 │   └── CommitUncertain     it went away during a commit: nobody knows whether the change was kept
 ├── GraphRefused            the store refused the statement: its text says what to write instead
@@ -27,6 +28,10 @@ class StateUnusable(MemoryFailure):
 
 class DiskFull(StateUnusable):
     """The state folder's disk has no room left. Mend: free some."""
+
+
+class StateUnreadable(StateUnusable):
+    """There is no state database to look at, or it cannot be read. Mend: run nakari; `nakari doctor` says more."""
 
 
 class GraphUnavailable(MemoryFailure):

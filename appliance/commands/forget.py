@@ -1,12 +1,13 @@
 """The command that erases: what was told last, or everything of one owner."""
 
 import sys
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import AS_KEY, configured, nakari
+from appliance.commands.root import AS_KEY, WORDS, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -16,14 +17,32 @@ if TYPE_CHECKING:
 PATIENCE = 600.0
 """Seconds that forgetting a turn may take: her graph is made again without it, from snapshot and audit log."""
 
+MOST_MINUTES = 100_000
+"""As many as the door takes (`appliance.door.requests.Forget`): some seventy days."""
+
 MINE = "\0"
 """What `--everything` names in the place of an owner."""
 
 
+class _Minutes(click.FloatRange):
+    """Some minutes; "nan" is neither too few nor too many, and none."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        minutes = super().convert(value, param, ctx)
+        if isnan(minutes):
+            self.fail(f"{value} is no number of minutes", param, ctx)
+        return minutes
+
+
+_MINUTES = _Minutes(0, MOST_MINUTES, min_open=True)
+
+
 @nakari.command()
 @click.option("--last", type=click.IntRange(1, 1000), metavar="N", help="The last N things; 1 if not given.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M", help="Everything of M minutes.")
-@click.option("--owner", metavar="KEY|NAME", help="Everything that a visitor, or a member, has ever said here.")
+@click.option("--minutes", type=_MINUTES, metavar="M", help="Everything of M minutes.")
+@click.option(
+    "--owner", type=WORDS, metavar="KEY|NAME", help="Everything that a visitor, or a member, has ever said here."
+)
 @click.option("--everything", "owner", flag_value=MINE, help="Everything of yours; show who you are with --as.")
 @AS_KEY
 @click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
@@ -49,6 +68,8 @@ def forget(
     It is for good. That something was said, and its digest, stay. Backups of before are not reached, nor is what
     somebody else said of it.
     """
+    if last is not None and minutes is not None:
+        raise click.UsageError("either --last or --minutes")
     if owner is None:
         if key_file is not None or yes:
             raise click.UsageError("--as and --yes are for --everything, --yes for --owner too")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import PATH, configured, nakari
+from appliance.commands.root import PATH, WORDS, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -24,7 +24,7 @@ def identity() -> None:
 
 
 @identity.command()
-@click.argument("name")
+@click.argument("name", type=WORDS)
 @click.option("--key", "file", type=PATH, metavar="FILE", help="Where the private key is put; NAME.key without it.")
 @click.pass_obj
 def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
@@ -46,8 +46,8 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
 
 
 @identity.command()
-@click.argument("name")
-@click.argument("key")
+@click.argument("name", type=WORDS)
+@click.argument("key", type=WORDS)
 @click.pass_obj
 def add(invocation: Invocation, name: str, key: str) -> Exit:
     """Make NAME a member with a KEY made elsewhere.
@@ -58,7 +58,7 @@ def add(invocation: Invocation, name: str, key: str) -> Exit:
 
 
 @identity.command()
-@click.argument("member")
+@click.argument("member", type=WORDS)
 @click.pass_obj
 def remove(invocation: Invocation, member: str) -> Exit:
     """Make a visitor of a MEMBER, by name or key.

@@ -2,7 +2,7 @@
 
 import click
 
-from appliance.commands.root import loaded, nakari
+from appliance.commands.root import WORDS, loaded, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -28,7 +28,7 @@ def calls(invocation: Invocation, lines: int) -> Exit:
 
 
 @journal.command()
-@click.argument("id")
+@click.argument("id", type=WORDS)
 @click.pass_obj
 def call(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
     """Print what the model was asked in the call ID.

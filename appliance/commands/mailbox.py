@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import configured, nakari
+from appliance.commands.root import NAME, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -19,8 +19,8 @@ STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
     "--state", type=click.Choice(STATES), default="dead", help="Which events; those she gave up if not given."
 )
 @click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
-@click.option("--retry", metavar="ID", help="Try an event again that she gave up.")
-@click.option("--withdraw", metavar="ID", help="Drop an event that waits.")
+@click.option("--retry", type=NAME, metavar="ID", help="Try an event again that she gave up.")
+@click.option("--withdraw", type=NAME, metavar="ID", help="Drop an event that waits.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj
 def mailbox(
@@ -33,8 +33,10 @@ def mailbox(
     if retry is not None and withdraw is not None:
         raise click.UsageError("either --retry or --withdraw")
     request: dict[str, Json] = {"do": "mailbox", "state": state, "limit": lines}
-    if (event_id := retry or withdraw) is not None:
-        request = {"do": "mailbox.retry" if retry else "mailbox.withdraw", "id": event_id}
+    if retry is not None:
+        request = {"do": "mailbox.retry", "id": retry}
+    elif withdraw is not None:
+        request = {"do": "mailbox.withdraw", "id": withdraw}
     import asyncio
     import json
 

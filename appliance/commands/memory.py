@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import PATH, configured, nakari
+from appliance.commands.root import PATH, TEXT, WORDS, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from appliance.keeping.progress import Progress
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-PARAMS = click.option("--params", metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.')
+PARAMS = click.option(
+    "--params", type=TEXT, metavar="JSON", default="{}", help='The values of the $names: \'{"name": "Ada"}\'.'
+)
 
 
 @nakari.group(no_args_is_help=False)
@@ -31,7 +33,7 @@ def memory() -> None:
 
 
 @memory.command()
-@click.argument("cypher")
+@click.argument("cypher", type=WORDS)
 @PARAMS
 @click.option(
     "--as-of",
@@ -53,7 +55,7 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
 
 
 @memory.command()
-@click.argument("cypher")
+@click.argument("cypher", type=WORDS)
 @PARAMS
 @AS_JSON
 @click.pass_obj
@@ -96,7 +98,7 @@ def list_snapshots(invocation: Invocation, as_json: bool) -> Exit:
 
 
 @memory.command()
-@click.argument("snapshot", default="newest")
+@click.argument("snapshot", default="newest", type=WORDS)
 @AS_JSON
 @click.pass_obj
 def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
@@ -113,8 +115,8 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 
 
 @memory.command()
-@click.argument("before")
-@click.argument("after", default="now")
+@click.argument("before", type=WORDS)
+@click.argument("after", default="now", type=WORDS)
 @AS_JSON
 @click.pass_obj
 def diff(invocation: Invocation, before: str, after: str, as_json: bool) -> Exit:
@@ -188,7 +190,8 @@ def _object(text: str) -> "dict[str, Json]":
 
     try:
         read = json.loads(text)
-    except ValueError as error:
+        json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # NaN and half a character are read all the same
+    except (ValueError, RecursionError) as error:
         raise click.BadParameter(f"it is no JSON: {error}", param_hint="--params") from error
     if not isinstance(read, dict):
         raise click.BadParameter("it should be a JSON object", param_hint="--params")

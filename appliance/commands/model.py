@@ -2,7 +2,7 @@
 
 import click
 
-from appliance.commands.root import configured, nakari
+from appliance.commands.root import NAME, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -13,7 +13,7 @@ def model() -> None:
 
 
 @model.command()
-@click.argument("name")
+@click.argument("name", type=NAME)
 @click.pass_obj
 def use(invocation: Invocation, name: str) -> Exit:
     """Let the model NAME think from the next event on.

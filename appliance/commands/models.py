@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from appliance.commands.root import PATH, configured, nakari
+from appliance.commands.root import PATH, WORDS, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -29,7 +29,7 @@ def list_models(invocation: Invocation, measure: bool) -> Exit:
 
 
 @models.command()
-@click.argument("name")
+@click.argument("name", type=WORDS)
 @click.option("--folder", type=PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
 @click.pass_obj
 def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
@@ -42,4 +42,7 @@ def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
     config = configured(invocation)
     from appliance.hearing import whisper_models
 
+    if name not in whisper_models.KNOWN:
+        known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"
+        raise click.BadParameter(f"there is no model {name!r}; take {known}", param_hint="NAME")
     return whisper_models.pull(config, name, folder)

@@ -38,7 +38,38 @@ class _Place(click.Path):
         return Path(value)
 
 
+class _Text(click.ParamType[str]):
+    """A text in UTF-8: what the shell hands over may be any bytes."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("it holds bytes that are no UTF-8 text", param, ctx)
+        return value
+
+
+class _Words(_Text):
+    """A text that says something, in at most so many characters."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.strip():
+            self.fail("there is nothing in it", param, ctx)
+        if self.most is not None and len(value) > self.most:
+            self.fail(f"it is longer than {self.most} characters", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 PATH = _Place(path_type=Path)
+TEXT = _Text()
+WORDS = _Words()
+NAME = _Words(200)
+"""As long as the door takes one (`appliance.door.asked.Name`)."""
 AS_KEY = click.option(
     "--as", "key_file", type=PATH, metavar="KEYFILE", help="As whoever has this private key, not as the household."
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from appliance.commands.root import AS_KEY, configured, nakari
+from appliance.commands.root import AS_KEY, NAME, TEXT, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -51,8 +51,8 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
 
 
 @settings.command("set")
-@click.argument("name")
-@click.argument("value")
+@click.argument("name", type=NAME)
+@click.argument("value", type=TEXT)
 @AS_KEY
 @AS_JSON
 @click.pass_obj
@@ -66,7 +66,7 @@ def set_one(invocation: Invocation, name: str, value: str, key_file: Path | None
 
 
 @settings.command()
-@click.argument("name", required=False)
+@click.argument("name", type=NAME, required=False)
 @AS_KEY
 @AS_JSON
 @click.pass_obj

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import AS_KEY, PATH, configured, nakari
+from appliance.commands.root import AS_KEY, PATH, WORDS, configured, nakari
 from appliance.exits import Exit
 from appliance.options import Invocation, RunOptions
 
@@ -55,18 +55,15 @@ def hear(invocation: Invocation, recording: Path) -> Exit:
 
 
 def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
-    text = " ".join(words)
-    if not text.strip():
-        raise click.BadParameter("there is nothing in it")
-    return text
+    return WORDS.convert(" ".join(words), parameter, context)
 
 
-WORDS = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
+SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
 """One text, whether its words are in quotes or not."""
 
 
 @nakari.command()
-@WORDS
+@SAID
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
@@ -78,7 +75,7 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 
 
 @nakari.command()
-@WORDS
+@SAID
 @AS_KEY
 @click.pass_obj
 def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -26,8 +27,11 @@ from appliance.hearing.short_window import compare_box, described
 from appliance.hearing.short_window import recall as verdict_on
 from audio.errors import AudioError
 from audio.recognizer.hub import fetch_model
-from audio.recognizer.models import MEGABYTES, PART, Model, find_model, models_in
+from audio.recognizer.models import MEGABYTES, MODELS, PART, Model, find_model, models_in
 from audio.recognizer.speed import BOUND, Measurement
+
+KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
+"""What can be pulled, by name."""
 
 
 def pull(config: Config, name: str, folder: Path | None) -> Exit:

@@ -148,7 +148,8 @@ def unpack(path: Path, place: Path) -> Manifest:
     except FileNotFoundError as error:
         raise Problem(f"{path} is not there, or is no backup of a nakari", Exit.NO_INPUT) from error
     except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, OSError) as error:
-        raise Problem(f"{path} is no whole backup of a nakari ({error}); nothing was changed", Exit.NO_INPUT) from error
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise Problem(f"{path} is no whole backup of a nakari ({why}); nothing was changed", Exit.NO_INPUT) from error
     found = {str(file.relative_to(place)): _digest(file) for file in place.rglob("*") if file.is_file()}
     if found.pop(MANIFEST) and found != manifest.files:
         raise Problem(f"{path} is not what was written, or not all of it; nothing was changed", Exit.NO_INPUT)

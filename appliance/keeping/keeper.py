@@ -39,6 +39,7 @@ from appliance.keeping.progress import Progress
 from appliance.visitors import Visitors
 from memory.audit_record import Record
 from memory.erasure import erase_event
+from memory.errors import EmbeddingUnavailable, GraphUnavailable
 from memory.graph.dump import Dump, write_dump
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.fingerprint import contents, fingerprint
@@ -80,7 +81,8 @@ class Keeper:
         try:
             return await _called(tool, request.arguments, event)
         except ToolFailed as error:
-            raise Problem(str(error), Exit.FAULT) from error
+            is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
+            raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
 
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
         """Do what is asked and return what came of it. Raises `MemoryFailure`, `Problem`, and what `told` does."""

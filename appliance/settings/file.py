@@ -91,7 +91,7 @@ class SettingsText:
             for name in listed(getattr(settings.model, key)):
                 if name not in settings.models:
                     known = ", ".join(settings.models) or "none: describe it below [models.NAME]"
-                    raise self._error("model", key, f"[model] {key} names no model {name}; there are {known}")
+                    raise self._error("model", key, f"[model] {key} names no model {shown(name)}; there are {known}")
 
     def _check_names(self, section: str, table: object, kind: type | None) -> None:
         if kind is None:

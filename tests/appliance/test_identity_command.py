@@ -64,9 +64,9 @@ def test_of_two_with_one_name_the_key_says_which(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("create", " "), Exit.USAGE, "needs a name"),
+        (("create", " "), Exit.USAGE, "there is nothing in it"),
         (("add", "Eve", "xyz"), Exit.USAGE, "64 hexadecimal digits"),
-        (("add", " ", "0" * 64), Exit.USAGE, "needs a name"),
+        (("add", " ", "0" * 64), Exit.USAGE, "there is nothing in it"),
         (("add", "Eve"), Exit.USAGE, "Missing argument 'KEY'"),
         (("remove", "Eve"), Exit.USAGE, "no member is called Eve; `nakari identity list` shows them"),
         (("remove", "../.."), Exit.USAGE, "no member is called ../.."),

@@ -38,5 +38,6 @@ async def test_a_past_call_is_shown_as_it_was_sent_while_the_state_is_in_use(tmp
 
 def test_without_a_state_it_is_told(tmp_path: Path) -> None:
     told = nakari(tmp_path, "journal", "calls")
-    assert told.returncode == Exit.CANNOT_CREATE
-    assert "Traceback" not in told.stderr
+    assert told.returncode == Exit.UNAVAILABLE
+    assert told.stderr.startswith("nakari: nothing was kept yet: there is no ")
+    assert told.stderr.count("\n") == 1

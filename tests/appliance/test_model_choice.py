@@ -69,8 +69,8 @@ async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[model]\nuse = "fast"\n[models.big]\nname = "x"', "line 2: [model] use names no model fast; there are big"),
-        ('[model]\nfallbacks = "big, fast"\n[models.big]\nname = "x"', "fallbacks names no model fast"),
+        ('[model]\nuse = "fast"\n[models.big]\nname = "x"', 'line 2: [model] use names no model "fast"; there are big'),
+        ('[model]\nfallbacks = "big, fast"\n[models.big]\nname = "x"', 'fallbacks names no model "fast"'),
         ('[model]\nuse = "fast"', "describe it below [models.NAME]"),
         ("[models]\nbig = 3", "[models.big]"),
         ('[models.offline]\nname = "x"', "[models.offline] should have a name"),
@@ -114,7 +114,7 @@ async def test_a_choice_survives_the_restart(journal: Journal) -> None:
 
 
 async def test_an_alias_nobody_knows_is_told_with_those_there_are(journal: Journal) -> None:
-    with pytest.raises(Problem, match="there are configured, big, offline") as raised:
+    with pytest.raises(Problem, match="there is no model fast, only configured, big, offline; to have it") as raised:
         await choice_of(journal, datetime(2026, 11, 21, 12, tzinfo=UTC)).use("fast")
     assert raised.value.code == Exit.USAGE
 

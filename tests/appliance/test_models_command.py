@@ -143,7 +143,6 @@ def test_ctrl_c_keeps_what_has_come_and_the_next_pull_goes_on(tmp_path: Path, hu
 @pytest.mark.parametrize(
     ("name", "kind", "refusals", "words"),
     [
-        ("bass", "info", [], "there is no Whisper model 'bass'; take one of tiny, base, small"),
         ("small", "info", [], "could not be fetched: {hub} does not give it to us (404)"),
         (
             "tiny",

@@ -55,7 +55,7 @@ async def test_another_model_is_chosen_through_the_door_and_kept_over_a_restart(
     assert (used.returncode, used.stdout) == (Exit.OK, "big thinks from the next event on.\n")
     assert str(told["thinks"]).endswith("/big-one")
     assert unknown.returncode == Exit.USAGE
-    assert "there is no model bigger; there are configured, big, offline" in unknown.stderr
+    assert "there is no model bigger, only configured, big, offline" in unknown.stderr
     assert unknown.stderr.count("\n") == 1
     assert asked == ["small-one", "big-one", "big-one"]
     opened = home.rows("SELECT body FROM journal WHERE topic = 'context.epoch' ORDER BY seq")

@@ -1,15 +1,20 @@
 """Microphones and loudspeakers by name, as PortAudio lists them; no PortAudio is the same as no device."""
 
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from audio.errors import DeviceUnavailable
 from audio.portaudio import DEVICES, exit_without_hanging, mute_alsa
 
 Kind: TypeAlias = Literal["input", "output"]
+
+Description: TypeAlias = dict[str, Any]
+"""Of one device, as sounddevice gives it."""
 
 _WHAT: Final = {"input": "microphone", "output": "loudspeaker"}
 
@@ -47,6 +52,8 @@ def sounddevice() -> ModuleType:
         module = import_module("sounddevice")
     except (OSError, ImportError) as error:
         raise DeviceUnavailable(f"there is no PortAudio ({error}); apt-get install libportaudio2") from error
+    except Exception as error:  # PortAudio's own error has no name as long as its module cannot be loaded
+        raise no_answer(error) from error
     if is_new:
         exit_without_hanging(module)
         mute_alsa()
@@ -57,10 +64,12 @@ def list_devices() -> tuple[SoundDevice, ...]:
     """Return all devices in PortAudio's order; none where there is no PortAudio. Blocking: the first call opens it."""
     try:
         module = sounddevice()
+    except DeviceUnavailable:
+        return ()
+    try:
         apis = module.query_hostapis()
         default_input, default_output = module.default.device
-        devices = module.query_devices()
-    except DeviceUnavailable:
+    except module.PortAudioError:  # it could not be opened again when the list was to be read anew
         return ()
     return tuple(
         SoundDevice(
@@ -73,7 +82,7 @@ def list_devices() -> tuple[SoundDevice, ...]:
             is_default_input=number == default_input,
             is_default_output=number == default_output,
         )
-        for number, device in enumerate(devices)
+        for number, device in _described(module, sorted(number for api in apis for number in api["devices"]))
     )
 
 
@@ -88,12 +97,11 @@ def find_device(substring: str, kind: Kind) -> SoundDevice:
 
 def find_device_anew(substring: str, kind: Kind) -> SoundDevice:
     """Find as `find_device` does, among the devices there are now. On the sound thread (see `DeviceList.refresh`)."""
-    module = sounddevice()
-    DEVICES.refresh(module)
+    _read_anew(is_missing=False)
     try:
         return find_device(substring, kind)
     except DeviceUnavailable:
-        DEVICES.refresh(module, is_missing=True)
+        _read_anew(is_missing=True)
         return find_device(substring, kind)
 
 
@@ -119,3 +127,23 @@ def cannot_be_opened(kind: Kind, name: str, reason: object) -> DeviceUnavailable
         f"the {_WHAT[kind]} {name!r} cannot be opened ({reason}): "
         "another program may be using it; choose another one in the configuration"
     )
+
+
+def _read_anew(*, is_missing: bool) -> None:
+    module = sounddevice()
+    try:
+        DEVICES.refresh(module, is_missing=is_missing)
+    except module.PortAudioError as error:
+        raise no_answer(error) from error
+
+
+def _described(module: ModuleType, numbers: Iterable[int]) -> Iterator[tuple[int, Description]]:
+    """Yield each device that has a name: the kernel cuts long ones, at times in the middle of a character."""
+    for number in numbers:
+        with suppress(UnicodeDecodeError):
+            yield number, module.query_devices(number)
+
+
+def no_answer(reason: object) -> DeviceUnavailable:
+    """Return the error of a sound system that PortAudio cannot open; `reason` is what it says."""
+    return DeviceUnavailable(f"the sound system cannot be opened ({reason}); restart the sound server")

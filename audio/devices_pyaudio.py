@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from audio.devices import SoundDevice
+from audio.devices import SoundDevice, no_answer
 from audio.errors import DeviceUnavailable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ GO_ON: Final = 0
 
 
 def open_portaudio() -> "pyaudio.PyAudio":
-    """Return PortAudio, to be ended with `terminate`. Raises `DeviceUnavailable` where PyAudio is not installed."""
+    """Return PortAudio, to be ended with `terminate`. Raises `DeviceUnavailable` without PyAudio, or a sound system."""
     try:
         import pyaudio
     except ImportError as error:
@@ -27,7 +27,10 @@ def open_portaudio() -> "pyaudio.PyAudio":
             'PyAudio is not installed; pip install "nakari[pyaudio]" (needs portaudio19-dev and a compiler), '
             "or set the backend to sounddevice"
         ) from error
-    return pyaudio.PyAudio()
+    try:
+        return pyaudio.PyAudio()
+    except OSError as error:
+        raise no_answer(error) from error
 
 
 def list_devices(portaudio: "pyaudio.PyAudio") -> tuple[SoundDevice, ...]:

@@ -119,6 +119,8 @@ class DeviceList:
         self._open: list[Stream] = []
         self._patience = SOONEST_FORCED
         self._forced_at = -LATEST_FORCED
+        self._is_initialized = True
+        """By the import; no more where it could not be, after it had been ended to read the list anew."""
 
     def opened(self, stream: Stream) -> None:
         """Take note of a stream that lives from now on."""
@@ -133,7 +135,8 @@ class DeviceList:
         """Read the list anew if that costs nobody a stream, or if hardware came or went since it was last read.
 
         Where a wanted device `is_missing` (a sound server's devices come and go without a change of hardware), idle
-        streams are given up for it too, ever less often. Whoever loses a stream opens it again.
+        streams are given up for it too, ever less often. Whoever loses a stream opens it again. Raises the module's
+        `PortAudioError` when it cannot be opened again; the next call tries that once more.
         """
         hardware = self._hardware()
         if self._open and hardware == self._seen and not (is_missing and self._may_force()):
@@ -144,8 +147,11 @@ class DeviceList:
         if hardware != self._seen:
             self._patience = SOONEST_FORCED
         self._seen = hardware
-        module._terminate()
+        if self._is_initialized:
+            module._terminate()
+            self._is_initialized = False
         module._initialize()
+        self._is_initialized = True
 
     def _may_force(self) -> bool:
         now = self._clock()

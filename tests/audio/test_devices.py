@@ -83,12 +83,16 @@ print(json.dumps(found))
 
 def look(prelude: str = "", **environment: str) -> dict[str, str | list[str]]:
     """Look for devices in a child process: PortAudio reads its surroundings once."""
-    done = subprocess.run(
-        [sys.executable, "-c", prelude + LOOK], env=os.environ | environment, cwd=ROOT, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True, check=True,
-    )  # fmt: skip
-    found: dict[str, str | list[str]] = json.loads(done.stdout)
+    found: dict[str, str | list[str]] = json.loads(printed(prelude + LOOK, **environment))
     return found
+
+
+def printed(program: str, **environment: str) -> str:
+    """Return what a child process prints that runs a program."""
+    return subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | environment, cwd=ROOT, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, check=True,
+    ).stdout  # fmt: skip
 
 
 def test_without_portaudio_there_is_no_device_and_the_mend_is_told() -> None:
@@ -97,6 +101,74 @@ def test_without_portaudio_there_is_no_device_and_the_mend_is_told() -> None:
     assert found["names"] == []
     assert "there is no PortAudio" in found["input"]
     assert "apt-get install libportaudio2" in found["output"]
+
+
+REFUSING = """
+class PortAudioError(Exception):
+    pass
+raise PortAudioError("Error initializing PortAudio: Unanticipated host error")
+"""
+
+
+@pytest.mark.shows("V3")
+def test_a_sound_system_that_cannot_be_opened_is_no_device_and_the_mend_is_told(tmp_path: Path) -> None:
+    # sounddevice opens PortAudio when it is imported, and raises its own error there.
+    (tmp_path / "sounddevice.py").write_text(REFUSING)
+    found = look(PYTHONPATH=str(tmp_path))
+    assert found["names"] == []
+    told = "the sound system cannot be opened (Error initializing PortAudio: Unanticipated host error)"
+    assert found["input"] == found["output"] == f"{told}; restart the sound server"
+
+
+ASKING = """
+{ask}
+try:
+    ask()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+REFUSING_PYAUDIO = """
+class PyAudio:
+    def __init__(self):
+        raise OSError(-9999, "Unanticipated host error")
+"""
+
+
+def test_nor_by_the_other_backend(tmp_path: Path) -> None:
+    (tmp_path / "pyaudio.py").write_text(REFUSING_PYAUDIO)
+    told = printed(
+        ASKING.format(ask="from audio.devices_pyaudio import open_portaudio as ask"), PYTHONPATH=str(tmp_path)
+    )
+    assert told.startswith("DeviceUnavailable the sound system cannot be opened (")
+
+
+REFUSING_FOR_ONCE = """
+import sounddevice
+from audio.devices import find_device_anew
+opens = sounddevice._initialize
+def ask():
+    sounddevice._initialize = refuse
+    find_device_anew("", "input")
+def refuse():
+    sounddevice._initialize = opens
+    raise sounddevice.PortAudioError("Unanticipated host error")
+"""
+
+
+def test_nor_when_the_list_of_devices_is_read_anew() -> None:
+    told = printed(ASKING.format(ask=REFUSING_FOR_ONCE))
+    assert told.startswith("DeviceUnavailable the sound system cannot be opened (Unanticipated host error)")
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V2")
+def test_a_name_that_was_cut_within_a_character_hides_no_other_device(tmp_path: Path) -> None:
+    # The kernel cuts the name of a card after 31 bytes.
+    shown = b'{ type null hint { show on description "a device" } }\n'
+    (tmp_path / "asound.conf").write_bytes(b"pcm.whole " + shown + 'pcm."Mikrof\u00f6'.encode()[:-1] + b'" ' + shown)
+    found = look(ALSA_CONFIG_PATH=f"/usr/share/alsa/alsa.conf:{tmp_path}/asound.conf")
+    assert "whole" in found["names"]
 
 
 @pytest.mark.sound

@@ -65,12 +65,18 @@ class Module:
 
     def __init__(self) -> None:
         self.read = 0
+        self.is_open = True
+        self.refuses = False
 
     def _terminate(self) -> None:
+        assert self.is_open, "PortAudio not initialized"
         self.read += 1
+        self.is_open = False
 
     def _initialize(self) -> None:
-        self.read += 0
+        if self.refuses:
+            raise ConnectionError("unanticipated host error")
+        self.is_open = True
 
 
 class OpenStream:
@@ -114,6 +120,17 @@ def test_the_list_is_read_anew_while_no_stream_lives_and_not_while_one_does(sett
     setting.list.closed(stream)
     setting.list.refresh(setting.module)
     assert setting.module.read == 2
+
+
+@pytest.mark.shows("V3")
+def test_a_sound_system_that_refuses_for_a_while_is_opened_when_it_no_longer_does(setting: Setting) -> None:
+    setting.module.refuses = True
+    for _ in range(2):
+        with pytest.raises(ConnectionError):
+            setting.list.refresh(setting.module)
+    setting.module.refuses = False
+    setting.list.refresh(setting.module)
+    assert setting.module.is_open
 
 
 @pytest.mark.shows("V3")

@@ -31,7 +31,7 @@ BLOCK_DB: Final = 1.2
 EVIDENCE_DB: Final = 2.0
 """As which a block (20 ms) speaks for somebody at most, and what is enough: two loud ones, or more that are doubtful.
 Twice as much is kept, so that it is soon over when nothing stands out any more.
-Her own voice came to 0.6 in 11 minutes in the five rooms (docs/decisions/0041)."""
+Her own voice came to 0.6 in 11 minutes in five rooms, past it once in 9 in four others (docs/decisions/0041)."""
 
 LEARNING_SECONDS: Final = 2.0
 """Of her speech before anything is noticed."""

@@ -98,6 +98,7 @@ class Answers:
             return
         try:
             if isinstance(request, Ask):
+                connection.only_listens = True
                 await self._ask(request, connection, caller)
             elif isinstance(request, ForEveryOwner):
                 connection.send(await self._answered(request, caller))
@@ -109,6 +110,8 @@ class Answers:
         except Exception as error:  # noqa: BLE001  told to the one who asked; the door stays open for the others
             failed: dict[str, Json] = {"event": "run_finished", "status": "failed"} if isinstance(request, Ask) else {}
             connection.send(failed | _told(error))
+        finally:
+            connection.only_listens = False
 
     async def _answered(self, request: ForEveryOwner, caller: Caller) -> Mapping[str, Json]:
         match request:

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+import select
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from time import monotonic
 
 import structlog
 
@@ -25,8 +28,36 @@ class Gone(Exception):
 class Connection:
     """The writing end of one program; never waits for it, so that nobody behind the door does."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, clock: Callable[[], float] = monotonic) -> None:
+        """`clock` is in seconds."""
         self._writer = writer
+        self._clock = clock
+        self._quiet_since: float | None = None
+        self.only_listens = False
+        """Whether all that is done for it is to tell it an answer in words: with nobody there, that can be left."""
+
+    @property
+    def quiet_seconds(self) -> float:
+        """For how long it has been its turn to speak; 0 while it is being answered."""
+        return 0.0 if self._quiet_since is None else self._clock() - self._quiet_since
+
+    @property
+    def is_forsaken(self) -> bool:
+        """Whether it only listens, and has gone; who says no more, as `echo … | socat` does, is there still."""
+        if not self.only_listens:
+            return False
+        poll = select.poll()
+        poll.register(self._writer.get_extra_info("socket").fileno(), 0)
+        return any(seen & select.POLLHUP for _, seen in poll.poll(0))
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Count the time of the block as the program's turn to speak."""
+        self._quiet_since = self._clock()
+        try:
+            yield
+        finally:
+            self._quiet_since = None
 
     def send(self, answer: Mapping[str, Json]) -> None:
         """Write a line. Raises `Gone` when nobody is there to read it, or too much waits already."""
@@ -53,7 +84,8 @@ class Connection:
 async def next_line(reader: asyncio.StreamReader, connection: Connection) -> bytes:
     """Return the next line, b"" at the end. A line that is too long is told and ends the visit with `Gone`."""
     try:
-        return await reader.readline()
+        with connection.listening():
+            return await reader.readline()
     except ValueError as error:
         connection.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
         raise Gone from error

@@ -48,7 +48,8 @@ The socket is open to its owner only (mode 0600): whoever comes in is the househ
 the Ed25519 signature of the line "nakari identity v1" and the challenge after it; key and signature are hexadecimal.
 From then on the connection has events, sessions, settings and a mailbox of its own, and nothing of the household's.
 
-At most 32 programs are inside at a time; one more is told so and sent away. A visitor, with a key that is no member's,
+At most 32 programs are inside at a time; for one more, whoever has gone in mid-answer or has said nothing for ten
+minutes makes room; where nobody does, it is told so and sent away. A visitor, with a key that is no member's,
 may ask 20 things in ten minutes, all visitors together 60, and have 5 waiting; who asks more is told when to try again.
 A line over 1 MB is refused and its sender sent away; so is a program that stops reading while a megabyte waits for it.
 Who goes away in mid-answer loses the answer, not the event.
@@ -57,9 +58,11 @@ Who goes away in mid-answer loses the answer, not the event.
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import structlog
 
@@ -83,6 +86,12 @@ NO_ROOM: dict[str, Json] = {
     "error": f"{MAX_CLIENTS} programs are inside already: try again when one of them has gone",
     "code": int(Exit.UNAVAILABLE),
 }
+QUIET_SECONDS = 600.0
+"""After which a program that says nothing makes room for another, when there is no place left."""
+MADE_ROOM: dict[str, Json] = {
+    "error": f"nothing was said here for {QUIET_SECONDS / 60:g} minutes, and others wanted to come in: come in again",
+    "code": int(Exit.UNAVAILABLE),
+}
 LONGEST_PATH = 107
 """Bytes; Linux' sun_path without its closing NUL (unix(7))."""
 BREATH_SECONDS = 1.0
@@ -101,14 +110,18 @@ class Door:
         memory: MemoryHandler | None = None,
         models: ModelHandler | None = None,
         owners: Owners | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`clock` is in seconds."""
         self.path = path
         self._answers = Answers(handler, memory, models, owners)
         self._lock = -1
         self._listener: socket.socket | None = None
-        self._inside: set[asyncio.Task[None]] = set()
+        self._clock = clock
+        self._inside: dict[asyncio.Task[None], Connection | None] = {}
+        """Visits under way, counted from the moment they are begun: many may come at once. None before its start."""
         self._refused: set[asyncio.Task[None]] = set()
-        """Visits under way, counted from the moment they are begun: many may come at once."""
+        """Programs that are being told that there is no room."""
 
     def open(self) -> None:
         """Take the socket's place, over the remains of a dead process; nobody is answered before `run`.
@@ -171,23 +184,44 @@ class Door:
 
     def _receive(self, program: socket.socket, group: asyncio.TaskGroup) -> None:
         """Let a program in, or tell it that there is no room, or, where many are just being told, send it away."""
+        if len(self._inside) >= MAX_CLIENTS:
+            self._make_room()
         if len(self._inside) < MAX_CLIENTS:
-            visits, visit = self._inside, self._serve
-        else:
+            task = group.create_task(self._serve(program))
+            self._inside[task] = None
+            task.add_done_callback(lambda task: self._inside.pop(task, None))
+        elif len(self._refused) < MAX_REFUSED:
             _log.warning("door_full", programs=len(self._inside))
-            visits, visit = self._refused, self._refuse
-            if len(visits) >= MAX_REFUSED:
-                program.close()
-                return
-        task = group.create_task(visit(program))
-        visits.add(task)
-        task.add_done_callback(visits.discard)
+            task = group.create_task(self._refuse(program))
+            self._refused.add(task)
+            task.add_done_callback(self._refused.discard)
+        else:
+            program.close()
+            return
         task.add_done_callback(partial(_hang_up, program))
+
+    def _make_room(self) -> None:
+        """Take leave of the programs that have gone in mid-answer, else of the one that was quiet for longest."""
+        there = {task: connection for task, connection in self._inside.items() if connection is not None}
+        for task in [task for task, connection in there.items() if connection.is_forsaken]:
+            del self._inside[task], there[task]
+            task.cancel()
+        if len(self._inside) < MAX_CLIENTS or not there:
+            return
+        task, quietest = max(there.items(), key=lambda one: one[1].quiet_seconds)
+        if quietest.quiet_seconds >= QUIET_SECONDS:
+            _log.info("door_client_made_room", quiet_seconds=round(quietest.quiet_seconds))
+            del self._inside[task]
+            with suppress(Gone):
+                quietest.send(MADE_ROOM)
+            task.cancel()
 
     async def _serve(self, program: socket.socket) -> None:
         try:
             reader, writer = await asyncio.open_unix_connection(sock=program, limit=MAX_LINE)
-            connection, caller = Connection(writer), Caller()
+            connection, caller = Connection(writer, self._clock), Caller()
+            if (task := asyncio.current_task()) in self._inside:
+                self._inside[task] = connection
             try:
                 while line := await next_line(reader, connection):
                     await self._answers.answer(line, connection, caller)

@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 from agent.model.messages import Json
 from appliance.door.mailbox_requests import MailboxRequest
@@ -94,9 +95,11 @@ class ScriptedHandler:
 
 
 @asynccontextmanager
-async def serving(path: Path, handler: ScriptedHandler, owners: Owners | None = None) -> AsyncIterator[Door]:
+async def serving(
+    path: Path, handler: ScriptedHandler, owners: Owners | None = None, clock: Callable[[], float] = monotonic
+) -> AsyncIterator[Door]:
     """Serve at a path for the length of a block."""
-    door = Door(path, handler, owners=owners)
+    door = Door(path, handler, owners=owners, clock=clock)
     door.open()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(door.run())

@@ -15,10 +15,10 @@ from agent.errors import ModelUnavailable
 from appliance.door.client import tell
 from appliance.door.connection import MAX_LINE
 from appliance.door.requests import Enqueue
-from appliance.door.server import MAX_CLIENTS, MAX_REFUSED, NO_ROOM
+from appliance.door.server import MADE_ROOM, MAX_CLIENTS, MAX_REFUSED, NO_ROOM, QUIET_SECONDS
 from appliance.errors import Problem
 from appliance.exits import Exit
-from tests.appliance.door_fakes import ScriptedHandler, serving, visiting
+from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting
 
 
 @pytest.fixture
@@ -227,6 +227,57 @@ async def test_there_is_room_for_a_number_of_programs(path: Path) -> None:
                 writer.close()
                 await writer.wait_closed()
     assert "door_full" in [line["event"] for line in logs]
+
+
+async def crowded(stack: AsyncExitStack, path: Path, count: int) -> list[Program]:
+    """Bring so many programs in, one after the other; each has said something."""
+    inside = [await stack.enter_async_context(visiting(path)) for _ in range(count)]
+    for program in inside:
+        assert await program.ask({"do": "ping"}) == {"pong": True}
+    return inside
+
+
+async def test_the_quietest_makes_room_and_whoever_waits_for_an_answer_does_not(path: Path) -> None:
+    now = [0.0]
+    handler = ScriptedHandler(hold=asyncio.Event())
+    async with serving(path, handler, clock=lambda: now[0]), AsyncExitStack() as stack:
+        [asks] = await crowded(stack, path, 1)
+        await asks.send({"do": "ask", "text": "think hard"})
+        await handler.begun.wait()
+        [quiet, *others] = await crowded(stack, path, MAX_CLIENTS - 1)
+        now[0] += QUIET_SECONDS - 1
+        with pytest.raises(Problem, match="32 programs are inside already"):
+            await tell(path, {"do": "ping"})
+        for other in others:
+            assert await other.ask({"do": "ping"}) == {"pong": True}
+        now[0] += 1
+        [late] = await crowded(stack, path, 1)
+        assert await quiet.hear() == MADE_ROOM
+        assert await quiet.sent_away()
+        with pytest.raises(Problem, match="32 programs are inside already"):
+            await tell(path, {"do": "ping"})
+        assert handler.hold is not None
+        handler.hold.set()
+        assert [next(iter(await asks.hear())) for _ in range(3)] == ["event"] * 3
+        for other in (asks, late, *others):
+            assert await other.ask({"do": "ping"}) == {"pong": True}
+
+
+async def test_who_has_gone_in_mid_answer_makes_room_at_once_and_who_only_says_no_more_does_not(path: Path) -> None:
+    handler = ScriptedHandler(hold=asyncio.Event())
+    async with serving(path, handler), AsyncExitStack() as stack:
+        async with AsyncExitStack() as gone:
+            for program in await crowded(gone, path, MAX_CLIENTS - 1):
+                assert next(iter(await program.ask({"do": "ask", "text": "think hard"}))) == "event"
+        [listens] = await crowded(stack, path, 1)
+        assert next(iter(await listens.ask({"do": "ask", "text": "and for me"}))) == "event"
+        listens.writer.write_eof()
+        await crowded(stack, path, MAX_CLIENTS - 1)
+        with pytest.raises(Problem, match="32 programs are inside already"):
+            await tell(path, {"do": "ping"})
+        assert handler.hold is not None
+        handler.hold.set()
+        assert [next(iter(await listens.hear())) for _ in range(2)] == ["event"] * 2
 
 
 async def test_no_more_get_in_when_they_all_come_at_once(path: Path) -> None:

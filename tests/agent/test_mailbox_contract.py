@@ -1,6 +1,7 @@
 """What every mailbox promises, in memory, in a file, or in a server."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -207,7 +208,27 @@ async def test_an_event_that_kills_the_process_again_and_again_is_given_up(rig: 
     poison = await rig.mailbox.find("p")
     assert poison is not None
     assert (poison.state, poison.reason) == ("dead", "the process died 5 times while this event was in hand")
+    assert poison.closed_at == rig.clock()
     assert await handled(rig) == ["harmless"]
+
+
+@pytest.mark.shows("V29")
+async def test_of_an_erased_event_no_word_is_left_and_what_became_of_it_stays(rig: Rig) -> None:
+    secret = work("I am Ada", id="e", result="Ada", error="Ada", metadata={"heard": "Ada"}, priority=3)
+    await filed(rig, secret)
+    await rig.take_now()
+    await rig.mailbox.suspend("e", "told me about Ada", Wake("event", name="sun"))
+    await rig.mailbox.wake("sun")
+    await rig.take_now()
+    await rig.mailbox.complete("e", "greeted Ada", {"model_calls": 2})
+    assert await rig.mailbox.erase("e")
+    await rig.restart()
+    found = await rig.mailbox.find("e")
+    assert found is not None
+    assert found.event == found.progress.event == replace(secret, content="", result="", error="", metadata={})
+    assert (found.state, found.progress.note, found.summary) == ("completed", "", "")
+    assert (found.figures, found.closed_at) == ({"model_calls": 2}, rig.clock())
+    assert not await rig.mailbox.erase("never heard of")
 
 
 async def test_a_withdrawn_event_never_comes_and_one_in_hand_cannot_be_withdrawn(rig: Rig) -> None:

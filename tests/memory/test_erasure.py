@@ -8,14 +8,16 @@ import pytest
 
 from memory.audit import AuditLog
 from memory.audit_record import Origin
-from memory.erasure import AFTER, erase_event, finish, unclean
-from memory.errors import GraphRefused
+from memory.erasure import AFTER, AGAIN_SECONDS, erase_event, finish, finish_later, unclean
+from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.dump import write_dump
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
+from memory.graph.store import Neo4jServer
 from memory.rebuild import restore
 from memory.snapshot import Snapshots
 from memory.writer import Writer
+from tests.memory.graph_fixtures import free_port
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_rebuild import ME, Home
 
@@ -81,6 +83,32 @@ async def test_a_forgetting_that_broke_off_is_finished(tmp_path: Path) -> None:
         assert await finish(home.writer, home.store)
         assert found_in(tmp_path, NAME) == []
         assert unclean(list(home.audit.records())) == set()
+
+
+@pytest.mark.shows("V29", "C15")
+async def test_while_the_server_is_away_the_words_go_and_the_rest_is_tried_again(tmp_path: Path) -> None:
+    audit = AuditLog(tmp_path / "audit")
+    await audit.append("attempt", {"event_id": "event-secret"}, {"cypher": f"CREATE (:{NAME})", "params": {}})
+    await audit.append("outcome", {"of": 1, "committed": True})
+    graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{free_port()}"))
+    writer = Writer(graph, audit, Snapshots(tmp_path / "snapshots", audit))
+    with pytest.raises(GraphUnavailable):
+        await erase_event(writer, None, "event-secret")
+    assert found_in(tmp_path, NAME) == []
+    assert writer.unfinished.is_set()
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            raise EOFError
+
+    with pytest.raises(EOFError):
+        await finish_later(writer, None, pause)
+    assert waits == [AGAIN_SECONDS] * 2
+    assert unclean(list(audit.records())) == {1}
+    await graph.close()
+    audit.close()
 
 
 @pytest.mark.shows("V29")

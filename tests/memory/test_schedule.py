@@ -7,8 +7,10 @@ import pytest
 
 from memory.audit import AuditLog
 from memory.audit_record import Origin, Record
+from memory.errors import StateUnusable
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
+from memory.graph.store import Json
 from memory.schedule import INEXACT_WRITES, MANY_WRITES, is_due, keep_snapshots
 from memory.snapshot import Snapshot, Snapshots, kept
 from memory.writer import Writer
@@ -55,6 +57,32 @@ def test_they_grow_thinner_with_age(tmp_path: Path) -> None:
     assert 8 <= len([age for age in ages if 7 <= age < 60]) <= 9
     assert 12 <= len([age for age in ages if age >= 60]) <= 13
     assert kept(left, now) == left
+
+
+@pytest.mark.shows("C12")
+async def test_thinning_takes_the_superfluous_files_and_no_other(tmp_path: Path) -> None:
+    times = iter([START - timedelta(days=days) for days in (21, 20, 1, 0)])  # the first two are of the same week
+    audit = AuditLog(tmp_path / "audit", lambda: next(times))
+    snapshots = Snapshots(tmp_path, audit, lambda: START)
+    for name in ("older", "old", "yesterday", "today"):
+        (tmp_path / name).touch()
+        facts: dict[str, Json] = {"file": name, "nodes": 0, "relationships": 0, "reason": ""}
+        await audit.append("snapshot", facts)
+    assert await snapshots.thin() == 1
+    assert [one.path.name for one in await snapshots.listed()] == ["old", "yesterday", "today"]
+    assert await snapshots.thin() == 0
+    audit.close()
+
+
+@pytest.mark.shows("C12")
+@SESSION
+async def test_a_folder_that_takes_no_snapshot_is_one_sentence_and_no_record(embedded: Graph, tmp_path: Path) -> None:
+    (tmp_path / "snapshots").touch()
+    audit = AuditLog(tmp_path / "audit")
+    with pytest.raises(StateUnusable, match=r"no snapshot can be written in .*snapshots .*: make room"):
+        await Snapshots(tmp_path / "snapshots", audit).take(embedded, "asked for")
+    assert list(audit.records()) == []
+    audit.close()
 
 
 class Over(Exception):

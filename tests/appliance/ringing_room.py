@@ -52,9 +52,15 @@ class RingingRoom:
             await self.settle()
         await self.settle()  # the last sound is not yet the pause: a clock set on before it would move its end
 
+    async def noticed(self, count: int) -> None:
+        """Wait until so many timers are journaled as ringing, and the ringer knows."""
+        while len(await self.rang()) < count:
+            await self.settle()
+        await self.settle()
+
     async def settle(self) -> None:
         """Let everything run that can run now, the database's thread included."""
-        for _ in range(5):  # more than the ringer asks of the database between two waits
+        for _ in range(10):  # twice what the ringer asks of the database between two waits
             await self.state.mailbox.counts()
             await asyncio.sleep(0)
 

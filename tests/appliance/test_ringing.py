@@ -200,7 +200,7 @@ async def test_a_second_timer_joins_the_first_after_the_pause(tmp_path: Path) ->
         await room.set(6, "tea")
         await ringing(room)
         room.clock.advance(1)
-        await room.settle()
+        await room.noticed(2)
         assert room.said == ["Timer: pasta."], "it leaves the pause alone"
         room.clock.advance(PAUSE - 1)
         await room.rings(2)

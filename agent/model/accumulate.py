@@ -12,7 +12,7 @@ from agent.model.messages import Json, Message, ToolCall, Usage
 from agent.model.open_call import OpenCall
 from agent.model.profile import INLINE
 from agent.model.thinking import ThinkingSplitter
-from agent.model.wire import CALL_FIELDS
+from agent.model.wire import CALL_FIELDS, sendable, whole_characters
 
 _TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Reasoning as DeepSeek, vLLM and llama.cpp name it, and as OpenRouter and Ollama do; comes as text."""
@@ -25,6 +25,10 @@ _OWN_CALL_FIELDS = ("extra_content", "provider_specific_fields")
 
 _SIGNED_ID = "__thought__"
 """Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
+
+
+MOST_TOKENS = 2**53
+"""No call costs so many; every reader of JSON can hold a smaller number."""
 
 
 class Accumulator:
@@ -89,10 +93,10 @@ class Accumulator:
         """Return the message as far as it came."""
         calls = tuple(ToolCall(call.id, call.name, unwrapped(call.arguments.text)) for call in self._calls)
         extra: dict[str, Json] = {key: grown.text for key, grown in self._text_fields.items()}
-        extra.update({key: _joined(pieces) for key, pieces in self._list_fields.items()})
+        extra.update({key: sendable(_joined(pieces)) for key, pieces in self._list_fields.items()})
         if self._signatures:
-            extra["provider_specific_fields"] = {"thought_signatures": list(self._signatures)}
-        if own := {call.id: call.own_fields for call in self._calls if call.own_fields}:
+            extra["provider_specific_fields"] = {"thought_signatures": sendable(list(self._signatures))}
+        if own := {call.id: sendable(call.own_fields) for call in self._calls if call.own_fields}:
             extra[CALL_FIELDS] = dict(own)
         return Message("assistant", self._text.text, calls, extra=extra)
 
@@ -165,7 +169,7 @@ class Accumulator:
         )
 
     def _begin(self, wire_id: str, name: str) -> OpenCall:
-        own = wire_id.partition(_SIGNED_ID)[0]
+        own = whole_characters(wire_id.partition(_SIGNED_ID)[0])
         is_usable = own and own not in self._taken
         identifier = own if is_usable else f"call_{new_id()[:24]}"
         self._taken.add(identifier)
@@ -206,7 +210,8 @@ def _is_open(block: Mapping[str, Json]) -> bool:
 
 
 def _count(value: Json) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+    """Return a number of tokens; 0 for what can be none (negative, infinite, no number)."""
+    return int(value) if isinstance(value, int | float) and 0 <= value < MOST_TOKENS else 0
 
 
 def _string(value: Json) -> str:
@@ -216,7 +221,10 @@ def _string(value: Json) -> str:
 def _arguments(value: Json) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return str(type(value))  # no JSON, which the tool's caller says
 
 
 def _words(content: Json) -> str:

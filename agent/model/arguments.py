@@ -21,7 +21,7 @@ def unwrapped(arguments: str) -> str:
         return _if_object(fenced[1], arguments)
     try:
         found, end = _DECODER.raw_decode(bare := arguments.lstrip())
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for what is nested too deeply
         return arguments
     if isinstance(found, str):
         return _if_object(found, arguments) if not bare[end:].strip() else arguments

@@ -17,6 +17,9 @@ FIRST_REST: Final = 5.0
 LONGEST_REST: Final = 120.0
 """Seconds; each further failure doubles the rest."""
 
+MOST_DOUBLINGS: Final = 16
+"""Of the rest; far beyond the longest one."""
+
 LONGEST_ASKED_FOR: Final = 900.0
 """Seconds of a server's own Retry-After that are believed."""
 
@@ -43,7 +46,8 @@ class Breaker:
         self.failures += 1
         rest = min(retry_after, LONGEST_ASKED_FOR)
         if self.failures >= FAILURES:
-            rest = max(rest, min(FIRST_REST * 2 ** (self.failures - FAILURES), LONGEST_REST))
+            doublings = min(self.failures - FAILURES, MOST_DOUBLINGS)  # a model may be away for years
+            rest = max(rest, min(FIRST_REST * 2**doublings, LONGEST_REST))
         self._until = self.clock() + rest
 
     def worked(self) -> None:

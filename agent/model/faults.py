@@ -51,7 +51,7 @@ def words_of(body: bytes | str, secret: str = "") -> str:
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     try:
         found: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = text
     for key in ("error", "message", "detail"):
         if isinstance(found, dict) and key in found:

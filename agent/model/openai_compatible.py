@@ -196,7 +196,7 @@ class OpenAiCompatibleModel:
     def _chunk(self, data: str) -> Chunk:
         try:
             chunk = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise broken(self.name, "is not the stream of a chat") from error
         if not isinstance(chunk, dict):
             raise broken(self.name, "is not the stream of a chat")

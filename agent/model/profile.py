@@ -68,6 +68,8 @@ class Profile:
     def travelling(self, extra: Mapping[str, Json], has_calls: bool) -> dict[str, Json]:
         """Return the fields of an answer that are sent back with it."""
         kept = {key: value for key, value in extra.items() if key in self.returned}
+        if _complaint_of_blocks(kept.get("thinking_blocks")):
+            del kept["thinking_blocks"]  # without it the answer can be sent back, with it never
         if self.reasoning_with_calls:
             if has_calls:
                 kept.setdefault(self.reasoning_with_calls, "")

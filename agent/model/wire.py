@@ -1,7 +1,9 @@
 """Canonical messages in the form of OpenAI's chat completions: pure, byte-stable, each message made once."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from agent.errors import IllegalMessages
 from agent.model.arguments import is_object
@@ -11,6 +13,9 @@ from agent.model.validate import OpenAiRules, validate_tools
 
 CALL_FIELDS = "call_fields"
 """Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
+
+MOST_DEPTH: Final = 32
+"""Of a provider's own fields, within one another; known ones have four."""
 
 
 def to_openai(messages: Sequence[Message], profile: Profile = GENERIC) -> list[dict[str, Json]]:
@@ -54,6 +59,24 @@ def whole_characters(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def sendable(value: Json, depth: int = MOST_DEPTH) -> Json:
+    """Return a provider's own value as it can be kept and sent back: whole characters, finite numbers, not too deep.
+
+    What cannot be said in JSON becomes null.
+    """
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | dict) and not depth:
+        return None
+    if isinstance(value, list):
+        return [sendable(each, depth - 1) for each in value]
+    if isinstance(value, dict):
+        return {whole_characters(key): sendable(each, depth - 1) for key, each in value.items()}
+    return value
 
 
 class GrowingList:

@@ -184,7 +184,7 @@ def _count(run: Run, call: ToolCall) -> int:
     """Count a call among its equals, whatever the order and spacing of its arguments; return how many there are."""
     try:
         arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested too deeply
         arguments = call.arguments
     run.made[call.name, arguments] += 1
     return run.made[call.name, arguments]

@@ -115,11 +115,13 @@ class WavPlayer:
         self._append(ahead)
 
     async def aclose(self) -> None:
-        """Close the file; safe to call twice."""
+        """Close the file; safe to call twice. Raises `OutputUnwritable` for its last samples, and closes it as well."""
         if self._file >= 0:
-            self._flush()
-            os.close(self._file)
-            self._file = -1
+            try:
+                self._flush()
+            finally:
+                os.close(self._file)
+                self._file = -1
 
     def _flush(self) -> None:
         """Write what the change of sample rate still holds back."""

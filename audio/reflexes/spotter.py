@@ -218,12 +218,18 @@ class Spotter:
         """Look for words, for ever; returns at once, said in one line, where pocketsphinx does not work."""
         try:
             await asyncio.to_thread(self._search.warm)
-            self.ready.set()
-            while True:
-                stretch, over_her = await self._waiting.get()
-                spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_her=over_her))
-                if spotted is not None:
-                    self._on_spotted(spotted)
         except RecognitionFailed as error:
-            self.ready.clear()
             log.warning("reflex_words_not_spotted", reason=str(error))
+            return
+        self.ready.set()
+        while True:
+            await self._look(*await self._waiting.get())
+
+    async def _look(self, stretch: Stretch, over_her: bool) -> None:
+        try:
+            spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_her=over_her))
+        except RecognitionFailed as error:  # the recognizer still gets these words, and the next stretch is another one
+            log.warning("reflex_word_not_spotted", reason=str(error))
+            return
+        if spotted is not None:
+            self._on_spotted(spotted)

@@ -1,3 +1,4 @@
+import resource
 import time
 from pathlib import Path
 
@@ -145,6 +146,25 @@ async def test_an_old_recording_is_replaced(tmp_path: Path) -> None:
 async def test_a_file_that_cannot_be_written_is_told_with_the_mend(tmp_path: Path, path: str, reason: str) -> None:
     with pytest.raises(OutputUnwritable, match=f"cannot be written .{reason}.*choose another output file"):
         await started(tmp_path / path, realtime=True)
+
+
+async def test_a_disk_that_fills_up_at_the_end_leaves_no_file_open(tmp_path: Path) -> None:
+    player = await started(tmp_path / "said.wav", realtime=False)
+    await player.play(SpeechAudio(note(440, 10.0, 16_000), 16_000))  # the end of it waits in the resampler
+    no_more = (tmp_path / "said.wav").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (no_more, limits[1]))
+    try:
+        with pytest.raises(OutputUnwritable, match="File too large"):
+            await player.aclose()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    await player.aclose()
+    assert tmp_path / "said.wav" not in open_files()
+
+
+def open_files() -> list[Path]:
+    return [each.resolve() for each in Path("/proc/self/fd").iterdir()]
 
 
 async def test_writing_to_a_closed_file_is_told() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import exponent_of
 from audio.recording import read_recording
@@ -171,17 +172,48 @@ def test_a_reflex_that_is_switched_off_is_not_listened_for(tmp_path: Path) -> No
     assert [found for each in stretches(said("wait", "slt", tmp_path)) if (found := search.find(each))]
 
 
+class FailsOnce(KeywordSearch):
+    """A search whose first stretch is one that the decoder refuses."""
+
+    has_failed = False
+
+    def find(self, stretch: Stretch, *, over_her: bool = False) -> Spotted | None:
+        if not self.has_failed:
+            self.has_failed = True
+            raise RecognitionFailed("the keyword search failed: once")
+        return super().find(stretch, over_her=over_her)
+
+
+async def test_a_stretch_that_the_decoder_refuses_is_the_only_one_that_is_lost(tmp_path: Path) -> None:
+    spotted: asyncio.Queue[Spotted] = asyncio.Queue()
+    search = FailsOnce()
+    spotter = Spotter(search, spotted.put_nowait)
+    sound = np.concatenate([*[silence(0.5), said("stop", "slt", tmp_path)] * 2, silence(0.5)])
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(spotter.run())
+        await spotter.ready.wait()
+        listen(spotter, sound)
+        found = await spotted.get()
+        running.cancel()
+    assert search.has_failed
+    assert found.started_at > 101
+
+
+def listen(spotter: Spotter, sound: Samples) -> None:
+    detector = load_detector()
+    for number in range(len(sound) // CHUNK_SAMPLES):
+        samples = sound[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
+        spotter(chunk(number, samples), detector.probability(samples), False)
+
+
 async def test_the_loop_tells_what_was_spotted_and_the_chunk_path_waits_for_nothing(tmp_path: Path) -> None:
     spotted: asyncio.Queue[Spotted] = asyncio.Queue()
     spotter = Spotter(KeywordSearch(), spotted.put_nowait)
     sound = np.concatenate([silence(0.5), said("stop", "slt", tmp_path), silence(0.5)])
-    detector = load_detector()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spotter.run())
         await spotter.ready.wait()
-        for number in range(len(sound) // CHUNK_SAMPLES):
-            samples = sound[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
-            spotter(chunk(number, samples), detector.probability(samples), False)
+        listen(spotter, sound)
         found = await spotted.get()
         running.cancel()
     assert found.reflex == "stop"

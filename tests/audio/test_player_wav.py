@@ -159,8 +159,8 @@ async def test_a_disk_that_fills_up_at_the_end_leaves_no_file_open(tmp_path: Pat
             await player.aclose()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    await player.aclose()
     assert tmp_path / "said.wav" not in open_files()
+    await player.aclose()
 
 
 def open_files() -> list[Path]:

@@ -184,6 +184,24 @@ async def test_after_a_sound_or_an_effect_both_are_handled_in_order(tmp_path: Pa
     assert done == ([] if with_sound else ["open"])
 
 
+async def test_work_that_comes_back_is_not_superseded_by_words_that_go_on(tmp_path: Path) -> None:
+    put_aside = calls(("suspend_event", '{"note": "the door is open", "wake_on": "parcel"}'), prefix="aside")
+    model = ScriptedModel(put_aside, calls(HELLO), FRESH)
+    model.hold[1] = asyncio.Event()
+    first = spoken("tell me when the parcel is here")
+    second = spoken("please", metadata={"continues": first.id})
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(first)
+        await mind.mailbox.wake("parcel")
+        async with mind.at_work(first):
+            await mind.mailbox.enqueue(second)
+            await mind.noticed()
+            model.hold[1].set()
+        assert await mind.state_of(first) == "completed"
+        await mind.handle_next()
+        assert mind.outlet.said == ["Hello there.", "Hello there."]
+
+
 async def test_there_is_nothing_to_interrupt_when_nothing_is_in_hand(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [ScriptedModel(FRESH)]) as mind:
         assert not mind.loop.interrupt()

@@ -10,7 +10,7 @@ from agent.errors import TooManyEvents
 from agent.event import Event
 from agent.mailbox import CHILDREN, Wake
 from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, Child
-from tests.agent.mailboxes import NothingDue, Rig, filed, work
+from tests.agent.mailboxes import NothingDue, Rig, filed, handled, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
@@ -63,6 +63,19 @@ async def test_a_parent_waits_for_its_children_also_over_a_restart_and_while_one
     assert (await rig.take_now()).event == parent
 
 
+async def test_a_child_that_is_closed_wakes_nobody_but_a_parent_that_waits_for_it(rig: Rig) -> None:
+    waiting, (first, _) = await suspended_parent(rig, "one", "two")
+    timer = work("a timer", id="timer", not_before=rig.clock.after(3600))
+    await filed(rig, timer, child(timer, "of the timer"), child(first, "of the first"))
+    assert (await rig.take_now()).event == first
+    await rig.mailbox.suspend(first.id, "", Wake("event", name="sun"))
+    assert await handled(rig) == ["two", "of the timer", "of the first"]
+    with pytest.raises(NothingDue):
+        await rig.take_now()
+    assert await rig.mailbox.wake(CHILDREN) == 1, "it waits yet"
+    assert (await rig.take_now()).event == waiting
+
+
 async def test_who_waits_for_children_that_are_all_closed_comes_back_after_a_moment(rig: Rig) -> None:
     parent = work("alone")
     await filed(rig, parent)
@@ -103,8 +116,10 @@ async def test_so_many_of_her_own_may_be_open_and_no_more(rig: Rig) -> None:
         await rig.mailbox.enqueue(work(source="self", parent_id=f"p{number // 10}"))
     with pytest.raises(TooManyEvents, match="finish some"):
         await rig.mailbox.enqueue(work(source="self", parent_id="new"))
+    assert await rig.mailbox.enqueue(work("a timer for an event", source="system", parent_id="new", priority=-1))
     await rig.mailbox.complete((await rig.take_now()).event.id, "", {})
     assert await rig.mailbox.enqueue(work(source="self", parent_id="new"))
+    assert await rig.mailbox.enqueue(work("a plan that came of no event", source="self"))
 
 
 @pytest.mark.shows("A13", "A16", "A11")

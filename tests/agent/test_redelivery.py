@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.mailbox import Wake
+from agent.context import block
+from agent.context.epochs import MESSAGE
+from agent.mailbox import InHand, Wake
+from agent.model.messages import Message
+from agent.replies import SENTENCE_STARTED
+from agent.run.opening import block_of, said_since
 from memory.errors import StateUnusable
+from memory.journal import Stored
 from tests.agent.mailboxes import Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
@@ -56,3 +62,24 @@ async def test_work_whose_disk_was_once_full_thinks_anew_each_time_it_comes_back
             await mind.handle_next()
         assert await mind.state_of(event) == "completed"
     assert len(model.requests) == 4
+
+
+def handed_over(event_id: str, note: str) -> Stored:
+    hand = InHand(work(id=event_id))
+    text = block.render(block_of(hand, 10, hand.event.created_at, {"Note": note} if note else {}))
+    return Stored(MESSAGE, {"message": Message("user", text).to_json()})
+
+
+def sentence(words: str) -> Stored:
+    return Stored(SENTENCE_STARTED, {"words": words})
+
+
+@pytest.mark.shows("A24", "F6")
+def test_what_was_said_before_work_was_put_aside_may_be_said_again_and_nothing_since() -> None:
+    answer = Stored(MESSAGE, {"message": Message("assistant", "One moment.").to_json()})
+    entries = [
+        handed_over("w", ""), sentence("One moment."), answer, handed_over("another", "still waiting"),
+        sentence("Not yet."), handed_over("w", "still waiting"), sentence("It is here."), sentence("At the door."),
+    ]  # fmt: skip
+    assert said_since(entries, "w", "still waiting") == ("It is here.", "At the door.")
+    assert said_since(entries, "w", "") == ("One moment.", "Not yet.", "It is here.", "At the door.")

@@ -136,6 +136,22 @@ async def test_her_own_judgement_stands_before_the_rule_with_its_reason(tmp_path
         assert later.words == "The boiler rattles since Monday."
 
 
+@pytest.mark.shows("E13", "F12")
+async def test_nobody_else_s_judgement_changes_what_is_kept_of_an_event(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember the milk", "e")
+        await memory.fill()
+        before = await memory.tiers.recent(HOME)
+        vectors = await memory.recall.find("milk", HOME)
+        await memory.marked("e", 0.1, owner="another", reason="theirs", summary="Something else.")
+        await memory.tiers.fill()
+        assert await memory.tiers.recent(HOME) == before
+        assert await memory.recall.find("milk", HOME) == vectors
+        memory.now += hours(25)
+        [kept] = await memory.tiers.summaries(HOME)
+        assert kept.words == "remember the milk"
+
+
 @pytest.mark.shows("E13")
 async def test_what_nobody_marked_counts_a_half(tmp_path: Path) -> None:
     async with a_memory(tmp_path) as memory:

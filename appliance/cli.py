@@ -12,7 +12,7 @@ from typing import TextIO
 import click
 
 from appliance.commands import nakari
-from appliance.errors import problem_of
+from appliance.errors import first_of, problem_of
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -80,7 +80,9 @@ def _misused(wrong: click.ClickException) -> str:
 
 
 def _failed(error: BaseException, invocation: Invocation) -> int:
-    _settle(sys.stdout)
+    is_read = _settle(sys.stdout)
+    if not is_read and isinstance(first_of(error), BrokenPipeError):  # of a task that wrote what was found
+        return NOBODY_READS
     config = invocation.config
     if config is not None and config.debug:
         traceback.print_exception(error)
@@ -98,9 +100,8 @@ def _failed(error: BaseException, invocation: Invocation) -> int:
 
 
 def _where(error: BaseException) -> str:
-    """Return what was raised and where, in a line; the innermost of a group."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    """Return what was raised and where, in a line."""
+    error = first_of(error)
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
@@ -116,11 +117,13 @@ def _say(sentence: str, code: int) -> int:
     return int(code)
 
 
-def _settle(stream: TextIO) -> None:
-    """Write out what is left; where that fails, point it at nothing, so that it does not fail again at the exit."""
+def _settle(stream: TextIO) -> bool:
+    """Write out what is left, and return True; else point it at nothing, so that it does not fail again at the exit."""
     try:
         stream.flush()
     except OSError:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
         os.close(nothing)
+        return False
+    return True

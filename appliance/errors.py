@@ -7,7 +7,6 @@ Problem                     one sentence for a person, with the mend, and its ex
 """
 
 import errno
-from collections.abc import Iterator
 
 from appliance.exits import Exit
 
@@ -46,11 +45,8 @@ class ServiceNotRunning(Problem):
 
 
 def problem_of(error: BaseException) -> Problem | None:
-    """Return what to tell a person about an exception, or None for a bug of ours.
-
-    A group, as a TaskGroup raises it, is told by its first member: the one that made the others end.
-    """
-    first = next(_leaves(error))
+    """Return what to tell a person about an exception, or None for a bug of ours; a group by its `first_of`."""
+    first = first_of(error)
     if isinstance(first, Problem):
         return first
     for kind, code in _known():
@@ -59,12 +55,11 @@ def problem_of(error: BaseException) -> Problem | None:
     return _from_system(first) if isinstance(first, OSError) else None
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for member in error.exceptions:
-            yield from _leaves(member)
-    else:
-        yield error
+def first_of(error: BaseException) -> BaseException:
+    """Return the first member of a group, as a TaskGroup raises it: the one that made the others end."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _known() -> tuple[tuple[type[Exception], Exit], ...]:

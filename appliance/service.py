@@ -135,9 +135,12 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
         await pieces.put(None)
 
     async with open_box(config, RunOptions(deaf=True)) as box, asyncio.TaskGroup() as group:
-        group.create_task(serve(box, lambda: think(box)), name="the box")
-        while (piece := await pieces.get()) is not None:
-            yield piece
+        running = group.create_task(serve(box, lambda: think(box)), name="the box")
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield piece
+        except GeneratorExit:  # nobody listens any more; a group would take that for a failure
+            running.cancel()
 
 
 async def _farewell(box: "Box") -> None:

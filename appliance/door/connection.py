@@ -14,7 +14,7 @@ from agent.model.messages import Json
 MAX_LINE = 1_000_000
 """Bytes of a request."""
 MAX_BACKLOG = 1_000_000
-"""Bytes that may wait for a program that does not read."""
+"""Bytes that may wait for a program before its next answer; with more it counts as one that does not read."""
 CLOSE_SECONDS = 1.0
 """How long a program may take to read the rest."""
 
@@ -60,14 +60,14 @@ class Connection:
             self._quiet_since = None
 
     def send(self, answer: Mapping[str, Json]) -> None:
-        """Write a line. Raises `Gone` when nobody is there to read it, or too much waits already."""
+        """Write a line, of any length. Raises `Gone` when nobody is there to read it, or too much waits already."""
         if self._writer.transport.is_closing():
             raise Gone
-        self._writer.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
         if self._writer.transport.get_write_buffer_size() > MAX_BACKLOG:
             self._writer.transport.abort()
             _log.warning("door_client_dropped", reason="it does not read")
             raise Gone
+        self._writer.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
 
     async def close(self) -> None:
         """Let the program read the rest, for a moment, and hang up."""

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +20,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.options import Invocation
 from memory.database import StateInUse
-from tests.appliance.command import started, state_folder
+from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
 
 OFFLINE = """
@@ -172,6 +175,27 @@ async def test_a_reader_that_leaves_ends_ask_quietly(tmp_path: Path) -> None:
         assert await process.stderr.read() == b""
         assert await process.wait() == NOBODY_READS
         await handler.closed.wait()
+
+
+@pytest.mark.parametrize("arguments", [("ask", "what time is it"), ("hear", "question.wav")])
+def test_nobody_who_reads_is_no_bug_of_a_command_that_works_by_itself(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "box.toml").write_text(OFFLINE.format(folder=tmp_path / "state"), encoding="utf-8")
+    subprocess.run(["flite", "-voice", "slt", "-t", "What time is it?", "-o", tmp_path / "question.wav"], check=True)
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "appliance", "--config", "box.toml", *arguments],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, b"internal error" in done.stderr) == (NOBODY_READS, False), done.stderr
+    assert not (tmp_path / "state/last-crash.txt").exists()
 
 
 async def test_status_shows_what_the_service_tells(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
 from appliance.door.client import tell
-from appliance.door.connection import MAX_LINE
+from appliance.door.connection import MAX_BACKLOG, MAX_LINE
 from appliance.door.requests import Enqueue
 from appliance.door.server import MADE_ROOM, MAX_CLIENTS, MAX_REFUSED, NO_ROOM, QUIET_SECONDS
 from appliance.errors import Problem
@@ -153,6 +153,13 @@ async def test_a_program_that_stops_reading_is_dropped(path: Path) -> None:
             async with visiting(path) as polite:
                 assert await polite.ask({"do": "ping"}) == {"pong": True}
     assert "door_client_dropped" in [line["event"] for line in logs]
+
+
+async def test_one_large_answer_is_no_backlog(path: Path) -> None:
+    large = "猫" * MAX_BACKLOG
+    async with serving(path, ScriptedHandler(pieces=[large])):
+        whole = await tell(path, {"do": "ask", "text": "tell me everything", "stream": False})
+    assert whole["text"] == large
 
 
 async def test_one_that_leaves_in_mid_answer_ends_it(path: Path) -> None:

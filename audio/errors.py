@@ -5,6 +5,7 @@ AudioError                  each sentence names the cause and the mend
 ├── OutputUnwritable        a sound file cannot be written where it was asked for
 ├── DeviceUnavailable       no such microphone or loudspeaker, or it went away
 ├── ModelNotFound           a recognizer's model folder is missing or incomplete
+│   └── ModelDamaged        all of its files are there, and cannot be loaded
 ├── RecognitionFailed       the recognizer raised; the utterance is kept by the caller
 └── SynthesisFailed         a voice gave no sound, not all of it, or not in time: ask the next voice
     └── VoiceUnavailable    this voice can not work here at all (program missing, no network)
@@ -29,6 +30,10 @@ class DeviceUnavailable(AudioError):
 
 class ModelNotFound(AudioError):
     """A model folder is missing or lacks files. Mend: fetch the model or correct the path."""
+
+
+class ModelDamaged(ModelNotFound):
+    """A model's files are not what they were. Mend: remove the folder and fetch the model again."""
 
 
 class RecognitionFailed(AudioError):

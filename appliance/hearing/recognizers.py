@@ -1,7 +1,7 @@
 """Which recognizer hears: Whisper where a model is there, the last resort until one has come."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from appliance.hearing.choice import (
 )
 from appliance.hearing.pull import pull
 from appliance.hearing.short_window import is_short
-from audio.errors import AudioError
+from audio.errors import AudioError, ModelDamaged
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
 from audio.recognizer.hotwords import Hotwords, listed, no_hotwords
@@ -39,8 +39,10 @@ SETTLE_SECONDS: Final = 20.0
 class CurrentRecognizer:
     """The recognizer in use; it can be exchanged between two utterances."""
 
-    def __init__(self, recognizer: Recognizer) -> None:
+    def __init__(self, recognizer: Recognizer, instead: Callable[[], Recognizer] | None = None) -> None:
+        """`instead` makes the one that listens where a model turns out to be damaged; None makes that an error."""
         self._recognizer = recognizer
+        self._instead = instead
 
     @property
     def name(self) -> str:
@@ -48,8 +50,15 @@ class CurrentRecognizer:
         return self._recognizer.name
 
     def warm(self) -> None:
-        """Load it. Blocking."""
-        self._recognizer.warm()
+        """Load it. Blocking. Raises `ModelNotFound`, `RecognitionFailed`."""
+        try:
+            self._recognizer.warm()
+        except ModelDamaged as error:
+            if self._instead is None:
+                raise
+            log.error("whisper_model_damaged", reason=f"{error}; until then a small English recognizer listens")  # noqa: TRY400  a sentence, not a bug
+            self._recognizer = self._instead()
+            self._recognizer.warm()
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         """Return the words. Blocking. Raises `RecognitionFailed`."""
@@ -117,13 +126,14 @@ class Hearing:
 def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
     """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
-    `fetches` says that `Hearing.improve` will run, so that a model that is not here comes where the box may fetch it.
-    Raises `ModelNotFound` when a folder is configured that holds no model, or a name that nobody knows.
+    `fetches` says that the service asks: `Hearing.improve` will run, so that a model that is not here comes where the
+    box may fetch it, and a damaged one does not end the service. Raises `ModelNotFound` when a folder is configured
+    that holds no model, or a name that nobody knows.
     """
     picked = pick(config)
     if picked is not None:
         _tell_choice(config)
-        recognizer = CurrentRecognizer(_whisper(config, picked, names))
+        recognizer = CurrentRecognizer(_whisper(config, picked, names), _last_resort if fetches else None)
         return Hearing(recognizer, config, picked, is_short(config, picked), names)
     name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
     mend = (
@@ -132,7 +142,11 @@ def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches:
     log.warning(
         "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
     )
-    return Hearing(CurrentRecognizer(PocketsphinxRecognizer(command_grammar("en"))), config, None, names=names)
+    return Hearing(CurrentRecognizer(_last_resort()), config, None, names=names)
+
+
+def _last_resort() -> Recognizer:
+    return PocketsphinxRecognizer(command_grammar("en"))
 
 
 def model_in_use(config: Config) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from audio.errors import ModelNotFound, RecognitionFailed
+from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.evidence import Evidence, judge, letters_of, thresholds_for
 from audio.pcm import SAMPLE_RATE, to_float
 from audio.recognizer.hotwords import Hotwords, fitting, no_hotwords
@@ -64,7 +64,7 @@ class FasterWhisperRecognizer:
         self._loaded: _Loaded | None = None
 
     def warm(self) -> None:
-        """Load the model and decode a second of silence. Raises `ModelNotFound`: damaged, or of another language."""
+        """Load the model and decode a second of silence. Raises `ModelDamaged`, `ModelNotFound` (another language)."""
         silence = Utterance(np.zeros(SAMPLE_RATE, np.int16), 0.0, 1.0, 1.0, 1.0)
         self._transcribe(silence, WHOLE, self._language)
 
@@ -134,8 +134,12 @@ def _load(folder: Path, threads: int, language: str | None) -> "WhisperModel":
 
     try:
         model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise ModelNotFound(f"the Whisper model in {folder} is damaged ({error}); fetch it again") from error
+    except (
+        Exception
+    ) as error:  # of a damaged tokenizer.json `tokenizers` says so by an Exception of no class of its own
+        raise ModelDamaged(
+            f"the Whisper model in {folder} is damaged ({error}); remove it and fetch it again"
+        ) from error
     if language is not None and language not in model.supported_languages:
         raise ModelNotFound(f"the Whisper model in {folder} does not know the language {language!r}; take another one")
     return model

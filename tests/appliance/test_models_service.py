@@ -13,7 +13,7 @@ from structlog.typing import EventDict, WrappedLogger
 from appliance.config import Config, load
 from appliance.hearing.choice import models_folder, recall
 from appliance.hearing.recognizers import Hearing, choose_recognizer
-from audio.errors import ModelNotFound
+from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
 from tests.audio.hub_server import OF_TINY, Hub, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
@@ -162,6 +162,20 @@ async def test_models_that_are_all_damaged_are_told_and_not_measured_for_ever(tm
     (models_folder(config) / "base" / WEIGHTS).write_bytes(b"damaged")
     hearing, _ = choosing(config)
     assert "could be measured" in await first_trouble(hearing)
+
+
+@pytest.mark.shows("V9")
+def test_a_damaged_model_costs_the_service_its_accuracy_and_a_command_its_answer(tmp_path: Path) -> None:
+    config = config_of(tmp_path, "base")
+    (models_folder(config) / "base" / WEIGHTS).write_bytes(b"damaged")
+    with capture_logs() as logged:
+        recognizer = choose_recognizer(config, fetches=True).recognizer
+        recognizer.warm()
+    assert recognizer.name == "pocketsphinx"
+    (told,) = [str(line["reason"]) for line in logged if line["event"] == "whisper_model_damaged"]
+    assert told.endswith("remove it and fetch it again; until then a small English recognizer listens")
+    with pytest.raises(ModelDamaged, match="base is damaged"):
+        choose_recognizer(config).recognizer.warm()
 
 
 async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again(tmp_path: Path) -> None:

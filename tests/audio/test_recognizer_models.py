@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.errors import ModelNotFound
+from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.models import (
     MEGABYTES,
@@ -63,10 +63,12 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
         check_model_folder(tmp_path / "nowhere")
 
 
-def test_a_damaged_model_is_told_with_the_mend(model: Path) -> None:
-    (model / WEIGHTS).chmod(0o644)
-    (model / WEIGHTS).write_bytes((model / WEIGHTS).read_bytes()[:100_000])
-    with pytest.raises(ModelNotFound, match=r"is damaged .*; fetch it again"):
+@pytest.mark.parametrize("name", [WEIGHTS, "config.json", "tokenizer.json", "vocabulary.json"])
+def test_a_damaged_model_is_told_with_the_mend(model: Path, name: str) -> None:
+    whole = (model / name).read_bytes()
+    (model / name).chmod(0o644)
+    (model / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelDamaged, match=r"is damaged .*; remove it and fetch it again"):
         FasterWhisperRecognizer(model).warm()
 
 

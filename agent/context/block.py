@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
@@ -87,14 +87,18 @@ def format_time(moment: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime | None:
-    """Return the aware UTC time of a text in our format or in ISO 8601; None when it is neither."""
+    """Return the aware UTC time of a text in our format or in ISO 8601; None when it is neither.
+
+    Nor is one in the last year there is, which not every zone can show.
+    """
     try:
         if text.endswith(" UTC"):
             return datetime.strptime(text, TIME_FORMAT).replace(tzinfo=UTC)
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        utc = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    return utc if utc.year < MAXYEAR else None
 
 
 def _text(words: str) -> str:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
+import structlog
 from dateutil.rrule import rrule, rrulestr
 
 from agent.event import Event
@@ -21,6 +22,14 @@ MOST_COUNTED: Final = 10_000
 SHORTEST_SECONDS: Final = 10
 """Between two occurrences; what comes more often than a ring is heard is a mistake."""
 
+_LATE_YEARS: Final = range(9916, 9944)
+"""28 years, one of each kind, with 56 years and more before the last that dateutil looks at."""
+
+_INTERVAL: Final = re.compile(r"(?<!\w)INTERVAL=([^;]*)")
+_LIMITS: Final = ("COUNT=", "UNTIL=")
+
+log = structlog.get_logger()
+
 _ELAPSED: Final = re.compile(r"(?:RRULE:)?FREQ=(?:HOURLY|MINUTELY|SECONDLY)(?:;(?:INTERVAL|COUNT)=\d+)*", re.IGNORECASE)
 """Rules of elapsed time: two hours are two hours, also when the clocks change in between."""
 
@@ -34,10 +43,11 @@ def rule_of(text: str, start: datetime) -> rrule:
 
     Raises `BadRule` for what is none, has no occurrence, or comes too often. Several lines are none.
     """
+    rule = text.strip().upper().removeprefix("RRULE:")
     try:
-        found = rrulestr(text.strip().upper().removeprefix("RRULE:"), dtstart=start)
-        first_two = list(zip(range(2), found, strict=False)) if isinstance(found, rrule) else []
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        found = rrulestr(rule, dtstart=start)
+        first_two = list(zip(range(2), found, strict=False)) if isinstance(found, rrule) and comes(rule, start) else []
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise BadRule(f"{text!r} is no RRULE ({error}); write it as FREQ=DAILY or FREQ=WEEKLY;BYDAY=MO,TU") from error
     if not isinstance(found, rrule) or not first_two:
         raise BadRule(f"{text!r} never comes, or is more than one rule; write it as FREQ=DAILY")
@@ -45,6 +55,22 @@ def rule_of(text: str, start: datetime) -> rrule:
     if len(moments) > 1 and (moments[1] - moments[0]).total_seconds() < SHORTEST_SECONDS:
         raise BadRule(f"{text!r} comes more often than every {SHORTEST_SECONDS} seconds")
     return found
+
+
+def comes(rule: str, start: datetime) -> bool:
+    """Whether one rule comes at all within half a century, whatever ends it.
+
+    For one that never does dateutil looks on to the year 9999, for up to a quarter of a minute: so it is asked about a
+    late year of the same kind (its first weekday, and whether it is a leap year). Raises what dateutil does for what is
+    no rule, and ValueError for an interval below 1, on which it would never end.
+    """
+    interval = _INTERVAL.search(rule)
+    if interval and not (interval[1].isdecimal() and int(interval[1])):
+        raise ValueError("its interval is not 1 or more")
+    kind = start.year % 4, date(start.year, 1, 1).weekday()
+    late = next(year for year in _LATE_YEARS if (year % 4, date(year, 1, 1).weekday()) == kind)
+    endless = ";".join(part for part in rule.split(";") if not part.startswith(_LIMITS))
+    return next(iter(rrulestr(endless, dtstart=start.replace(year=late))), None) is not None
 
 
 def occurrences(rule: str, start: datetime, zone: tzinfo, after: datetime) -> Iterator[datetime]:
@@ -86,15 +112,20 @@ def successor(event: Event, now: datetime, after: datetime | None = None) -> Eve
     """Return the next event of the same series, later than now and `after`; None when it is alone, or the last.
 
     What was missed meanwhile is left out: one event stands for all of it. Its id follows from the series and the
-    number in it, so that it can be filed by whoever comes first, and only once.
+    number in it, so that it can be filed by whoever comes first, and only once. A series that cannot be read any more
+    (an update took its zone away) ends, and the log says so: else nobody could take this event in hand.
     """
     series = event.metadata.get(SERIES)
     if not isinstance(series, dict) or event.not_before is None:
         return None
-    due = first(*_rule(series, event.not_before), max(now, event.not_before, after or now))
+    try:
+        due = first(*_rule(series, event.not_before), max(now, event.not_before, after or now))
+        number = int(str(series["number"])) + 1
+    except (ValueError, KeyError, OverflowError) as error:
+        log.warning("series_ended", event_id=event.id, reason=f"{type(error).__name__}: {error}")
+        return None
     if due is None:
         return None
-    number = int(str(series["number"])) + 1
     metadata = {**event.metadata, SERIES: {**series, "number": number}}
     return replace(event, id=f"{series['id']}.{number}", not_before=due, metadata=metadata, created_at=now)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import MAXYEAR, UTC, datetime, time, timedelta
 from typing import Annotated, Final, Protocol
 from zoneinfo import ZoneInfo
 
@@ -48,7 +48,8 @@ def timer_tools(
 ) -> list[Tool]:
     """Return set_timer, set_alarm, list_timers and cancel_timer for a home in this zone (a name as Europe/Berlin).
 
-    What she sets without a person's asking for it does not ring in the `quiet` hours, but at their end.
+    What she sets without a person's asking for it does not ring in the `quiet` hours, but at their end; what repeats
+    by the hour, or at hours that its rule names, only the first time.
 
     Raises `zoneinfo.ZoneInfoNotFoundError` for a name that is none.
     """
@@ -144,7 +145,7 @@ class Timers:
         due, series_id = self._kept_quiet(event, wish.due), new_id()
         metadata: dict[str, Json] = {}
         if wish.rule:
-            due, metadata = self._begun(wish, series_id)
+            due, metadata = self._begun(wish.rule, due, series_id)
         timer = Event(
             type=TIMER,
             content=wish.content,
@@ -161,16 +162,17 @@ class Timers:
         await self.mailbox.enqueue(timer)
         return self._shown(timer)
 
-    def _begun(self, wish: "_Wish", series_id: str) -> tuple[datetime, dict[str, Json]]:
-        """Return the first occurrence, which is not before the moment that was named, and what describes the series."""
-        start = wish.due.astimezone(self.zone).replace(tzinfo=None)
+    def _begun(self, rule: str, wanted: datetime, series_id: str) -> tuple[datetime, dict[str, Json]]:
+        """Return the first occurrence, which is not before the moment wanted, and what describes the series."""
+        wanted = whole_second(wanted)
+        start = wanted.astimezone(self.zone).replace(tzinfo=None)
         try:
-            due = first(wish.rule, start, self.zone, wish.due - timedelta(microseconds=1))
+            due = first(rule, start, self.zone, wanted - timedelta(microseconds=1))
         except BadRule as error:
             raise ToolFailed(str(error)) from error
         if due is None:
-            raise ToolFailed(f"{wish.rule!r} has no occurrence after {self._local(wish.due)}")
-        return due, {SERIES: described(wish.rule, start, self.zone.key, series_id)}
+            raise ToolFailed(f"{rule!r} has no occurrence after {self._local(wanted)}")
+        return due, {SERIES: described(rule, start, self.zone.key, series_id)}
 
     def _kept_quiet(self, event: Event, due: datetime) -> datetime:
         if event.is_from_person or self.quiet is None:
@@ -228,9 +230,15 @@ def moment(text: str, now: datetime, zone: ZoneInfo) -> datetime | None:
 def _dated(text: str, zone: ZoneInfo) -> datetime | None:
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        utc = (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+    return utc if utc.year < MAXYEAR else None  # not every zone can show the end of the last year there is
+
+
+def whole_second(moment: datetime) -> datetime:
+    """Return a moment, or the next full second after it: a rule knows no parts of one."""
+    return moment + timedelta(microseconds=-moment.microsecond % 1_000_000)
 
 
 def duration(seconds: float) -> str:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.event import Event
+from agent.event import TIMER, Event
 from agent.time.quiet import quiet_hours
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, run_tool
@@ -56,3 +56,17 @@ async def test_what_a_person_asked_for_rings_in_the_quiet_and_what_she_set_herse
             told = await run_tool(alarm, '{"at": "23:30"}', Call("c", Event(kind)))
             due.append(json.loads(told)["due"])
     assert due == ["2026-11-21 23:30:00 CET", "2026-11-22 07:00:00 CET"]
+
+
+async def test_what_she_set_herself_to_come_every_day_comes_every_day_after_the_quiet(tmp_path: Path) -> None:
+    async with sqlite(tmp_path) as rig:
+        tools = timer_tools(rig.mailbox, rig.clock, "Europe/Berlin", quiet_hours("22:00-07:00", BERLIN))
+        alarm = next(tool for tool in tools if tool.name == "set_alarm")
+        wanted = json.dumps({"at": "03:00", "repeat": "FREQ=DAILY"})
+        told = json.loads(await run_tool(alarm, wanted, Call("c1", Event("self_created", "tidy"))))
+        assert told["due"].endswith("07:00:00 CET")
+        rig.clock.advance(86_400)
+        await rig.take_now()
+        [again] = await rig.mailbox.waiting(TIMER, "household")
+        assert again.not_before is not None
+        assert f"{again.not_before.astimezone(BERLIN):%H:%M}" == "07:00"

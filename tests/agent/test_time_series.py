@@ -1,6 +1,7 @@
 """What comes again keeps to the clock on the wall over changes of the clocks, kills and outages, and comes once."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -81,11 +82,33 @@ def test_every_day_comes_every_day_once_at_its_time_of_day_over_both_changes(sta
     [
         *("", "daily", "FREQ=DAYLY", "FREQ=DAILY;COUNT=0", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=SECONDLY"),
         *("FREQ=DAILY\nEXRULE:FREQ=DAILY", "FREQ=DAILY;UNTIL=20200101T000000"),
+        *("FREQ=DAILY;INTERVAL=0;BYMONTHDAY=31", "FREQ=YEARLY;BYMONTH=2;INTERVAL=-1", "FREQ=DAILY;BYEASTER=400"),
+        *("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;BYSETPOS=5"),
     ],
 )
 def test_what_is_no_recurrence_is_told(rule: str) -> None:
     with pytest.raises(BadRule):
         rule_of(rule, wall("2027-01-01T07:00"))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    start=st.datetimes(wall("2026-01-01"), wall("2400-12-31")),
+    rule=st.sampled_from(
+        ["FREQ=DAILY;COUNT=1", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "FREQ=WEEKLY;BYDAY=FR"]
+    ),
+)
+def test_a_rule_that_comes_is_one_in_whatever_year_it_begins(start: datetime, rule: str) -> None:
+    assert rule_of(rule, start)
+
+
+def test_a_series_that_cannot_be_read_any_more_ends_and_costs_nobody_else_anything() -> None:
+    event = daily(utc("2027-03-26T06:00"))
+    series = event.metadata[SERIES]
+    assert isinstance(series, dict)
+    for broken in ({"zone": "Europe/Atlantis"}, {"rule": "FREQ=NEVER"}, {"number": "x"}):
+        changed = replace(event, metadata={SERIES: {**series, **broken}})
+        assert successor(changed, utc("2027-03-27T00:00")) is None
 
 
 def daily(due: datetime) -> Event:
@@ -169,6 +192,17 @@ async def test_an_interval_comes_again_until_it_is_cancelled_by_its_label(rig: R
     await call(rig, "cancel_timer", which="drink")
     rig.clock.advance(7200)
     assert await fires(rig) == []
+
+
+@pytest.mark.shows("V23")
+async def test_an_interval_that_is_set_between_two_seconds_comes_after_one_interval(rig: Rig) -> None:
+    rig.clock.advance(0.4)
+    await call(rig, "set_timer", seconds=1800, repeat=True)
+    rig.clock.advance(1799.5)
+    assert await fires(rig) == []
+    for _ in range(3):
+        rig.clock.advance(1800)
+        assert len(await fires(rig)) == 1
 
 
 @pytest.mark.shows("V23")

@@ -117,7 +117,13 @@ def test_times_as_people_and_models_write_them(text: str, expected: str) -> None
     assert moment(text, MORNING, BERLIN) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "25:00", "2026-13-01T00:00", "in 5 minutes", "UTC"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "soon", "25:00", "2026-13-01T00:00", "in 5 minutes", "UTC"),
+        *("9999-12-31T23:59-05:00", "9999-12-31T23:59", "0001-01-01T00:00", "0001-01-01T00:00+14:00"),
+    ],
+)
 def test_a_text_that_is_no_time_is_none(text: str) -> None:
     assert moment(text, MORNING, BERLIN) is None
 

@@ -102,15 +102,16 @@ class Asked:
         await self.load()
         if self._database is None or not self._is_loaded or len(self._days) == 1:
             return
-        unsaved, self._unsaved = self._unsaved, set()
-        rows = [(self._graph, *key, self._days[key]) for key in unsaved]
+        written = {key: self._days[key] for key in self._unsaved}
+        rows = [(self._graph, *key, day) for key, day in written.items()]
         try:
             await self._database.write(
                 lambda c: c.executemany("INSERT OR REPLACE INTO graph_asked VALUES (?, ?, ?, ?)", rows), lasting=False
             )
         except StateUnusable as error:
-            self._unsaved |= unsaved
             log.warning("asked_names_not_written", reason=str(error))
+            return
+        self._unsaved -= {key for key, day in written.items() if self._days.get(key) == day}
 
     async def forget(self, owner_key: str) -> None:
         """Forget what an owner asked for, here and in a graph of their own. Raises `StateUnusable`."""

@@ -16,7 +16,7 @@ import structlog
 from memory.audit_record import Kind, Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
 from memory.graph.store import Json
-from memory.sync import sync_folder
+from memory.sync import rename_durably, sync_folder
 
 T = TypeVar("T")
 
@@ -106,6 +106,10 @@ class AuditLog:
         files = self._files()
         first = max((index for index, file in enumerate(files) if int(file.stem) <= after + 1), default=0)
         return (record for record in self._all(files[first:]) if record.seq > after)
+
+    def outline(self) -> Iterator[Record]:
+        """Return all records without their contents: those of years are more than memory holds. Blocking."""
+        return (record.without_content() for record in self.records())
 
     def verified(self) -> Iterator[Record]:
         """Yield all records, checking each. Blocking. Raises `AuditBroken` naming the first that is wrong."""
@@ -232,8 +236,7 @@ def _replace(file: Path, records: list[Record]) -> None:
         written.writelines(record.to_line() for record in records)
         written.flush()
         os.fsync(written.fileno())
-    new.replace(file)
-    sync_folder(file.parent)
+    rename_durably(new, file)
 
 
 def _whole_lines(file: Path) -> Iterator[bytes]:

@@ -3,13 +3,14 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from memory.audit import AuditLog
 from memory.audit_record import Record
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import load_dump, write_dump
@@ -19,6 +20,7 @@ from memory.rebuild import beside, make_whole
 from memory.refill import empty
 from memory.replay import follow, is_whole
 from memory.snapshot import RESTORED_FROM, Snapshot
+from memory.sync import sync_folder
 from memory.writer import Writer
 
 AGAIN_SECONDS: Final = 60.0
@@ -48,22 +50,20 @@ async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Ca
     """Make her graph what it were without these attempts to write; return how many held a content yet.
 
     The contents of their records go first, so that no replay can ever bring them back; then the graph is made again
-    from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed.
-    Broken off in between, `finish` goes on. Raises `MemoryFailure`; the contents are gone even then.
+    from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed;
+    at last one is taken that says that nothing is left to do. Broken off in between, `finish` goes on. Raises
+    `MemoryFailure`; the contents are gone even then.
     """
     async with writer.unsettled():
-        records = await asyncio.to_thread(lambda: list(writer.audit.records()))
-        meant = [record for record in records if record.kind == "attempt" and is_meant(record)]
-        own = {record.seq for record in meant}
-        outcomes = {record.seq for record in records if record.kind == "outcome" and record.facts["of"] in own}
-        await writer.audit.erase(own | outcomes)
-    if own:
+        meant, held = await asyncio.to_thread(lambda: _meant(writer.audit.records(), is_meant))
+        await writer.audit.erase(meant)
+    if meant:
         try:
             await finish(writer, store)
         except BaseException:
             writer.unfinished.set()
             raise
-    return sum(not record.is_erased for record in meant)
+    return held
 
 
 async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
@@ -71,23 +71,34 @@ async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
 
     A store that is away is asked for nothing where there is nothing. Raises `MemoryFailure`.
     """
-    records = await asyncio.to_thread(lambda: list(writer.audit.records()))
-    if not (unclean(records) or await writer.audit.open()):
+    if not (await _unclean(writer) or await writer.audit.open()):
         return False
     async with writer.exclusively() as alone:
-        records = await asyncio.to_thread(lambda: list(writer.audit.records()))
-        dirty = unclean(records)
+        dirty = await _unclean(writer)
         if not dirty:
             return False
-        there = list(await writer.snapshots.listed())
-        await _make_again(writer, store, await asyncio.to_thread(_way_around, records, there, min(dirty)))
-        if store is not None:
-            await asyncio.to_thread(shutil.rmtree, store.folder_before, ignore_errors=True)
+        there = await writer.snapshots.listed()
+        way = await asyncio.to_thread(_way_around, writer.audit, there, min(dirty))
+        await _make_again(writer, store, way)
+        held_it = [snapshot for snapshot in there if snapshot.seq > min(dirty) and snapshot != way.base]
+        await asyncio.to_thread(_remove, held_it, store)
         await alone.snapshot(AFTER)
-        for snapshot in there:
-            if snapshot.seq > min(dirty):
-                snapshot.path.unlink(missing_ok=True)
     return True
+
+
+async def _unclean(writer: Writer) -> set[int]:
+    return await asyncio.to_thread(lambda: unclean(writer.audit.records()))
+
+
+def _remove(snapshots: list[Snapshot], store: EmbeddedStore | None) -> None:
+    """Remove all copies that hold what was forgotten, on the disk too. Blocking."""
+    for snapshot in snapshots:
+        snapshot.path.unlink(missing_ok=True)
+    for folder in {snapshot.path.parent for snapshot in snapshots}:
+        sync_folder(folder)
+    if store is not None:
+        shutil.rmtree(store.folder_before, ignore_errors=True)
+        sync_folder(store.folder.parent)
 
 
 async def finish_later(
@@ -108,16 +119,35 @@ async def finish_later(
         return
 
 
-def unclean(records: list[Record]) -> set[int]:
+def unclean(records: Iterable[Record]) -> set[int]:
     """Return the erased writes that may be in the graph yet, kept or not known to be: since the last clean snapshot."""
-    undone = {r.facts["of"] for r in records if r.kind == "outcome" and r.facts["committed"] is False}
-    clean = max((r.seq for r in records if r.kind == "snapshot" and r.facts["reason"] == AFTER), default=0)
-    erased = {number for record in records if record.seq > clean for number in record.erases}
-    return {record.seq for record in records if record.kind == "attempt" and record.seq in erased - undone}
+    attempts, erased = set[int](), set[int]()
+    for record in records:
+        if record.kind == "attempt":
+            attempts.add(record.seq)
+        elif record.kind == "outcome" and record.facts["committed"] is False:
+            attempts.discard(int(str(record.facts["of"])))
+        elif record.kind == "snapshot" and record.facts["reason"] == AFTER:
+            erased.clear()
+        erased |= record.erases
+    return erased & attempts
 
 
-def _way_around(records: list[Record], there: list[Snapshot], first: int) -> Lineage:
+def _meant(records: Iterable[Record], is_meant: Callable[[Record], bool]) -> tuple[set[int], int]:
+    """Return the numbers of the attempts that are meant, and of their outcomes; and how many hold a content yet."""
+    numbers, held = set[int](), 0
+    for record in records:
+        if record.kind == "attempt" and is_meant(record):
+            numbers.add(record.seq)
+            held += not record.is_erased
+        elif record.kind == "outcome" and record.facts["of"] in numbers:
+            numbers.add(record.seq)
+    return numbers, held
+
+
+def _way_around(audit: AuditLog, there: list[Snapshot], first: int) -> Lineage:
     """Return how the graph came to be, from a snapshot that cannot hold the erased writes. Blocking."""
+    records = list(audit.outline())
     own = {record.facts["file"] for record in records if record.kind == "snapshot"}
 
     def is_clean(snapshot: Snapshot) -> bool:
@@ -130,7 +160,7 @@ def _way_around(records: list[Record], there: list[Snapshot], first: int) -> Lin
 
 async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage) -> None:
     if store is not None:
-        await beside(store, lambda graph: follow(way, graph))
+        await beside(store, lambda graph: follow(writer.audit, way, graph))
         await store.restart()
         return
     with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
@@ -139,7 +169,7 @@ async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage)
         with writer.filling():
             try:
                 await empty(writer.graph)
-                await follow(way, writer.graph)
+                await follow(writer.audit, way, writer.graph)
             except (MemoryFailure, asyncio.CancelledError):
                 await empty(writer.graph)
                 await load_dump(before, writer.graph)

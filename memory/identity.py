@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from memory.errors import NotProven, RegistrationNeeded
-from memory.sync import sync_folder
+from memory.sync import rename_durably, sync_folder
 
 CHALLENGE_SECONDS: Final = 60.0
 """How long a challenge may be answered."""
@@ -89,8 +89,7 @@ class Identities:
         if self.find(owner_key).is_member:
             part.unlink()
         else:
-            part.replace(self._file(owner_key))
-            sync_folder(self._folder)
+            rename_durably(part, self._file(owner_key))
         return self.find(owner_key)
 
     def find(self, owner_key: str) -> Identity:

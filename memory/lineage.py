@@ -15,7 +15,7 @@ class Lineage:
     base: Snapshot | None
     """What it begins with; None is an empty graph."""
     writes: list[Record]
-    """The attempts that were kept since, in order."""
+    """The attempts that were kept since, in order; perhaps without their contents."""
 
 
 def lineage(records: Sequence[Record], there: Iterable[Snapshot], is_usable: Callable[[Snapshot], bool]) -> Lineage:

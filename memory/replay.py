@@ -49,24 +49,29 @@ async def replay(
     A snapshot that turns out damaged is passed over for an older one. Raises `AuditBroken`, `GraphUnavailable`,
     `SnapshotBroken` when what was restored once cannot be read any more; what `progress` raises ends the replay.
     """
-    records = await asyncio.to_thread(lambda: [r for r in audit.records() if until is None or r.at <= until])
+    records = await asyncio.to_thread(lambda: [r for r in audit.outline() if until is None or r.at <= until])
     there = await asyncio.to_thread(lambda: list(snapshots.among(records)))
     way = await asyncio.to_thread(lineage, records, there, is_whole)
-    return await follow(way, into, progress)
+    return await follow(audit, way, into, progress)
 
 
-async def follow(way: Lineage, into: Graph, progress: Callable[[int, int], None] = silently) -> Replayed:
-    """Make an empty graph what a lineage makes of it. Raises what `replay` raises."""
+async def follow(
+    audit: AuditLog, way: Lineage, into: Graph, progress: Callable[[int, int], None] = silently
+) -> Replayed:
+    """Make an empty graph what a lineage of this log makes of it. Raises what `replay` raises."""
     done = Replayed(way.base)
     if way.base is not None:
         await load_dump(way.base.path, into, progress)
-    for number, record in enumerate(way.writes):
-        progress(number, len(way.writes))
+    wanted = {record.seq for record in way.writes}
+    after = min(wanted, default=1) - 1
+    writes = await asyncio.to_thread(lambda: [r for r in audit.records(after) if r.seq in wanted])
+    for number, record in enumerate(writes):
+        progress(number, len(writes))
         if record.content is None:
             done.erased.append(record.seq)
             continue
         await _again(record, into, done)
-    progress(len(way.writes), len(way.writes))
+    progress(len(writes), len(writes))
     return done
 
 

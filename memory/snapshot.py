@@ -12,10 +12,14 @@ import structlog
 from memory.audit import AuditLog
 from memory.audit_record import Record
 from memory.errors import StateUnusable
-from memory.graph.dump import write_dump
+from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
+from memory.graph.store import Json
+from memory.sync import rename_durably
 
 SUFFIX: Final = ".graph.gz"
+NOT_YET: Final = ".new"
+"""In the place of .gz, of a snapshot that is being written."""
 RESTORED_FROM: Final = "restored from "
 """How the reason begins of a snapshot taken right after a restore; the file's name follows."""
 
@@ -55,28 +59,26 @@ class Snapshots:
         """
         at = self._now()
         path = self.folder / f"{at:%Y%m%dT%H%M%S%fZ}{SUFFIX}"
-        written = path.with_suffix(".new")
+        written = path.with_suffix(NOT_YET)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            await asyncio.to_thread(self._begin)
             try:
                 dump = await write_dump(graph, written, at)
-                written.rename(path)
+                # Named in the log first: a file that it does not name would outlive every thinning and forgetting.
+                record = await self._audit.append("snapshot", _facts(path, dump, reason))
+                await asyncio.to_thread(rename_durably, written, path)
             finally:
                 written.unlink(missing_ok=True)
         except OSError as error:
             raise StateUnusable(f"no snapshot can be written in {self.folder} ({error.strerror}): make room") from error
-        record = await self._audit.append(
-            "snapshot",
-            {
-                "file": path.name,
-                "nodes": dump.nodes,
-                "relationships": dump.relationships,
-                "digest": dump.digest,
-                "reason": reason,
-            },
-        )
         log.info("snapshot_taken", file=path.name, nodes=dump.nodes, reason=reason)
         return _snapshot(self.folder, record)
+
+    def _begin(self) -> None:
+        """Make the folder, and take away what a kill left half written in it."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for half in self.folder.glob(f"*{NOT_YET}"):
+            half.unlink()
 
     async def listed(self) -> list[Snapshot]:
         """Return those that are there, oldest first. Raises `AuditBroken`."""
@@ -105,6 +107,11 @@ def kept(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
         span = str(one.seq) if age < EACH_KEPT else f"{one.at:%G-W%V}" if age < WEEKLY_KEPT else f"{one.at:%Y-%m}"
         last[span] = one
     return list(last.values())
+
+
+def _facts(path: Path, dump: Dump, reason: str) -> dict[str, Json]:
+    figures: dict[str, Json] = {"nodes": dump.nodes, "relationships": dump.relationships, "digest": dump.digest}
+    return {"file": path.name, **figures, "reason": reason}
 
 
 def _snapshot(folder: Path, record: Record) -> Snapshot:

@@ -11,3 +11,12 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def rename_durably(new: Path, file: Path) -> None:
+    """Let a file, whose content is on the disk, take the place of another in the same folder, on the disk on return.
+
+    Blocking. Raises OSError.
+    """
+    new.replace(file)
+    sync_folder(file.parent)

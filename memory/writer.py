@@ -250,3 +250,6 @@ class _Attempt:
         except StateUnusable as error:
             log.warning("audit_outcome_missing", reason=str(error))
             self._writer.unsettle()
+        except asyncio.CancelledError:  # while the log was busy: it may never have begun
+            self._writer.unsettle()
+            raise

@@ -108,7 +108,7 @@ async def write_dump(graph: Graph, path: Path, at: datetime) -> Dump:
     It is what one reader sees; nobody else should write meanwhile. Raises what `Graph.transaction` raises, OSError, and
     `GraphRefused` for a value of a type that is not known here: a newer server may have one.
     """
-    writing = await asyncio.to_thread(_Writing, path)
+    writing = _Writing(path)  # at once: whoever is cancelled while a thread opens a file has none to close
     try:
         await asyncio.to_thread(writing.add, {"nakari": "graph", "format": FORMAT, "at": at.isoformat()})
         async with graph.transaction(writes=False, seconds=SECONDS) as transaction:

@@ -23,6 +23,7 @@ from memory.graph.launch import How, NotServing, Serving, launch
 from memory.graph.restarts import next_delay
 from memory.graph.store import Endpoint, Made, Refused
 from memory.graph.warming import Indexes
+from memory.sync import sync_folder
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
@@ -264,6 +265,7 @@ class EmbeddedStore:
             shutil.rmtree(self.folder_before, ignore_errors=True)
             self.folder.rename(self.folder_before)
         self.next_folder.rename(self.folder)
+        sync_folder(self.folder.parent)  # the audit log is about to say so
         log.warning("graph_store_replaced", kept=str(self.folder_before))
 
     def _failure(self, reason: str) -> GraphUnavailable:

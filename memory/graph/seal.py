@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from memory.sync import sync_folder
+from memory.sync import rename_durably, sync_folder
 
 NAME: Final = "seal"
 """The file, in the store's folder, whose content alone it speaks of."""
@@ -142,8 +142,7 @@ def _write(folder: Path, sums: Sums) -> None:
         file.write(b"%08x %b" % (zlib.crc32(text), text))
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(folder / NAME)
-    sync_folder(folder)
+    rename_durably(beside, folder / NAME)
 
 
 def _started(folder: Path) -> int:

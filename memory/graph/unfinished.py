@@ -10,6 +10,7 @@ from typing import Any
 
 from memory.graph.definitions import IndexDefinition
 from memory.graph.store import VectorOptions
+from memory.sync import rename_durably
 
 
 class Unfinished:
@@ -45,7 +46,7 @@ class Unfinished:
             json.dump([asdict(each) for each in definitions], file)
             file.flush()
             os.fsync(file.fileno())
-        beside.rename(self._path)
+        rename_durably(beside, self._path)
 
 
 def _definition(row: Mapping[str, Any]) -> IndexDefinition:

@@ -4,7 +4,6 @@ A module that uses them names this file in `pytest_plugins` and runs its tests i
 """
 
 import os
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,7 @@ from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store
-from tests.memory.graph_looks import empty
+from tests.memory.graph_looks import empty, free_port
 from tests.needs import NEO4J_SCRIPT
 
 EITHER = ("embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
@@ -97,13 +96,6 @@ async def another(tmp_path: Path) -> AsyncIterator[Graph]:
     """A graph in a store of its own, which nothing was ever in."""
     async with EmbeddedStore(tmp_path / "another") as store, emptied(store, Limits()) as graph:
         yield graph
-
-
-def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def either(request: pytest.FixtureRequest, own: EmbeddedStore) -> Store:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import select
+import socket
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ async def fingerprint(graph: Graph) -> str:
     ]
     assert not any(result.truncated for result in seen)
     return hashlib.sha256(json.dumps([result.records for result in seen], sort_keys=True).encode()).hexdigest()
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
 
 
 class Process:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -168,3 +169,18 @@ async def test_a_state_that_takes_nothing_costs_no_answer(tmp_path: Path) -> Non
     await asked.load()
     await asked.save()
     assert asked.never(["Cup", "Tea"]) == ["Tea"]
+
+
+async def test_a_writing_down_that_is_cancelled_is_done_again(database: Database) -> None:
+    busy = threading.Event()
+    asked = await again(database)
+    asked.saw(HOUSE, named("tea"), [])
+    async with asyncio.TaskGroup() as group:
+        held = group.create_task(database.write(lambda _: busy.wait()))
+        saving = group.create_task(asked.save())
+        await asyncio.sleep(0)
+        saving.cancel()
+        busy.set()
+    assert held.done()
+    await asked.save()
+    assert (await again(database)).never(["tea", "cake"]) == ["cake"]

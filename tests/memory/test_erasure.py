@@ -17,8 +17,7 @@ from memory.graph.store import Neo4jServer
 from memory.rebuild import restore
 from memory.snapshot import Snapshots
 from memory.writer import Writer
-from tests.memory.graph_fixtures import free_port
-from tests.memory.graph_looks import SESSION
+from tests.memory.graph_looks import SESSION, free_port
 from tests.memory.test_rebuild import ME, Home
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -121,5 +121,11 @@ def _keep(private: bytes, place: Path) -> None:
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise Problem(f"{place} is there already; name another file with --key", Exit.CANNOT_CREATE) from error
-    with os.fdopen(handle, "wb") as out:
-        out.write(private)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(private)
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError:
+        place.unlink()  # a part of a key is none
+        raise

@@ -1,5 +1,6 @@
 """Logs: JSON lines for machines, short lines for a terminal; no secret ever, spoken words only where that is wanted."""
 
+import errno
 import logging
 import math
 import os
@@ -94,7 +95,7 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     """Set up logging for this process, once, before anything logs; a second call replaces the first.
 
     `at_least` keeps what is less important off stderr, for a command whose output is meant for a person, unless
-    `[log] level` is "debug". Raises `ConfigError` when the log file cannot be written.
+    `[log] level` is "debug". Raises `ConfigError` when the log file cannot be written, OSError when there is no room.
     """
     redaction = redaction_of(config)
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
@@ -159,11 +160,17 @@ class _PrivateFile(RotatingFileHandler):
     """A log file that only its owner reads, and that several processes may write to."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line; into the new file when another process has turned the old one over."""
-        stream = self.stream
-        if stream is not None and not self._is_current(stream):
-            stream.close()
-            self.stream = self._open()
+        """Write the line; into the new file when another process has turned the old one over.
+
+        Where that cannot be, as when its folder was taken away or the disk is full, the line is lost and nobody fails.
+        """
+        try:
+            if self.stream is not None and not self._is_current(self.stream):
+                # A file that cannot be closed is left all the same.
+                stream, self.stream = self.stream, None
+                stream.close()
+        except OSError:
+            self.handleError(record)
         super().emit(record)
 
     def _is_current(self, stream: TextIO) -> bool:
@@ -185,6 +192,8 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = _PrivateFile(path, maxBytes=FILE_BYTES, backupCount=FILE_COPIES)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # that is no fault of the configuration
         raise ConfigError(f"the log file {path} cannot be written: {error.strerror}; correct [log] file") from error
     handler.setFormatter(_formatter(redaction, structlog.processors.JSONRenderer(ensure_ascii=False)))
     return handler

@@ -1,13 +1,15 @@
 """`nakari identity` as a person types it: a key for its owner's eyes, a member that lasts."""
 
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from appliance.exits import Exit
 from memory.identity import Identities, new_key, sign
-from tests.appliance.command import nakari, state_folder
+from tests.appliance.command import environment, nakari, state_folder
 
 pytestmark = pytest.mark.shows("F17", "F13")
 
@@ -36,6 +38,21 @@ def test_a_private_key_that_is_there_is_never_overwritten(tmp_path: Path) -> Non
     assert done.returncode == Exit.CANNOT_CREATE
     assert done.stderr == "nakari: Ada.key is there already; name another file with --key\n"
     assert (tmp_path / "Ada.key").read_text() == "precious"
+    assert nakari(tmp_path, "identity", "list").stdout == ""
+
+
+def test_a_key_that_the_disk_does_not_take_makes_nobody_a_member_and_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -f 0 && exec "$0" -m appliance identity create Ada', sys.executable],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
+    assert "File too large; check permissions and free space" in done.stderr
+    assert not (tmp_path / "Ada.key").exists()
     assert nakari(tmp_path, "identity", "list").stdout == ""
 
 

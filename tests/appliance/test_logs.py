@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import pty
+import shutil
 import stat
 import threading
 import warnings
@@ -274,6 +275,20 @@ def test_a_log_file_that_cannot_be_written_is_said(config: Config, tmp_path: Pat
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"file/x\.log cannot be written: .*; correct \[log\] file"):
         logs.configure(with_log(config, file=str(tmp_path / "file/x.log")), io.StringIO())
+
+
+def test_a_log_file_whose_folder_is_taken_away_ends_nothing_and_comes_back(config: Config, tmp_path: Path) -> None:
+    file = tmp_path / "logs/nakari.log"
+    stderr = io.StringIO()
+    logs.configure(with_log(config, file=str(file)), stderr)
+    log = structlog.get_logger("agent.loop")
+    log.info("before")
+    shutil.rmtree(file.parent)
+    log.info("meanwhile")
+    file.parent.mkdir()
+    log.info("after")
+    assert [line["event"] for line in lines(stderr)] == ["before", "meanwhile", "after"]
+    assert [json.loads(line)["event"] for line in file.read_text(encoding="utf-8").splitlines()] == ["after"]
 
 
 def test_a_thread_that_fails_is_a_line_not_a_traceback(config: Config) -> None:

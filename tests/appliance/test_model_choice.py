@@ -72,6 +72,9 @@ async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> No
         ('[model]\nuse = "fast"\n[models.big]\nname = "x"', 'line 2: [model] use names no model "fast"; there are big'),
         ('[model]\nfallbacks = "big, fast"\n[models.big]\nname = "x"', 'fallbacks names no model "fast"'),
         ('[model]\nuse = "fast"', "describe it below [models.NAME]"),
+        pytest.param(
+            f'[model]\nfallbacks = "{"x" * 200_000}"', f'names no model "{"x" * 59}…; there are none', id="long"
+        ),
         ("[models]\nbig = 3", "[models.big]"),
         ('[models.offline]\nname = "x"', "[models.offline] should have a name"),
         ('[models.big]\nnaem = "x"', "[models.big] has no key naem; did you mean name?"),

@@ -1,8 +1,9 @@
 """L4: what was important once, for ever, found again by its meaning."""
 
 import asyncio
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import nlargest
@@ -23,6 +24,9 @@ log = structlog.get_logger()
 
 BATCH: Final = 16
 """Summaries made into vectors at a time; between two batches others have the model."""
+
+PROBE: Final = "tea"
+"""A text that every model makes a vector of, to tell one that is away from a text that it refuses."""
 
 PAGE: Final = 4096
 """Vectors compared in one read of the database: some milliseconds, so that no write waits for a whole search."""
@@ -50,16 +54,41 @@ class Recall:
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._database = database
         self._embedder = embedder
+        self._unfit: set[int] = set()
+        """Places of summaries that the model makes no vector of; they are tried again by the next process."""
 
     async def fill(self) -> int:
-        """Make the vectors that are missing, and return how many. Raises `EmbeddingUnavailable`."""
+        """Make the vectors that are missing, and return how many. Raises `EmbeddingUnavailable`.
+
+        A summary that the model refuses is passed over, so that it holds up no other.
+        """
         made = 0
-        while waiting := await self._database.read(partial(_without_vector, model=self._embedder.name)):
-            vectors = await self._embedder.embed([summary for _, summary in waiting])
-            rows = [(seq, summary, _packed(vector)) for (seq, summary), vector in zip(waiting, vectors, strict=True)]
+        while waiting := await self._database.read(
+            partial(_without_vector, model=self._embedder.name, besides=self._unfit)
+        ):
+            vectors = await self._vectors([summary for _, summary in waiting])
+            pairs = zip(waiting, vectors, strict=True)
+            rows = [(seq, summary, _packed(vector)) for (seq, summary), vector in pairs if vector]
+            self._unfit.update(seq for (seq, _), vector in zip(waiting, vectors, strict=True) if not vector)
             await self._database.write(partial(_keep, model=self._embedder.name, rows=rows))
             made += len(rows)
         return made
+
+    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector a text, an empty one of those that are refused; raises where the model takes none."""
+        try:
+            return await self._embedder.embed(texts)
+        except EmbeddingUnavailable:
+            await self._embedder.embed([PROBE])
+            return [await self._vector(text) for text in texts]
+
+    async def _vector(self, text: str) -> list[float]:
+        try:
+            [vector] = await self._embedder.embed([text])
+        except EmbeddingUnavailable as error:
+            log.warning("vector_refused", reason=str(error))
+            return []
+        return vector
 
     async def find(self, about: str, owner_key: str, limit: int = 10) -> list[Recalled]:
         """Return what this owner's memory holds of a meaning, the nearest first. Raises `EmbeddingUnavailable`."""
@@ -120,12 +149,14 @@ def _nearest(page: Sequence[tuple[int, bytes]], vector: Sequence[float], limit: 
     return [(float(cosines[place]), fitting[place][0]) for place in np.argsort(-cosines)[:limit]]
 
 
-def _without_vector(connection: sqlite3.Connection, model: str) -> list[tuple[int, str]]:
+def _without_vector(connection: sqlite3.Connection, model: str, besides: Collection[int]) -> list[tuple[int, str]]:
     rows = connection.execute(
         "SELECT tier_item.seq, summary FROM tier_item LEFT JOIN tier_vector "
         "ON tier_vector.seq = tier_item.seq AND model = :model "
-        f"WHERE importance > {IMPORTANT} AND tier_vector.seq IS NULL ORDER BY tier_item.seq DESC LIMIT {BATCH}",
-        {"model": model},
+        f"WHERE importance > {IMPORTANT} AND tier_vector.seq IS NULL "
+        "AND tier_item.seq NOT IN (SELECT value FROM json_each(:besides)) "
+        f"ORDER BY tier_item.seq DESC LIMIT {BATCH}",
+        {"model": model, "besides": json.dumps([*besides])},
     )
     return [(row["seq"], row["summary"]) for row in rows]
 

@@ -1,8 +1,13 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from memory.recall import PAGE
+from memory.embedding import OpenAiEmbedder
+from memory.errors import EmbeddingUnavailable
+from memory.recall import BATCH, PAGE, PROBE, Recall
+from tests.memory.embeddings_server import embeddings_server, of_letters
 from tests.memory.tier_fixtures import WordEmbedder, a_memory, task
 
 HOME = "household"
@@ -76,3 +81,38 @@ async def test_more_than_a_page_of_vectors_is_searched_whole(tmp_path: Path) -> 
         await memory.fill()
         found = await memory.recall.find("train", HOME, 2)
         assert {each.item.event_id for each in found} == {"first", "last"}
+
+
+async def test_a_summary_that_the_model_refuses_holds_up_no_other(tmp_path: Path) -> None:
+    """As servers refuse an empty text, or one that they take for a danger: with all that was sent beside it."""
+
+    def refuses(body: dict[str, Any]) -> tuple[int, bytes]:
+        return (400, b"not this") if any("poison" in text for text in body["input"]) else of_letters(body)
+
+    async with a_memory(tmp_path) as memory, embeddings_server(refuses) as server:
+        embedder = OpenAiEmbedder(server.url, "letters")
+        recall = Recall(memory.database, embedder)
+        for number in range(BATCH):
+            await memory.heard(f"remember the train {number}", f"train {number}")
+        await memory.heard("remember the poison", "poison")
+        await memory.tiers.fill()
+        with capture_logs() as logs:
+            assert await recall.fill() == BATCH
+            assert await recall.fill() == 0
+        assert [entry["event"] for entry in logs] == ["vector_refused"]
+        assert len(await recall.find("train", HOME, 2 * BATCH)) == BATCH
+        await memory.marked("poison", 0.95, summary="It is gone")
+        await memory.tiers.fill()
+        assert await Recall(memory.database, embedder).fill() == 1
+        await embedder.close()
+
+
+async def test_a_model_that_takes_nothing_is_away(tmp_path: Path) -> None:
+    async with a_memory(tmp_path) as memory, embeddings_server(lambda _: (503, b"")) as server:
+        embedder = OpenAiEmbedder(server.url, "letters")
+        await memory.heard("remember the train", "train")
+        await memory.tiers.fill()
+        with pytest.raises(EmbeddingUnavailable):
+            await Recall(memory.database, embedder).fill()
+        assert [body["input"] for body in server.asked] == [["remember the train"], [PROBE]]
+        await embedder.close()

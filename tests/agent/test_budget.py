@@ -9,6 +9,7 @@ import pytest
 
 from agent.event import SELF_CREATED, Event
 from agent.model.messages import Json, Message
+from agent.run.act import REFUSED
 from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget
 from agent.tools.tool import tool
 from tests.agent.mind import TestMind, a_mind, spoken
@@ -90,6 +91,21 @@ async def test_a_model_without_words_is_not_asked_for_ever(tmp_path: Path) -> No
         assert len(model.requests) == 2 + SPARE_MODEL_CALLS
         assert await mind.state_of(event) == "suspended"
         assert mind.outlet.said == OUT
+
+
+@pytest.mark.shows("B7", "A6")
+async def test_calls_stay_counted_when_work_is_put_aside_and_the_process_is_another(tmp_path: Path) -> None:
+    waits = ("suspend_event", '{"note": "one is made", "wake_on": "parcel"}')
+    first = calls(("create_event", '{"content": "1"}'), waits, prefix="a")
+    model = ScriptedModel(first, calls(("create_event", '{"content": "2"}'), prefix="b"), calls(HELLO, prefix="c"))
+    event = spoken("make two", max_tool_calls=1)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(event)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.mailbox.wake("parcel")
+        await mind.handle_next()
+        assert len(await mind.mailbox.children(event.id)) == 1
+    assert model.requests[2][-1].content == REFUSED
 
 
 @pytest.mark.shows("B7", "A24")

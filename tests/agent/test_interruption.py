@@ -8,7 +8,7 @@ import pytest
 from agent.context import block
 from agent.event import SELF_CREATED, Event
 from agent.model.messages import Json, Message
-from agent.tools.tool import tool
+from agent.tools.tool import Effect, tool
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
@@ -152,9 +152,10 @@ async def test_words_that_go_on_bring_along_those_that_still_waited(tmp_path: Pa
     assert len(model.requests) == 1
 
 
-@pytest.mark.parametrize("with_sound", [True, False])
-async def test_after_a_sound_or_an_effect_both_are_handled_in_order(tmp_path: Path, with_sound: bool) -> None:
+@pytest.mark.parametrize("effect", [None, "reversible", "irreversible"])
+async def test_after_a_sound_or_an_effect_both_are_handled_in_order(tmp_path: Path, effect: Effect | None) -> None:
     done: list[str] = []
+    with_sound = effect is None
 
     async def open_door() -> Json:
         """Open the door."""
@@ -166,7 +167,7 @@ async def test_after_a_sound_or_an_effect_both_are_handled_in_order(tmp_path: Pa
     model.hold[0 if with_sound else 1] = asyncio.Event()
     first = spoken("open the door")
     second = spoken("please", metadata={"continues": first.id})
-    async with a_mind(tmp_path, [model], [tool(open_door)]) as mind:
+    async with a_mind(tmp_path, [model], [tool(open_door, effect=effect or "pure")]) as mind:
         asked = aiter(mind.mind.bus.observe("llm.requests"))
         async with mind.at_work(first):
             for _ in range(1 if with_sound else 2):

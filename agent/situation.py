@@ -32,7 +32,8 @@ _WIDEST_OFFSET: Final = 14 * 60
 def gather(providers: Sequence[SituationProvider], hand: InHand) -> dict[str, str]:
     """Return what all providers say, a later one before an earlier one where both know.
 
-    A provider may be a plug-in's: one that fails, and a name that is none or is the block's own, is left out.
+    A provider may be a plug-in's: one that fails, a name that is none or is the block's own, and a fact that is no text
+    are left out.
     """
     found: dict[str, str] = {}
     for provider in providers:
@@ -42,7 +43,7 @@ def gather(providers: Sequence[SituationProvider], hand: InHand) -> dict[str, st
             log.exception("situation_unknown", provider=getattr(provider, "__qualname__", repr(provider)))
             continue
         for name, fact in facts.items():
-            if _NAME.fullmatch(name) and name not in _RESERVED:
+            if isinstance(fact, str) and _NAME.fullmatch(str(name)) and name not in _RESERVED:
                 found[name] = fact[:LONGEST_FACT]
     return found
 

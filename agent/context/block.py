@@ -81,6 +81,16 @@ def parse(text: str) -> Block | None:
     )
 
 
+def hands_over(text: str, event_id: str, note: str) -> bool:
+    """Whether a text is the block that handed over this event with this note, "" for none.
+
+    They are compared as they come back: the note may hold what XML cannot, such as the control characters of a tool's
+    answer.
+    """
+    seen = parse(text)
+    return seen is not None and seen.event_id == _legible(event_id) and seen.situation.get("Note", "") == _legible(note)
+
+
 def format_time(moment: datetime) -> str:
     """Return an aware time as `YYYY-MM-DD HH:MM:SS UTC`."""
     return moment.astimezone(UTC).strftime(TIME_FORMAT)
@@ -103,8 +113,12 @@ def parse_time(text: str) -> datetime | None:
 
 def _text(words: str) -> str:
     # A bare carriage return would come back as a line feed (XML 1.0, 2.11).
-    return escape(_NOT_XML.sub("\ufffd", words), {"\r": "&#13;"})
+    return escape(_legible(words), {"\r": "&#13;"})
 
 
 def _attributes(values: Mapping[str, str]) -> str:
-    return "".join(f" {name}={quoteattr(_NOT_XML.sub(chr(0xFFFD), value))}" for name, value in values.items())
+    return "".join(f" {name}={quoteattr(_legible(value))}" for name, value in values.items())
+
+
+def _legible(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -169,7 +169,14 @@ class Mailbox:
         It goes before its peers with one attempt more, or, if the process died with it `MAX_ATTEMPTS` times, into the
         dead letter (`is_given_up`: its person is still to be told). Returns what was found in hand: one event or none.
         """
-        return await self._step(table.recover)
+
+        def give_back(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
+            found = table.recover(connection, now)
+            for hand in found:
+                offspring.wake_parent(connection, hand.event.id)
+            return found
+
+        return await self._step(give_back)
 
     async def find(self, event_id: str) -> Filed | None:
         """Return what is known of an event, open or closed."""

@@ -177,6 +177,7 @@ class MemoryMailbox:
             if progress.is_given_up:
                 reason = f"the process died {MAX_ATTEMPTS} times while this event was in hand"
                 held.change(state="dead", reason=reason, closed_at=self._utc())
+                self._wake_parent(held.filed.event.parent_id)
             else:
                 held.change(state="pending", progress=replace(progress, redelivered=True))
         return [progress]

@@ -134,11 +134,11 @@ def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str
     is_since = not note
     for entry in entries:
         if entry.topic == SENTENCE_STARTED:
-            said += [str(entry.body["words"])] if is_since else []
+            words = entry.body.get("words")  # none where they were erased
+            said += [str(words)] if is_since and words else []
         elif not is_since:
             message = cast("dict[str, Json]", entry.body.get("message", {}))
-            seen = block.parse(str(message.get("content", "")))
-            is_since = seen is not None and seen.event_id == event_id and seen.situation.get("Note", "") == note
+            is_since = block.hands_over(str(message.get("content", "")), event_id, note)
     return tuple(said)
 
 
@@ -170,5 +170,4 @@ def is_handed_over(run: Run) -> bool:
     if not run.is_resumed:
         return False
     newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
-    seen = block.parse(newest.content) if newest else None
-    return seen is not None and seen.event_id == run.event.id and seen.situation.get("Note", "") == run.hand.note
+    return newest is not None and block.hands_over(newest.content, run.event.id, run.hand.note)

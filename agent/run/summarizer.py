@@ -87,9 +87,12 @@ class Summarizer:
             self._resting.give("preempted")
 
     async def _told(self, epoch: Epoch, event: Event) -> str:
-        """Return the model's account of an epoch, "" when it has none to give."""
-        model = self.thinker.models[0]
-        if model.name == OFFLINE or epoch.messages[-1].role not in {"tool", "assistant"}:
+        """Return the model's account of an epoch, "" when it has none to give.
+
+        Nor is it asked where it was to speak, or where a bug left calls without results: no provider takes that list.
+        """
+        model, last = self.thinker.models[0], epoch.messages[-1]
+        if model.name == OFFLINE or last.role not in {"tool", "assistant"} or last.tool_calls:
             return ""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):

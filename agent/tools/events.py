@@ -9,7 +9,7 @@ from pydantic import Field
 from agent.context.block import format_time, parse_time
 from agent.context.summary import Compression
 from agent.errors import ToolFailed, TooManyEvents
-from agent.event import SELF_CREATED, Event
+from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
 from agent.model.messages import Json
 from agent.run.desk import Completion, Desk, Suspension
@@ -20,6 +20,10 @@ SUSPENDED = "suspended"
 
 ENDINGS = frozenset({"complete_event", "suspend_event"})
 """Run last in their message, whatever their place in it."""
+
+
+NOT_HERS = PERSON_TYPES | {TIMER}
+"""Types she cannot give to what she makes: its words would count as a person's, or the room would hear it ring."""
 
 
 def event_tools(mailbox: Mailbox, desk: Desk) -> list[Tool]:
@@ -49,7 +53,7 @@ class EventTools:
         return {
             "in_hand": {"id": event.id, "type": event.type, "source": event.source, "content": event.content},
             "note": hand.note,
-            "waiting": dict(await self.mailbox.counts()),
+            "waiting": dict(await self.mailbox.counts(None if event.owner_key == HOUSEHOLD else event.owner_key)),
         }
 
     async def create_event(
@@ -61,6 +65,8 @@ class EventTools:
         not_before: Annotated[str, Field(description="UTC time before which it must not come, or empty.")] = "",
     ) -> Json:
         """Put a task of your own into your mailbox: a subtask, something for later, or quiet reflection."""
+        if type in NOT_HERS:
+            raise ToolFailed(f"an event of type {type} is not for you to make: leave the type out, or use set_timer")
         created = Event(
             type=type,
             content=content,
@@ -86,7 +92,7 @@ class EventTools:
             Field(description='"children" for the events you made for it, another name, or empty for an idle moment.'),
         ] = "",
     ) -> Json:
-        """Put the event in hand back, with a note, until a time, a named event, or the next idle moment."""
+        """Put the event in hand back, with a note, until a time or a named event, or else the next idle moment."""
         self.desk.ending = Suspension(note, _wake(wake_at, wake_on))
         return SUSPENDED
 
@@ -117,9 +123,10 @@ class EventTools:
 
 
 def _wake(at: str, on: str) -> Wake:
-    if at:
-        return Wake("time", at=_moment(at), name=on)
-    return Wake("event", name=on) if on else Wake("idle")
+    moment = _moment(at) if at else None
+    if on:
+        return Wake("event", at=moment, name=on)
+    return Wake("time", at=moment) if moment else Wake("idle")
 
 
 def _moment(text: str) -> datetime:

@@ -102,10 +102,8 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
     values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
     try:
-        async with asyncio.timeout(tool.timeout):
+        async with asyncio.timeout(tool.timeout) as limit:
             return bounded(render(await tool.function(**values)))
-    except TimeoutError:
-        return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
     except ToolFailed as error:
         return bounded(f"error: {error}")
     except asyncio.CancelledError:
@@ -114,6 +112,8 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
             raise
         return f"error: {tool.name} was cancelled from inside"
     except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
+        if isinstance(error, TimeoutError) and limit.expired():  # ours, not one of its own
+            return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
         return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
 
 

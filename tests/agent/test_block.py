@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context.block import Block, format_time, parse, parse_time, render
+from agent.context.block import Block, format_time, hands_over, parse, parse_time, render
 
 # What XML 1.0 can hold; the rest is replaced, which the last test shows.
 WORDS = st.text(
@@ -30,6 +30,15 @@ def test_a_block_comes_back_loss_free(
     moment = datetime(2025, 9, 17, 1, 16, 3, tzinfo=UTC)
     block = Block("e1", "asr_transcript", "mic", words, is_human, 7, moment, situation, evidence)
     assert parse(render(block)) == block
+
+
+@given(note=st.text(st.characters()), other=st.text(max_size=3))
+def test_a_block_hands_over_its_event_with_its_note_whatever_is_in_it(note: str, other: str) -> None:
+    text = render(Block("e1", "timer", "timer", "", False, 1, situation={"Note": note} if note else {}))
+    assert hands_over(text, "e1", note)
+    assert not hands_over(text, "e2", note)
+    assert not hands_over(text, "e1", f"{note}{other}.")
+    assert not hands_over("hello", "e1", "")
 
 
 @pytest.mark.shows("D7")

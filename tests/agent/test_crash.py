@@ -12,8 +12,11 @@ from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
 from agent.model.validate import validate_openai
 from agent.model.wire import to_openai
+from agent.replies import SENTENCE_STARTED
+from agent.run.opening import said_since
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
+from memory.journal import Stored
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 from tests.memory.test_tiers_full import room_for
@@ -82,6 +85,21 @@ async def test_when_the_answer_was_not_whole_she_goes_on_from_what_was_said(tmp_
         assert await mind.state_of(event) == "completed"
     assert [message.role for message in model.requests[1]] == ["system", "user", "assistant", "tool"]
     assert "Number one is here." in model.requests[1][2].tool_calls[0].arguments
+
+
+async def test_what_was_said_is_known_also_where_the_note_holds_what_a_block_cannot(tmp_path: Path) -> None:
+    event = spoken("count to three")
+    suspends = ("suspend_event", '{"note": "half \\u001b[31m way", "wake_on": "parcel"}')
+    model = ScriptedModel(calls(suspends, prefix="a"), calls(COUNT, prefix="b"), calls(COUNT, prefix="c"))
+    model.hold[1] = asyncio.Event()
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(event)
+        await mind.mailbox.wake("parcel")
+        await die_speaking(mind, event, "Number one is here.")
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle_next()
+        assert mind.outlet.said == ["Number two is here.", "Number three is here."]
+    assert sum("<Note>" in message.content for message in model.requests[2]) == 1
 
 
 async def test_the_block_of_a_redelivered_event_stands_once_in_the_context(tmp_path: Path) -> None:
@@ -251,3 +269,8 @@ async def test_what_was_in_hand_at_a_crash_waits_for_a_disk_that_is_full_at_the_
                 await mind.mailbox.until_idle()
                 loop.cancel()
         assert await mind.state_of(event) == "completed"
+
+
+def test_of_sentences_that_were_erased_nothing_is_known() -> None:
+    told = [Stored(SENTENCE_STARTED, {"words": "One."}), Stored(SENTENCE_STARTED, {"erased": "5e884898"})]
+    assert said_since(told, "event", "") == ("One.",)

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.epochs import ContextLimits
 from tests.agent.chaos import chaos
+from tests.agent.mind import a_mind, spoken
+from tests.fakes import ScriptedModel, calls
 
 EVENTS = 60
 """A sample; `benchmarks.events` drives ten thousand."""
@@ -34,3 +37,20 @@ async def test_what_a_run_needed_is_given_back(tmp_path: Path) -> None:
                 looks.append(len(gc.get_objects()))
     kept = (looks[2] - looks[1]) / EVENTS
     assert kept < 10, f"each event left {kept:.0f} objects behind"
+
+
+async def test_a_bug_between_calls_and_results_in_a_full_context_costs_one_event(tmp_path: Path) -> None:
+    steps = iter([None, ZeroDivisionError("a bug of ours")])
+
+    def step() -> None:
+        if (error := next(steps, None)) is not None:
+            raise error
+
+    model = ScriptedModel(calls(("nothing", "{}")), calls(("reply", '{"text": "Hello."}'), prefix="b"))
+    limits = ContextLimits(compress_above_tokens=1)
+    async with a_mind(tmp_path, [model], limits=limits) as mind:
+        mind.loop.on_step = step
+        await mind.handle(long := spoken("word " * 5_000))
+        assert await mind.state_of(long) == "dead"
+        await mind.handle(after := spoken("hello"))
+        assert await mind.state_of(after) == "completed"

@@ -8,7 +8,7 @@ import pytest
 from agent.context import block
 from agent.errors import TooManyEvents
 from agent.event import Event
-from agent.mailbox import CHILDREN, Wake
+from agent.mailbox import CHILDREN, MAX_ATTEMPTS, Wake
 from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, Child
 from tests.agent.mailboxes import NothingDue, Rig, filed, handled, work
 from tests.agent.mind import a_mind, spoken
@@ -74,6 +74,15 @@ async def test_a_child_that_is_closed_wakes_nobody_but_a_parent_that_waits_for_i
         await rig.take_now()
     assert await rig.mailbox.wake(CHILDREN) == 1, "it waits yet"
     assert (await rig.take_now()).event == waiting
+
+
+async def test_a_parent_comes_back_when_a_child_is_given_up_because_the_process_died_with_it(rig: Rig) -> None:
+    parent, (child,) = await suspended_parent(rig, "deadly")
+    for _ in range(MAX_ATTEMPTS):
+        assert (await rig.take_now()).event == child
+        [found] = await rig.restart()
+    assert found.is_given_up
+    assert (await rig.take_now()).event == parent
 
 
 async def test_who_waits_for_children_that_are_all_closed_comes_back_after_a_moment(rig: Rig) -> None:

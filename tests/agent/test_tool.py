@@ -73,6 +73,15 @@ async def test_a_tool_that_hangs_is_stopped_and_told() -> None:
     assert stopped.is_set()
 
 
+async def test_a_time_out_of_a_tools_own_is_not_told_as_ours() -> None:
+    async def call_far_away() -> Json:
+        """Call."""
+        raise TimeoutError("the other end is slow")
+
+    told = await run_tool(tool(call_far_away), "{}", CALL)
+    assert told == "error: call_far_away failed inside: TimeoutError: the other end is slow"
+
+
 async def test_megabytes_are_cut_and_the_cut_is_told() -> None:
     async def shout() -> Json:
         """Shout."""

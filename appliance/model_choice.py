@@ -10,15 +10,13 @@ from agent.context.epochs import Contexts
 from agent.event import HOUSEHOLD, Event, utc_now
 from agent.model.chain import Chain, Prefilling, Spent
 from agent.model.messages import Json, Message, ToolSpec, Usage
+from appliance.door.caller import ROOM
 from appliance.errors import Problem
 from appliance.exits import Exit
 from memory.journal import Journal
 
 CHOSEN: Final = "models.chosen"
 """Type of the envelope that says who thinks from now on."""
-
-ROOM: Final = "room"
-"""The microphone's session."""
 
 ANSWERED: Final = "llm.results"
 MOST_ANSWERS: Final = 5000

@@ -108,7 +108,9 @@ async def _configured(config: Config) -> ChatModel | None:
 def _named(config: Config, settings: NamedModel) -> ChatModel:
     """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
     if settings.provider == "offline":
-        raise ConfigError('[models.NAME] provider = "offline" is there anyway, as the last; leave it out')
+        raise ConfigError(
+            f"[{_section(config, settings)}] is offline, which is there anyway, as the last; leave it out"
+        )
     speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
     if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
         return _openai(config, settings)
@@ -119,7 +121,7 @@ def _openai(config: Config, settings: NamedModel) -> ChatModel:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
     if not settings.base_url or not settings.name:
-        raise ConfigError('[model] provider = "openai" needs base_url and name; add both')
+        raise ConfigError(f'[{_section(config, settings)}] provider = "openai" needs base_url and name; add both')
     host = urlsplit(settings.base_url).hostname or ""
     key = key_for(config, KEYS_OF_HOSTS.get(host, ""), settings)
     profile = replace(profile_for(settings.base_url, settings.name, settings.profile), slots=settings.slots)
@@ -137,10 +139,17 @@ def _litellm(config: Config, settings: NamedModel) -> ChatModel:
 
     name = settings.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
     if not name:
-        raise ConfigError('[model] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"')
+        raise ConfigError(
+            f'[{_section(config, settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
+        )
     key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""), settings)
     profile = profile_for(settings.base_url, name, settings.profile)
     return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
+
+
+def _section(config: Config, settings: NamedModel) -> str:
+    """Return where the configuration describes a model."""
+    return next((f"models.{alias}" for alias, named in config.models.items() if named is settings), "model")
 
 
 async def _at_hand(config: Config) -> ChatModel | None:

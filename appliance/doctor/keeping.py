@@ -1,7 +1,9 @@
 """What the doctor looks at of what keeps her graph: the audit log read through, the snapshots, and room for both."""
 
+import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -60,8 +62,8 @@ def room(config: Config) -> Line:
     state = config.state_folder
     if not state.exists():
         return Line("room", Verdict.OK, "nothing is kept yet")
-    sizes = (file.stat().st_size for name in ("graph", "snapshots") for file in (state / name).rglob("*"))
-    return judge_room(shutil.disk_usage(state).free, sum(sizes))
+    needed = sum(bytes_below(state / name) for name in ("graph", "snapshots"))
+    return judge_room(shutil.disk_usage(state).free, needed)
 
 
 def visitors(config: Config) -> Line:
@@ -88,7 +90,7 @@ class Looked:
 
 
 def _looked(folder: Path) -> Looked:
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    size = bytes_below(folder)
     log = AuditLog(folder / "audit")
     try:
         records = list(log.verified())
@@ -98,6 +100,16 @@ def _looked(folder: Path) -> Looked:
         log.close()
     saved_at = max((record.at for record in records if record.kind == "snapshot"), default=None)
     return Looked(folder.name, size, len(records), saved_at, is_unsaved(records))
+
+
+def bytes_below(folder: Path) -> int:
+    """Return the size of all files below a folder; she lives meanwhile, and what goes in that moment has none."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(place, name).stat().st_size
+    return size
 
 
 def judge_visitors(looked: Sequence[Looked], most: int, now: datetime) -> Line:

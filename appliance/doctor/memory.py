@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from agent.model.messages import Json
 from appliance.config import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.doctor.keeping import bytes_below
 from memory.errors import StateUnusable
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def graph(config: Config) -> Line:
         return judge_running_graph(told)
     else:
         folder = config.state_folder / "graph"
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        size = bytes_below(folder)
         what = asyncio.run(_count_in_copy(folder, size))
     return Line("graph", Verdict.OK, f"{what}, in {time.monotonic() - began:.1f} s")
 

@@ -46,7 +46,7 @@ class SettingsText:
         """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong."""
         try:
             document = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
             raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
         catalogs = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
@@ -113,6 +113,8 @@ class SettingsText:
             )
         except ValidationError as error:
             first = error.errors()[0]
+            if not first["loc"]:  # it is no JSON: only depth does that
+                raise self._error(within, "", f"[{within}] is nested too deeply".removeprefix("[] ")) from error
             section, key = [within, str(first["loc"][0])] if within else [str(part) for part in first["loc"][:2]]
             wanted = first["msg"].replace("Input should be", "should be")
             given = shown(document[key] if within else document[section][key])

@@ -1,6 +1,7 @@
 """The catalog of models in the configuration, and the choice among them while she runs."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -87,6 +88,22 @@ def test_what_is_wrong_with_the_catalog_is_one_sentence(tmp_path: Path, text: st
         configured(tmp_path, text)
     assert says in str(raised.value)
     assert raised.value.code == Exit.CONFIG
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[model]\nprovider = "openai"', '[model] provider = "openai" needs base_url and name'),
+        ('[models.big]\nprovider = "openai"', '[models.big] provider = "openai" needs base_url and name'),
+        ('[models.big]\nprovider = "litellm"', '[models.big] provider = "litellm" needs name'),
+        ('[models.big]\nprovider = "offline"', "[models.big] is offline, which is there anyway"),
+    ],
+)
+async def test_a_model_that_lacks_something_is_told_by_its_own_section(tmp_path: Path, text: str, says: str) -> None:
+    config = replace(configured(tmp_path, text), secrets={})
+    with pytest.raises(ConfigError) as raised:
+        await choose_models(config)
+    assert says in str(raised.value)
 
 
 @pytest.fixture

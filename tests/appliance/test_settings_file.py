@@ -98,6 +98,19 @@ def test_a_wrong_file_is_one_sentence(text: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        pytest.param("[" * 100_000, "nakari.toml is not valid TOML: maximum recursion depth exceeded", id="no end"),
+        pytest.param("9" * 5_000, "nakari.toml is not valid TOML: Exceeds the limit (4300 digits)", id="digits"),
+        pytest.param("[" * 300 + "]" * 300, "nested too deeply", id="deep"),
+    ],
+)
+@pytest.mark.parametrize("place", ["[ears]\nmodel", "[mcp.x]\nurl", "[models.x]\nname"])
+def test_what_no_parser_takes_is_told_like_all_that_is_wrong(place: str, value: str, sentence: str) -> None:
+    assert sentence in complaint(f"{place} = {value}\n")
+
+
+@pytest.mark.parametrize(
     ("text", "place"),
     [
         ("[ears\n", "line 1"),

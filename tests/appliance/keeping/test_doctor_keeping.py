@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from appliance.doctor.examine import Verdict
-from appliance.doctor.keeping import audit, judge_age, judge_none, judge_room, room, snapshots, visitors
+from appliance.doctor.keeping import (
+    audit,
+    bytes_below,
+    judge_age,
+    judge_none,
+    judge_room,
+    room,
+    snapshots,
+    visitors,
+)
 from appliance.door.memory_requests import TakeSnapshot
 from appliance.keeping.alone import keeper_alone
 from tests.appliance.keeping.boxes import KeptBox, silent
@@ -69,3 +78,11 @@ def test_it_judges() -> None:
     assert judge_age(timedelta(hours=1), 1, damaged=True).verdict is Verdict.WARNING
     assert judge_room(10, 20).verdict is Verdict.WARNING
     assert judge_room(20, 10).verdict is Verdict.OK
+
+
+def test_a_file_that_goes_while_the_sizes_are_summed_up_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "graph/inner").mkdir(parents=True)
+    (tmp_path / "graph/inner/stays").write_bytes(b"12345")
+    (tmp_path / "graph/went").symlink_to("nowhere")  # listed, and not there
+    assert bytes_below(tmp_path / "graph") == 5
+    assert bytes_below(tmp_path / "none") == 0

@@ -182,6 +182,7 @@ async def test_after_a_sound_or_an_effect_both_are_handled_in_order(tmp_path: Pa
         assert await mind.state_of(first) == "completed"
         await mind.handle_next()
         assert await mind.state_of(second) == "completed"
+        assert mind.outlet.said[2:] == ["Number three is here.", "Hello there."]
     assert done == ([] if with_sound else ["open"])
 
 

@@ -24,7 +24,7 @@ def to_flac(samples: Samples, sample_rate: int) -> bytes:
 def from_flac(data: bytes) -> tuple[Samples, int]:
     """Return the samples and their rate in Hz. Raises `BadRecording` when this is no FLAC or holds no sound."""
     try:
-        with av.open(io.BytesIO(data), "r", format="flac") as container:
+        with av.open(io.BytesIO(data), "r", format="flac", metadata_errors="ignore") as container:
             frames = list(container.decode(audio=0))
     except (av.error.FFmpegError, IndexError) as error:
         raise BadRecording(f"this is no FLAC ({error}): it is removed") from error

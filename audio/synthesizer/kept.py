@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -53,16 +54,21 @@ class KeptPhrases:
         self._prune()
 
     def find(self, voice: str, sentence: str, language: str) -> SpeechAudio | None:
-        """Return a sentence as it was said; None when it was not kept, or what was kept is broken (it is removed)."""
+        """Return a sentence as it was said; None when it was not kept, or what was kept is broken (it is removed).
+
+        A disk that takes nothing any more still gives what is on it: that is when a voice is needed most.
+        """
         file = self._file(voice, sentence, language)
         try:
             samples, sample_rate = from_flac(file.read_bytes())
-            os.utime(file)
         except OSError:
             return None
         except BadRecording:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
             return None
+        with suppress(OSError):
+            os.utime(file)
         return SpeechAudio(samples, sample_rate)
 
     def forget(self) -> None:

@@ -3,6 +3,9 @@
 import asyncio
 import os
 import resource
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +121,42 @@ def test_a_broken_file_is_removed_and_made_anew(phrases: KeptPhrases, tmp_path: 
     assert phrases.find("edge-tts", TEXT, "en") is None
     phrases.keep("edge-tts", TEXT, "en", sound())
     assert phrases.find("edge-tts", TEXT, "en") is not None
+
+
+@pytest.mark.shows("C15")
+def test_bytes_that_a_disk_changed_are_a_sound_or_a_broken_file() -> None:
+    random, whole = np.random.default_rng(5), to_flac(sound().samples, 24_000)
+    for _ in range(300):
+        changed = bytearray(whole)
+        for at in random.integers(0, 300, size=10):
+            changed[at] = random.integers(256)
+        with suppress(BadRecording):
+            from_flac(bytes(changed))
+
+
+READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
+FINDING = f"""
+import sys
+from pathlib import Path
+from audio.synthesizer.kept import KeptPhrases
+phrases = KeptPhrases(Path(sys.argv[1]))
+print(*(phrases.find("edge-tts", text, "en") is not None for text in ("{TEXT}", "Broken.")))
+"""
+
+
+@pytest.mark.network  # as namespaces are allowed wherever those of the network are
+@pytest.mark.shows("C15")
+def test_a_disk_that_became_read_only_still_gives_what_is_on_it(phrases: KeptPhrases, tmp_path: Path) -> None:
+    phrases.keep("edge-tts", "Broken.", "en", sound())
+    (broken,) = (tmp_path / "phrases").iterdir()
+    broken.write_bytes(b"fLaC")
+    phrases.keep("edge-tts", TEXT, "en", sound())
+    alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    found = subprocess.run(
+        [*alone, "sh", "-c", READ_ONLY, "sh", str(tmp_path / "phrases"), sys.executable, FINDING],
+        cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.split() == ["True", "False"]
 
 
 def test_what_was_kept_can_be_forgotten(phrases: KeptPhrases, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ from audio.errors import BadRecording
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.recording import CLOSING_SECONDS, RecordingSource, read_recording
 from benchmarks.sound import write_wav
+from tests.audio.mouth_fakes import note
 
 
 def tone_file(file: Path, *shape: str, seconds: float = 0.5, hertz: int = 440) -> Path:
@@ -57,6 +59,28 @@ def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> No
     cut = tmp_path / "cut.wav"
     cut.write_bytes(whole.read_bytes()[:9000])
     assert len(read_recording(cut)) / SAMPLE_RATE == pytest.approx(0.28, abs=0.02)
+
+
+def test_files_of_two_formats_that_were_put_together_are_read_to_their_end(tmp_path: Path) -> None:
+    both = tmp_path / "both.mp3"
+    both.write_bytes(mp3_of(24_000, "mono") + mp3_of(48_000, "stereo"))
+    samples = read_recording(both)
+    assert len(samples) / SAMPLE_RATE == pytest.approx(2.0, abs=0.2)
+    assert loudest_hertz(samples) == pytest.approx(440, abs=4)
+
+
+def mp3_of(rate: int, layout: str) -> bytes:
+    """Return a second of a tone as bare frames of MP3, as they stand in the middle of a file too."""
+    encoder = av.AudioCodecContext.create("libmp3lame", "w")
+    encoder.sample_rate, encoder.layout, encoder.format = rate, layout, "s16p"
+    encoder.open()
+    tone = np.tile(note(440, 1.0, rate), (1 if layout == "mono" else 2, 1))
+    data = b""
+    for start in range(0, rate, encoder.frame_size):
+        frame = av.AudioFrame.from_ndarray(tone[:, start : start + encoder.frame_size].copy(), "s16p", layout)
+        frame.sample_rate = rate
+        data += b"".join(map(bytes, encoder.encode(frame)))
+    return data + b"".join(map(bytes, encoder.encode(None)))
 
 
 def refusal(file: Path) -> str:

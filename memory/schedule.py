@@ -78,8 +78,9 @@ async def save_if_due(
     if is_due(recent, now):
         if see_whole is not None:
             await see_whole()
-        await writer.take_snapshot("on schedule")
-        await writer.snapshots.thin()
+        async with writer.exclusively() as alone:  # whoever goes back to a snapshot finds it until the end
+            await alone.snapshot("on schedule")
+            await writer.snapshots.thin()
     return recent[0].seq - 1 if recent and recent[0].kind == "snapshot" else since
 
 

@@ -52,14 +52,18 @@ WHEN json_extract(new.body, '$.erased') IS NOT NULL
 BEGIN
     DELETE FROM tier_item WHERE seq = new.seq;
 END;
+CREATE TRIGGER IF NOT EXISTS tier_drops AFTER DELETE ON journal
+BEGIN
+    DELETE FROM tier_item WHERE seq = old.seq;
+END;
 CREATE TRIGGER IF NOT EXISTS tier_keeps_off BEFORE INSERT ON tier_item
 WHEN (SELECT json_extract(body, '$.erased') FROM journal WHERE seq = new.seq) IS NOT NULL
 BEGIN
     SELECT RAISE(IGNORE);
 END;
 """
-"""For `Database.open`, after the journal's. What the journal erases is gone from the tiers in the same transaction,
-and a page that was read before comes too late."""
+"""For `Database.open`, after the journal's. What the journal erases, or drops for its age, is gone from the tiers in
+the same transaction, and a page that was read before comes too late."""
 
 
 @dataclass(frozen=True, slots=True)

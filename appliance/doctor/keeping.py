@@ -45,7 +45,7 @@ def snapshots(config: Config) -> Line:
     """Find the newest snapshot that can be restored, and how old it is."""
     log = AuditLog(config.state_folder / "audit")
     try:
-        records = list(log.records())
+        records = list(log.outline())
     finally:
         log.close()
     there = list(Snapshots(config.state_folder / "snapshots", log).among(records))

@@ -22,6 +22,7 @@ from appliance.owners import open_owners
 from appliance.reflexes.forget import Forgetting
 from appliance.state import open_state
 from memory.graph.embedded import START_SECONDS, State
+from memory.sync import rename_durably
 
 NO_GRAPH = "she has no graph here; set [memory] enabled = true"
 
@@ -181,7 +182,7 @@ def _in_the_making(file: Path) -> Iterator[BinaryIO]:
             yield target
             target.flush()
             os.fsync(target.fileno())
-        new.rename(file)
+        rename_durably(new, file)
     finally:
         new.unlink(missing_ok=True)
 

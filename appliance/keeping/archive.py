@@ -24,6 +24,7 @@ from appliance.keeping.exchange import DATABASE, MANIFEST
 from appliance.keeping.progress import Progress
 from appliance.version import version
 from memory.graph.fingerprint import fingerprint
+from memory.sync import rename_durably
 from memory.writer import Writer
 
 FORMAT: Final = 1
@@ -130,7 +131,7 @@ def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Js
                     told(number, len(files))
             raw.flush()
             os.fsync(raw.fileno())
-        new.rename(path)
+        rename_durably(new, path)
     finally:
         new.unlink(missing_ok=True)
     return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -116,12 +117,10 @@ class Keeper:
             case Diff():
                 return await self._diff(request)
             case ReadAudit():
-                return await asyncio.to_thread(lambda: [_record(one) for one in self._records()[-request.last :]])
+                newest = await asyncio.to_thread(lambda: deque(self.writer.audit.records(), maxlen=request.last))
+                return [_record(one) for one in newest]
             case VerifyAudit():
                 return {"records": await self.writer.audit.verify()}
-
-    def _records(self) -> list[Record]:
-        return list(self.writer.audit.records())
 
     async def _restore(self, request: Restore, told: Progress) -> Json:
         path = await self._named(request.snapshot)

@@ -113,8 +113,16 @@ async def test_a_week_of_the_keeper(embedded: Graph, tmp_path: Path) -> None:
     audit = AuditLog(tmp_path / "audit", clock.now)
     writer = Writer(embedded, audit, Snapshots(tmp_path / "snapshots", audit, clock.now))
     await writer.write("CREATE (:A)", {}, Origin())
+    is_alone: list[bool] = []
+
+    def now() -> datetime:
+        is_alone.append(writer._one.locked())
+        return clock.at
+
+    writer.snapshots._now = now
     with pytest.raises(Over):
         await keep_snapshots(writer, clock.now, clock.pause)
+    assert is_alone == [True] * 2, "taken, and thinned, while nobody goes back to one"
     listed = await writer.snapshots.listed()
     assert [(one.reason, one.nodes) for one in listed] == [("on schedule", 1)]
     assert listed[0].at - START == timedelta(days=1)

@@ -8,6 +8,7 @@ import pytest
 
 from memory.importance import SUMMARY
 from memory.recall import keep_filled
+from memory.retention import Keep, Retention
 from memory.tiers import Remembered, TierSizes
 from tests.memory.tier_fixtures import NOON, Memory, WordEmbedder, a_memory, hours, task
 from tests.processes import child
@@ -240,3 +241,17 @@ async def test_half_a_character_of_a_broken_stream_stops_nobody(tmp_path: Path) 
             assert one.words.startswith("remember that I am called ")
         [found] = await memory.recall.find("name", HOME)
         assert found.item.words == "Bo ? is the name"
+
+
+@pytest.mark.shows("D1", "E15")
+async def test_what_the_journal_drops_for_its_age_is_gone_from_every_tier(tmp_path: Path) -> None:
+    """Who sets how long words are kept means these too: most summaries are the very words."""
+    async with a_memory(tmp_path) as memory:
+        await memory.heard("remember the secret tea", "old")
+        memory.now = NOON + timedelta(days=8)
+        await memory.heard("remember the train", "new")
+        await memory.fill()
+        await Retention(memory.database, Keep(words_days=7), now=lambda: memory.now).once()
+        counted = "SELECT (SELECT count(*) FROM tier_item) || (SELECT count(*) FROM tier_vector)"
+        assert await memory.database.read(lambda c: c.execute(counted).fetchone()[0]) == "11"
+        assert [found.item.words for found in await memory.recall.find("tea", HOME)] == ["remember the train"]

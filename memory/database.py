@@ -1,6 +1,7 @@
 """The state database: one SQLite file, one connection in its own thread, one process; what must last is fsynced."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import sqlite3
@@ -229,10 +230,9 @@ class Database:
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
-                raise StateUnusable(
-                    f"the state folder {self.path.parent} cannot be used ({error.strerror}); "
-                    "make it writable for this user, or set another [state] folder"
-                ) from error
+                mend = _MENDS[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
+                what = f"the state folder {self.path.parent} cannot be used ({error.strerror})"
+                raise StateUnusable(f"{what}; {mend}") from error
             except sqlite3.Error as error:
                 raise self._explained(error) from error
             self._connection = connection

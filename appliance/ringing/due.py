@@ -52,7 +52,7 @@ class DueTimers:
         self._known: dict[str, Event] = {}
         """Timers that are set, by id; what the mind takes in hand at its moment is still here."""
         self._given: set[str] = set()
-        """Ids of those that rang; for a disk that keeps no entry."""
+        """Ids of those that rang and are in the mailbox still; for a disk that keeps no entry."""
         self.nothing_due = asyncio.Event()
         """Set while `next` waits for a timer's moment."""
         self._changed = asyncio.Event()
@@ -116,6 +116,7 @@ class DueTimers:
         hand = await self._state.mailbox.in_hand()
         if hand is not None and (hand.event.type, hand.event.owner_key) == (TIMER, HOUSEHOLD):
             found.append(hand.event)
+        self._given &= {event.id for event in found}
         self._known |= {event.id: event for event in found if event.id not in self._given}
 
     async def _due(self) -> list[DueTimer]:

@@ -272,6 +272,22 @@ async def test_a_full_disk_silences_no_timer_and_rings_it_once(tmp_path: Path) -
         assert room.said == ["Timer: pasta."]
 
 
+async def test_what_rang_and_is_done_with_is_remembered_by_the_journal_alone(tmp_path: Path) -> None:
+    async with ringing_room(tmp_path) as room:
+        timer = await room.set(5)
+        await room.settle()
+        room.clock.advance(5)
+        await room.rings(1)
+        assert room.ringer._due._given == {timer.id}
+        await room.state.mailbox.withdraw(timer.id, "done with")
+        await room.ringer.take("Stop.")
+        await room.set(100, "tea")
+        await room.ringer.silence()
+        await room.settle()
+        assert room.ringer._due._given == set()
+        assert room.said == ["Timer: pasta."]
+
+
 async def test_a_clock_that_is_set_forward_rings_what_was_skipped(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
         await room.set(3600)

@@ -12,9 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.run.phrases import phrase
+from appliance.config import load
 from appliance.doctor.machine import state
 from appliance.door.client import status_of
 from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.state import open_state
 from tests.appliance.test_hearing import heard
 from tests.service.living import DEAF, Living, living
 from tests.service.process import Household
@@ -87,6 +90,21 @@ async def at_rest(she: Living) -> None:
         await she.box.senses.intake.turns.none.wait()
         await she.box.household.mailbox.until_idle()
         await she.box.senses.mouth.quiet()
+
+
+@pytest.mark.parametrize("is_begun", [False, True], ids=["new", "begun"])
+async def test_a_start_ends_with_one_sentence(tmp_path: Path, is_begun: bool) -> None:
+    home = Household(tmp_path / "home")
+    home.folder.mkdir()
+    with small_disk(home.state):
+        if is_begun:
+            async with open_state(load(home.write(), {"HOME": str(home.folder)})):
+                pass
+        with full(home.state):
+            done = await asyncio.to_thread(home.run, "run")
+    assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
+    assert done.stderr.startswith(f"nakari: the state {'database' if is_begun else 'folder'} {home.state}")
+    assert "; free some disk space" in done.stderr
 
 
 @pytest.mark.parametrize("outage", [FULL, FAILS], ids=["full", "fails"])

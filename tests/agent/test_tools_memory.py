@@ -72,6 +72,7 @@ def test_there_are_four_and_no_more(tmp_path: Path) -> None:
         [],
         ["text"],
     ]
+    assert [tool.effect for tool in tools] == ["pure", "irreversible", "pure", "pure"], "a write alone runs on"
 
 
 @pytest.mark.shows("C1", "C18")

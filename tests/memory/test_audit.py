@@ -266,6 +266,7 @@ async def test_a_long_log_goes_on_in_another_file(tmp_path: Path) -> None:
     attempts = await written(log, *[long] * 7)
     assert [file.name for file in log._files()] == [f"{seq:012}.jsonl" for seq in (1, 6, 12)]
     assert [record.seq for record in log.records(after=attempts[5].seq)] == [12, 13, 14]
+    assert [next(log.records(after=seq)).seq for seq in (4, 5, 10, 11)] == [5, 6, 11, 12], "where a file begins, too"
     again = reopened(log)
     await again.append("attempt", {}, {"cypher": "CREATE (b)"})
     third = reopened(again)

@@ -14,12 +14,25 @@ from memory.database import Database, _Job
 T = TypeVar("T")
 
 
+_EFFECTS: Final = 1_000_000
+"""Below the negative of it, a death is no boundary but an effect; no story has so many boundaries."""
+
+
+def after_effect(number: int) -> int:
+    """Return the death by a cut of the power right after the nth effect of a life, counted from 1."""
+    return -_EFFECTS - number
+
+
 class Steps:
     """Counts the boundaries that a process passes, from any of its threads, and ends it at one of them."""
 
     def __init__(self, dies_at: int = 0, power: Path | None = None) -> None:
-        """`dies_at` counts from 1; 0 is never. Below 0 the power is cut at that step: then the file `power` appears."""
+        """`dies_at` counts from 1; 0 is never. Below 0 the power is cut at that step: then the file `power` appears.
+
+        Or it is an `after_effect`.
+        """
         self.passed = 0
+        self.effects = 0
         self._dies_at = dies_at
         self._power = power
 
@@ -27,9 +40,18 @@ class Steps:
         """Pass one more boundary, or die there."""
         self.passed += 1
         if self.passed == abs(self._dies_at):
-            if self._dies_at < 0 and self._power is not None:
-                self._power.touch()
-            die()
+            self._end()
+
+    def effect(self) -> None:
+        """Take note that the world was changed for good, or die right after that."""
+        self.effects += 1
+        if self._dies_at == after_effect(self.effects):
+            self._end()
+
+    def _end(self) -> None:
+        if self._dies_at < 0 and self._power is not None:
+            self._power.touch()
+        die()
 
 
 def die() -> NoReturn:

@@ -144,6 +144,7 @@ def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:
         """Ring a bell, which cannot be taken back."""
         steps.boundary()
         ledger.note("rung", call.id)
+        steps.effect()
         steps.boundary()
         return "rung"
 

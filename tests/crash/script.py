@@ -18,6 +18,9 @@ NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight"
 SENTENCE: Final = re.compile(r"Part (\w+) of (\w+) is said\.")
 """Each sentence of a story is said once in it, so that one heard twice was spoken twice."""
 
+RINGING: Final = 10_000
+"""Stories from this seed on are about a bell: in most answers something is done that cannot be taken back."""
+
 MOST_ROUNDS: Final = 5
 """Answers to one event after which the scripted model ends it."""
 
@@ -49,7 +52,8 @@ def _event(name: str, chance: random.Random, noon: datetime) -> Event:
     kind = chance.choice(("person", "person", "person", "timer", "own", "idle"))
     if kind == "person":
         most = chance.randint(1, 4)
-        return Event(ASR_TRANSCRIPT, "tell me", id=name, source="mic", priority=10, max_tool_calls=most)
+        said = Event(ASR_TRANSCRIPT, "tell me", id=name, source="mic", priority=10, max_tool_calls=most)
+        return replace(said, created_at=noon)  # it stands in her context: else no two lives of a story were alike
     if kind == "timer":
         due = noon + timedelta(minutes=chance.randint(0, 10))
         return Event(TIMER, "tea", id=name, source="timer", priority=20, not_before=due)
@@ -74,6 +78,8 @@ class Answering:
         chance = random.Random(f"{self.seed} {tag} {len(messages)} {messages[-1].content}")
         told = _Told(chance, turn, tag, self.noon)
         rounds = sum(message.role == "assistant" for message in turn)
+        if self.seed >= RINGING and rounds < 2:
+            return told.rings(), False
         if rounds >= MOST_ROUNDS:
             return told.calls(told.reply(1), ("complete_event", '{"summary": "told"}')), False
         return told.anything(), chance.random() < 0.12
@@ -93,6 +99,11 @@ class _Told:
         ways = (self._goes_on, self._goes_on, self._done, self._done, self._bare, self._suspended, self._summed)
         often = (self._acts, self._acts, self._acts, self._malformed, lambda: Message("assistant"))
         return self.chance.choice((*ways, *often))()
+
+    def rings(self) -> Message:
+        """Return an answer that rings the bell, with or without a word about it."""
+        said = [self.reply(1)] if self.chance.random() < 0.3 else []
+        return self.calls(*said, ("bell", "{}"), ("look", "{}"))
 
     def _goes_on(self) -> Message:
         return self.calls(self.reply(self.chance.randint(2, 4)))

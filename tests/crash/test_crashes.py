@@ -6,11 +6,17 @@ from pathlib import Path
 import pytest
 
 from tests.crash.body import sounded
+from tests.crash.deaths import after_effect, noted
+from tests.crash.script import RINGING
 from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
 
 RUNS = 4
 """Of each story; `benchmarks.crashes` takes more of more."""
+
+
+EFFECTS = 3
+"""Of a story about a bell, after each of which the power goes."""
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +36,20 @@ async def test_a_story_that_is_killed_anywhere_ends_as_it_should(lives: Nursery,
         assert complaints(await remains(folder), seed) == [], f"after deaths at {met}"
 
 
+@pytest.mark.shows("A24")
+@pytest.mark.parametrize("seed", [RINGING + 3, RINGING + 4])
+async def test_what_cannot_be_taken_back_is_done_once_although_the_power_goes_right_after_it(
+    lives: Nursery, tmp_path: Path, seed: int
+) -> None:
+    boundaries(lives, tmp_path / "whole", seed)
+    effects = len(noted(tmp_path / "whole" / "ledger", "rung"))
+    assert effects >= EFFECTS, "it is about a bell"
+    for number in range(1, EFFECTS + 1):
+        folder = tmp_path / str(number)
+        told(lives, folder, seed, [after_effect(number)])
+        assert complaints(await remains(folder), seed) == [], f"after a cut right after effect {number}"
+
+
 async def test_the_verdict_sees_what_went_wrong(lives: Nursery, tmp_path: Path) -> None:
     folder = tmp_path / "story"
     boundaries(lives, folder, 3)
@@ -40,3 +60,4 @@ async def test_the_verdict_sees_what_went_wrong(lives: Nursery, tmp_path: Path) 
     found = "; ".join(complaints(await remains(folder), 3))
     for wrong in ("sounded 2 times", "nobody was accepted and is lost", "effect of twice happened 2", "illegal: list"):
         assert wrong in found
+    assert "the effect of twice happened, and the journal knows of no such call" in found

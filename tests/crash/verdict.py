@@ -14,6 +14,7 @@ from agent.context.summary import REQUEST
 from agent.mailbox import Filed, Mailbox
 from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
+from agent.run.resuming import CRASHED
 from agent.tools.reply import DELIVERED, REPLY
 from memory import journal as journal_module
 from memory.database import Database
@@ -76,7 +77,7 @@ def _closings(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
 def complaints(left: Remains, seed: int) -> list[str]:
     """Return all that is wrong, nothing when she never lost her place."""
     found = [*left.notes, *_lost(left, seed), *_not_ended(left), *_closed_twice(left), *_repeated(left)]
-    return [*found, *_unspoken(left), *_not_rebuilt(left.entries)]
+    return [*found, *_denied(left), *_unspoken(left), *_not_rebuilt(left.entries)]
 
 
 def _lost(left: Remains, seed: int) -> Iterator[str]:
@@ -125,6 +126,21 @@ def _repeated(left: Remains) -> Iterator[str]:
     for call, times in Counter(left.rung).items():
         if times > 1:
             yield f"the effect of {call} happened {times} times"
+
+
+def _denied(left: Remains) -> Iterator[str]:
+    """What was done outside was in the journal before, and she is told that it was done, or that nobody knows.
+
+    A call that the journal does not know would be made once more, by whoever is asked again.
+    """
+    journaled = {str(entry.body["call_id"]) for entry in left.entries if entry.topic == "tools.requests"}
+    messages = [_message(entry) for entry in left.entries if entry.topic == MESSAGE]
+    results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
+    for call in left.rung:
+        if call not in journaled:
+            yield f"the effect of {call} happened, and the journal knows of no such call"
+        if results.get(call, CRASHED) not in {"rung", CRASHED}:
+            yield f"the effect of {call} happened, and she was told: {results[call]}"
 
 
 def _unspoken(left: Remains) -> Iterator[str]:

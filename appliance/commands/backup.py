@@ -1,11 +1,10 @@
 """Commands that put everything she is into one file, and back."""
 
-import os
 from pathlib import Path
 
 import click
 
-from appliance.commands.root import PATH, configured, nakari
+from appliance.commands.root import PATH, configured, nakari, to_be_made
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -25,15 +24,9 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     config = configured(invocation)
     from agent.model.messages import Json
     from appliance.commands.telling import on_terminal, tell
-    from appliance.errors import Problem
     from appliance.keeping.alone import open_keeper
 
-    path = file.absolute()
-    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
-        raise Problem(
-            f"{path} cannot be written: {path.parent} is no folder that you may write into; name another file",
-            Exit.CANNOT_CREATE,
-        )
+    path = to_be_made(file)
 
     async def run() -> Json:
         async with open_keeper(config) as keeper:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import PATH, WORDS, configured, nakari
+from appliance.commands.root import PATH, WORDS, configured, nakari, to_be_made
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -118,7 +118,7 @@ def _keep(private: bytes, place: Path) -> None:
     from appliance.errors import Problem
 
     try:
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(to_be_made(place), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise Problem(f"{place} is there already; name another file with --key", Exit.CANNOT_CREATE) from error
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from appliance.commands.root import PATH, TEXT, WORDS, configured, nakari
+from appliance.commands.root import PATH, TEXT, WORDS, configured, nakari, to_be_made
 from appliance.exits import Exit
 from appliance.options import Invocation
 
@@ -140,7 +140,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     from appliance.logs.show import asked_moment
 
     until = None if moment is None else asked_moment(moment)
-    return _run(invocation, Replay(until=until, file=str(file.absolute()) if file else ""), as_json)
+    return _run(invocation, Replay(until=until, file=str(to_be_made(file)) if file else ""), as_json)
 
 
 @memory.command()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from appliance.exits import Exit
 from appliance.options import Invocation
 
 if TYPE_CHECKING:
@@ -92,6 +93,19 @@ def _version(context: click.Context, parameter: click.Parameter, is_asked: bool)
 def nakari(invocation: Invocation, file: Path | None) -> None:
     """Run nakari, a voice assistant that lives in a box at home; talk to it; look after it."""
     invocation.file = file
+
+
+def to_be_made(file: Path) -> Path:
+    """Return the absolute path of a new file. Raises `Problem` where its folder is none, or takes nothing."""
+    from appliance.errors import Problem
+
+    path = file.absolute()
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
+        raise Problem(
+            f"{path} cannot be written: {path.parent} is no folder that you may write into; name another file",
+            Exit.CANNOT_CREATE,
+        )
+    return path
 
 
 def configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":

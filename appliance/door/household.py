@@ -12,7 +12,7 @@ from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.door.caller import ROOM
 from appliance.door.letterbox import Letterbox
-from appliance.door.mailbox_requests import MailboxRequest, answer_of
+from appliance.door.mailbox_requests import MailboxRequest, Withdraw, answer_of
 from appliance.door.requests import Enqueue, Forget, Hush
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -120,8 +120,11 @@ class Household:
         return await self.senses.calibrate()
 
     async def mail(self, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:
-        """Tell what is in the mailbox, or try or drop one of its events."""
-        return await answer_of(self.mailbox, request, owner_key)
+        """Tell what is in the mailbox, or try or drop one of its events; who waits for an answer to that is let go."""
+        answer = await answer_of(self.mailbox, request, owner_key)
+        if isinstance(request, Withdraw):
+            self.text.finish(request.id)
+        return answer
 
     async def end_clients(self) -> None:
         """Tell each waiting text client when its run is over, until cancelled."""

@@ -1,22 +1,16 @@
 """The mailbox as the door and the command show it."""
 
-import asyncio
 import json
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from agent.event import HOUSEHOLD
-from agent.bus import Bus
 from agent.mailbox import Wake
 from appliance.commands.mailbox import lines_of
-from appliance.door.household import Household
-from appliance.door.letterbox import Letterbox
 from appliance.door.mailbox_requests import ListMailbox, Retry, Withdraw, answer_of
 from appliance.door.requests import BadRequest, parse
 from appliance.errors import Problem
-from appliance.speaking.text import TextOutlet
 from tests.agent.mailboxes import SqliteRig, filed, handled, work
 
 
@@ -74,30 +68,6 @@ async def test_an_owner_is_shown_and_may_touch_their_own_alone_and_the_household
     assert (f"of {ada}" in str(seen), seen["counts"]["pending"]) == (False, 3)
     await answer_of(rig.mailbox, Withdraw(do="mailbox.withdraw", id="b1"))
     await rig.stop()
-
-
-async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_path: Path) -> None:
-    rig = SqliteRig(tmp_path / "nakari.db")
-    await rig.start()
-    bus = Bus(nothing)
-    nobody = cast("Any", None)  # neither loop nor senses have a part in it
-    household = Household(Letterbox(rig.mailbox, lambda _: True), bus, TextOutlet(bus), nobody, nobody, {}, 10, 0.0)
-    heard: list[list[str]] = []
-
-    async def ask() -> None:
-        heard.append([piece async for piece in household.ask("what time is it", "cli", "ada")])
-
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        group.create_task(ask())
-        while not (waiting := await rig.mailbox.listed("pending", 1, "ada")):
-            await asyncio.sleep(0)
-        await household.mail(Withdraw(do="mailbox.withdraw", id=waiting[0].event.id))
-    assert heard == [[]]
-    await rig.stop()
-
-
-async def nothing(*_: object) -> None:
-    """Keep no journal."""
 
 
 def test_the_door_knows_these_requests() -> None:

@@ -53,9 +53,14 @@ def from_float(samples: NDArray[np.float32]) -> Samples:
 
 
 def rms_dbfs(samples: Samples) -> float:
-    """Return the level in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
+    """Return the level in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples.
+
+    Without the constant that cheap converters add: nobody hears it, and beside it a quiet voice would be no louder than
+    its room.
+    """
     if len(samples) == 0:
         return QUIETEST_DBFS
     wave = samples.astype(np.float32)
+    wave -= wave.mean()
     power = float(wave.dot(wave)) / len(samples) / 32768.0**2
     return max(QUIETEST_DBFS, 10.0 * log10(power)) if power > 0 else QUIETEST_DBFS

@@ -16,7 +16,7 @@ PROBABILITIES = {"#": 0.9, "+": 0.4, ".": 0.05}
 
 def marked(number: int) -> Samples:
     """Return a chunk that carries its number as its level, so that a test finds it again in an utterance."""
-    return np.full(CHUNK_SAMPLES, number + 1, np.int16)
+    return np.tile(np.array([number + 1, -number - 1], np.int16), CHUNK_SAMPLES // 2)
 
 
 @dataclass

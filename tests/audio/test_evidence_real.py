@@ -145,3 +145,14 @@ def test_an_order_in_noise_passes(pocketsphinx: Recognizer, tmp_path: Path) -> N
     background *= 10 ** (-8 / 20) * np.sqrt(np.mean(loud**2)) / np.sqrt(np.mean(background**2))
     (utterance,) = cut((speech + background).astype(np.int16), load_silero())
     assert passed(pocketsphinx, utterance)[1] == ""
+
+
+@pytest.mark.shows("V12")
+def test_a_quiet_voice_passes_beside_the_constant_that_a_cheap_converter_adds(
+    whisper: Recognizer, tmp_path: Path
+) -> None:
+    sound = in_a_room(said("Turn on the kitchen light.", "en-us", tmp_path), peak=2000.0) + np.int16(1500)
+    (utterance,) = cut(sound, load_silero())
+    transcript = whisper.transcribe(utterance)
+    assert transcript.text.endswith("the kitchen light.")
+    assert evidence_guard(Heard(utterance, transcript, 0.0)) == ""

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)(?:<(.*)>)?")
 _PLACE = re.compile(r"^(-?\w+)<([^>]*)>")
 _DATA = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
-_TRACED = "openat,write,pwrite64,ftruncate,fsync,fdatasync"
+_TRACED = "openat,write,pwrite64,ftruncate,fsync,fdatasync,/^rename"
 
 
 @dataclass(slots=True)
@@ -22,6 +22,8 @@ class _File:
     """The content at its last sync."""
     is_named: bool = False
     """Whether its folder was synced since it was made: else a cut may leave no file of that name."""
+    replaces: "_File | None" = None
+    """What had its name before, and may have it again after a cut, until its folder is synced."""
 
 
 @dataclass(slots=True)
@@ -31,23 +33,30 @@ class Disk:
     folder: Path
     files: dict[str, _File] = field(default_factory=dict)
 
-    def after_a_cut(self, into: Path, keep: float = 0.0) -> None:
-        """Write the files as a cut leaves them: what was synced, and a share of what was appended since."""
+    def after_a_cut(self, into: Path, keep: float = 0.0, *, renames: bool = True) -> None:
+        """Write the files as a cut leaves them: what was synced, and a share of what was appended since.
+
+        `renames` says whether those are on the disk that nobody has synced: the disk may write them before the rest.
+        """
         into.mkdir(parents=True)
-        for name, file in self.files.items():
+        for name, there in self.files.items():
+            file = there.replaces if there.replaces and not renames else there
             if file.is_named:
                 late = bytes(file.content[len(file.synced) :])
                 (into / name).write_bytes(file.synced + late[: int(keep * len(late))])
 
     def follow(self, call: str, arguments: str) -> None:
         """Do what a system call did."""
+        if call.startswith("rename"):
+            self._rename(*(Path(_text(path)) for path in _DATA.findall(arguments)))
+            return
         place = _PLACE.match(arguments)
         if place is None:
             return
         path = Path(place[2])
         if path == self.folder and call in ("fsync", "fdatasync"):
             for file in self.files.values():
-                file.is_named = True
+                file.is_named, file.replaces = True, None
         if path.parent != self.folder:
             return
         file = self.files.setdefault(path.name, _File())
@@ -64,6 +73,13 @@ class Disk:
                 del file.content[numbers[-1] :]
             case "fsync" | "fdatasync":
                 file.synced = bytes(file.content)
+
+    def _rename(self, path: Path, becomes: Path) -> None:
+        if path.parent == becomes.parent == self.folder:
+            file, before = self.files.pop(path.name), self.files.get(becomes.name)
+            self.files[becomes.name] = file
+            if before is not None and before.is_named:
+                file.is_named, file.replaces = True, before
 
 
 def recorded(program: str, folder: Path, trace: Path) -> None:

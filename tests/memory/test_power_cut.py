@@ -22,6 +22,20 @@ async def main():
 asyncio.run(main())
 """
 
+ERASING = """
+import asyncio, os, sys
+from pathlib import Path
+from memory.audit import AuditLog
+async def main():
+    log = AuditLog(Path(sys.argv[1]))
+    for words in ("hush", "tea", "coffee"):
+        await log.append("attempt", {}, {"cypher": "CREATE (:A)", "params": {"words": words}})
+    os.write(1, b"told\\n")
+    await log.erase([1])
+    os.write(1, b"erased\\n")
+asyncio.run(main())
+"""
+
 SQLITE = """
 import asyncio, os, sys
 from pathlib import Path
@@ -59,6 +73,29 @@ async def test_the_audit_log_keeps_what_it_acknowledged(tmp_path: Path, keep: fl
         log.close()
     assert acknowledged == 25
     assert cuts > 50
+
+
+@pytest.mark.shows("C11", "V29")
+@pytest.mark.parametrize("renames", [True, False])
+async def test_an_erasure_from_the_audit_log_loses_nothing_else_and_lasts(tmp_path: Path, renames: bool) -> None:
+    folder = tmp_path / "audit"
+    recorded(ERASING, folder, tmp_path / "trace")
+    cuts, done = 0, ""
+    for disk, said in moments(tmp_path / "trace", folder):
+        if not said:
+            continue
+        cuts, done = cuts + 1, said[-1]
+        left = tmp_path / f"left-{cuts}"
+        disk.after_a_cut(left, renames=renames)
+        log = AuditLog(left)
+        await log.open()
+        assert await log.verify() >= (4 if done == "erased" else 3)
+        [one, *others] = [record for record in log.records() if record.kind == "attempt"]
+        assert [record.is_erased for record in others] == [False, False]
+        assert one.is_erased or done != "erased"
+        log.close()
+    assert done == "erased"
+    assert cuts > 5
 
 
 @pytest.mark.shows("A24")

@@ -113,11 +113,20 @@ class Bus:
             else:
                 await self._journal(together, along=along, lasting=lasts)
         except (MemoryFailure, asyncio.CancelledError):
-            self._held, self._held_last = held + self._held, held_last or self._held_last
+            self._hold_again(held, lasting=held_last)
+            raise
+        except Exception:
+            if held and (events or along is not None):  # a bug of whoever publishes must not cost a run what it held
+                self._hold_again(held, lasting=held_last)
+                await self._publish((), lasting=False)
             raise
         self.recent.extend(together)
         for event in together:
             self.show(event)
+
+    def _hold_again(self, held: tuple[Event, ...], *, lasting: bool) -> None:
+        self._held = held + self._held
+        self._held_last |= lasting
 
     def show(self, event: Event) -> None:
         """Show an envelope to observers only: a passing piece of what a published one will hold whole (text chunks)."""

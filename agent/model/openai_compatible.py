@@ -27,6 +27,9 @@ LAST_BYTES = 0.2
 MAX_ERROR_BODY = 64 * 1024
 """Bytes of an error's body that are read."""
 
+MAX_ANSWER = 32 * 1024 * 1024
+"""Bytes of an answer, thinking and keep-alives included; the longest that a model gives come to a few MB."""
+
 NEXT_WORDS: dict[str, Json] = {"role": "user", "content": "-"}
 """Stands for what a person is about to say when a list is read ahead; the prefix before it is what counts."""
 
@@ -172,10 +175,12 @@ class OpenAiCompatibleModel:
         if "json" in response.headers.get("content-type", ""):  # it does not stream: the whole answer is one chunk
             yield (await self._whole(response)).decode("utf-8", "replace")
             return
-        events = EventStream()
+        events, length = EventStream(), 0
         pieces = response.aiter_bytes()
         try:
             async for piece in pieces:
+                if (length := length + len(piece)) > MAX_ANSWER:
+                    raise broken(self.name, "does not end")
                 for data in events.feed(piece):
                     yield data
         except httpx.HTTPError as error:
@@ -188,10 +193,17 @@ class OpenAiCompatibleModel:
             yield data
 
     async def _whole(self, response: httpx.Response) -> bytes:
+        body, pieces = bytearray(), response.aiter_bytes()
         try:
-            return await response.aread()
+            async for piece in pieces:
+                body += piece
+                if len(body) > MAX_ANSWER:
+                    raise broken(self.name, "does not end")
         except httpx.HTTPError as error:
             raise broken(self.name, "broke off") from error
+        finally:
+            await _end(response, pieces)
+        return bytes(body)
 
     def _chunk(self, data: str) -> Chunk:
         try:

@@ -27,6 +27,7 @@ TWICE = "refused: you have ended this event in the same breath"
 BROKEN_OFF = "cancelled: a person spoke before this call had a result; it had no effect"
 TIME_IS_UP = "cancelled: the time for this event was up before this call had a result"
 SAID_SO_FAR = "interrupted: only this much was handed on: "
+HAD_ALREADY = "; they have had this of it already, do not say it again: "
 AGAIN = "refused: you have made this very call {times} times in this run; its result will not change: do something else"
 
 MOST_REPEATS: Final = 2
@@ -91,9 +92,10 @@ class Actor:
                 return await self._to_its_end(run, call, tool)
             run.has_effect |= tool.effect != "pure" and call.name != REPLY
             async with run.stop.waits():
-                return await run_tool(tool, call.arguments, Call(call.id, run.event))
+                observation = await run_tool(tool, call.arguments, Call(call.id, run.event))
         except Stopped:
             return await self._broken_off(run, call)
+        return await self._with_what_was_said(call, observation) if call.name == REPLY else observation
 
     def _refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Count the calls against the budget; return the answers of those that are not carried out, by their ids."""
@@ -148,6 +150,14 @@ class Actor:
             return await run_tool(tool, call.arguments, Call(call.id, run.event))
         finally:
             run.kept_on -= 1
+
+    async def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
+        """Tell of a reply that was called wrongly what was said of it while it came, lest she say that once more."""
+        delivery = self.desk.deliveries.get(call.id)
+        if delivery is None or observation == DELIVERED:
+            return observation
+        await delivery.cut()
+        return f"{observation}{HAD_ALREADY}{delivery.handed}" if delivery.handed else observation
 
     async def _broken_off(self, run: Run, call: ToolCall) -> str:
         delivery = self.desk.deliveries.get(call.id)

@@ -3,13 +3,16 @@
 import asyncio
 import dataclasses
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
 from agent.bus import RECENT, Bus
 from agent.event import Event
-from memory.database import Change
+from agent.record import Recorder
+from memory.database import Change, Database
 from memory.errors import StateUnusable
+from memory.journal import SCHEMA, Journal
 
 
 class Keeper:
@@ -54,6 +57,24 @@ async def test_an_observer_sees_each_envelope_it_asked_for_unchanged_and_in_orde
     for observer, wanted in ((everything, published), (nodes, [*published[:2], published[3]]), (exact, [published[2]])):
         stream = aiter(observer)
         assert [await anext(stream) for _ in wanted] == wanted
+
+
+async def test_whose_envelope_cannot_be_written_takes_nothing_along_of_what_others_held(tmp_path: Path) -> None:
+    database = Database(tmp_path / "nakari.db")
+    await database.open(SCHEMA)
+    journal = Journal(database)
+    bus = Bus(Recorder(journal))
+    held = Event("node.message", "of a run")
+    bus.hold(held)
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        await bus.publish(Event("plugin.news", metadata={"what": object()}))  # type: ignore[dict-item]
+    assert [entry.id for entry in await journal.entries()] == [held.id]
+    bus.hold(Event("node.message", metadata={"what": object()}))  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        await bus.publish(*numbered(1))
+    await bus.publish(*numbered(2))  # what cannot be written is held no longer
+    assert len(await journal.entries()) == 2
+    await database.close()
 
 
 async def test_what_the_journal_refuses_nobody_sees() -> None:

@@ -109,6 +109,27 @@ async def test_a_bad_call_becomes_words_for_the_model(tmp_path: Path, name: str,
         assert await mind.state_of(event) == "completed"
 
 
+@pytest.mark.shows("B3", "B10")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ('{"text": "It is noon. I am sure.", "tone": "warm"}', "It is noon. I am sure."),
+        ('{"text": "It is noon. I am su', "It is noon."),
+        ('{"tone": "warm"}', ""),
+    ],
+)
+async def test_of_a_reply_that_was_called_wrongly_she_is_told_what_was_said(
+    tmp_path: Path, arguments: str, said: str
+) -> None:
+    model = ScriptedModel(calls(("reply", arguments), prefix="a"), calls(DONE, prefix="b"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(spoken("what time is it"))
+        assert " ".join(mind.outlet.said) == said
+    observed = model.requests[1][-1].content
+    assert "wrong arguments" in observed
+    assert observed.endswith(f"do not say it again: {said}") == bool(said)
+
+
 @pytest.mark.shows("B7", "B8")
 async def test_past_its_budget_an_event_gets_a_refusal_one_last_turn_and_is_suspended_in_words(tmp_path: Path) -> None:
     look = [calls(("create_event", '{"content": "more"}'), prefix=f"c{n}") for n in range(4)]

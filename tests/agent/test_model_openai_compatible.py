@@ -8,7 +8,7 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.model.interface import Answer
 from agent.model.messages import Json, Message, ToolCall, ToolSpec
-from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.model.openai_compatible import MAX_ANSWER, OpenAiCompatibleModel
 from agent.model.wire import GrowingList
 from tests.agent.openai_script import DONE, Reset
 from tests.agent.openai_server import OpenAiServer, Scripted, call, calls, chunk, error, reply, stream, text
@@ -112,6 +112,14 @@ async def test_a_kept_connection_that_dies_when_used_is_replaced(
 async def test_an_event_without_end_is_given_up(server: OpenAiServer, model: OpenAiCompatibleModel) -> None:
     server.enqueue(stream(b"data: ", *(b"x" * 1_000_000 for _ in range(5))))
     with pytest.raises(ModelUnavailable, match="not an event stream"):
+        await ask(model)
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_an_answer_without_end_is_given_up(server: OpenAiServer, model: OpenAiCompatibleModel, kind: str) -> None:
+    keep_alive = (b": still there" + b"." * 50_000 + b"\n\n") * 20
+    server.enqueue(Scripted([keep_alive] * (MAX_ANSWER // len(keep_alive) + 1), 200, {"Content-Type": kind}))
+    with pytest.raises(ModelUnavailable, match="does not end"):
         await ask(model)
 
 

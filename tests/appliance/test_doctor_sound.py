@@ -169,7 +169,7 @@ def test_a_level_is_measured() -> None:
 
 
 class Card:
-    """An `Input` that begins with zeros and then hands over the same sample again and again."""
+    """An `Input` that begins with zeros and then hands over the same level again and again."""
 
     def __init__(self, zeros: int, blocks: int) -> None:
         self.blocks = [0] * zeros + [1000] * blocks
@@ -180,7 +180,8 @@ class Card:
 
     def begin(self, take: Taker) -> None:
         for value in self.blocks:
-            take(np.full(CHUNK_SAMPLES, value, np.int16).tobytes(), CHUNK_SECONDS, overflowed=False)
+            swing = np.tile(np.array([value, -value], np.int16), CHUNK_SAMPLES // 2)
+            take(swing.tobytes(), CHUNK_SECONDS, overflowed=False)
 
     def close(self) -> None:
         self.closed = True

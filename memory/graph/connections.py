@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from socket import socket
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import GraphUnavailable
@@ -80,6 +82,16 @@ async def _begun(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTra
         raise refusals.shut_out(error) from error
     except ValueError as error:  # the driver's own, for bytes that are no message
         raise refusals.no_graph_server(uri, error) from error
+    except asyncio.CancelledError as error:
+        _close_half_open(error)
+        raise
+
+
+def _close_half_open(cancelled: asyncio.CancelledError) -> None:
+    """Close the socket that the driver (6.4) drops when it is cancelled while it connects."""
+    for frame, _ in walk_tb(cancelled.__traceback__):
+        if frame.f_code.co_name == "_connect_secure" and isinstance(dropped := frame.f_locals.get("s"), socket):
+            dropped.close()
 
 
 def _driver(endpoint: Endpoint, login: Login) -> "AsyncDriver":

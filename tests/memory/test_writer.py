@@ -1,9 +1,7 @@
 """The one writer on real stores: no change that is not in the audit log first, and much goes only after a snapshot."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from memory.graph.embedded import EmbeddedStore
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Json
-from memory.graph.warming import Indexes
 from memory.replay import Replayed, replay
 from memory.snapshot import Snapshots
 from memory.writer import Writer
@@ -264,42 +261,3 @@ async def test_two_writes_at_once_follow_each_other(writer: Writer) -> None:
     await asyncio.gather(*(writer.write("CREATE (:A {i: $i})", {"i": i}, ME) for i in range(8)))
     assert [kind for kind, _ in told(writer)] == ["attempt", "outcome"] * 8
     assert await count(writer.graph) == 8
-
-
-class Noticing(Indexes):
-    """Notices that a write was committed."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.committed = asyncio.Event()
-
-    def wrote(self, counters: Mapping[str, int]) -> None:
-        super().wrote(counters)
-        self.committed.set()
-
-
-@pytest.mark.shows("C11", "C15")
-async def test_a_write_that_is_cancelled_before_its_outcome_is_written_down_is_found_out(tmp_path: Path) -> None:
-    """The log is busy, so that the outcome waits, and is taken back with who waits for it: yet it was kept."""
-    store = EmbeddedStore(tmp_path / "graph")
-    store.indexes = noticing = Noticing(store.folder)
-    busy = threading.Event()
-    async with store:
-        writer = writer_in(tmp_path, Graph(store))
-
-        def now() -> datetime:
-            writer.audit._thread.submit(busy.wait)  # behind the attempt, before the outcome
-            return datetime.now(UTC)
-
-        writer.audit._now = now
-        async with asyncio.TaskGroup() as group:
-            writing = group.create_task(writer.write("CREATE (:A)", {}, ME))
-            await noticing.committed.wait()
-            writing.cancel()
-        busy.set()
-        await writer.write("CREATE (:B)", {}, ME)
-        assert told(writer)[:4] == [("attempt", None), ("snapshot", None), ("outcome", None), ("attempt", None)]
-        [snapshot] = await writer.snapshots.listed()
-        assert snapshot.nodes == 1
-        await writer.graph.close()
-    writer.audit.close()

@@ -46,6 +46,8 @@ class Connection:
         """Whether it only listens, and has gone; who says no more, as `echo … | socat` does, is there still."""
         if not self.only_listens:
             return False
+        if self._writer.transport.is_closing():  # its descriptor may be closed
+            return True
         poll = select.poll()
         poll.register(self._writer.get_extra_info("socket").fileno(), 0)
         return any(seen & select.POLLHUP for _, seen in poll.poll(0))

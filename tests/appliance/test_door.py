@@ -287,6 +287,19 @@ async def test_who_has_gone_in_mid_answer_makes_room_at_once_and_who_only_says_n
         assert [next(iter(await listens.hear())) for _ in range(2)] == ["event"] * 2
 
 
+async def test_who_was_cut_off_in_mid_answer_makes_room_too(path: Path) -> None:
+    handler = ScriptedHandler(hold=asyncio.Event())
+    async with serving(path, handler), AsyncExitStack() as stack:
+        crowd = [socket.socket(socket.AF_UNIX) for _ in range(MAX_CLIENTS)]
+        for program in crowd:
+            program.connect(str(path))
+            program.sendall(b'{"do": "ask", "text": "think hard"}\n')
+            await asyncio.to_thread(program.recv, 1)
+            program.close()  # what it did not read makes that a reset
+        async with asyncio.timeout(10):
+            await crowded(stack, path, MAX_CLIENTS)
+
+
 async def test_no_more_get_in_when_they_all_come_at_once(path: Path) -> None:
     async with serving(path, ScriptedHandler()):
         crowd = [socket.socket(socket.AF_UNIX) for _ in range(MAX_CLIENTS + MAX_REFUSED + 5)]

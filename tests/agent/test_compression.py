@@ -62,7 +62,7 @@ async def opened(mind: TestMind) -> list[dict[str, object]]:
 
 
 @pytest.mark.shows("D2")
-@pytest.mark.parametrize("summary", ["We counted to nine.", ModelError("away")])
+@pytest.mark.parametrize("summary", ["We counted to nine.", ModelError("away"), TimeoutError("it hangs")])
 async def test_what_is_past_the_threshold_is_summed_up_after_the_event(
     tmp_path: Path, summary: str | Exception
 ) -> None:

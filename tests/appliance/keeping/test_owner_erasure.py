@@ -145,6 +145,16 @@ async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
     assert found_in(box.state, "Hildegard")
 
 
+async def test_what_an_observer_is_shown_of_late_goes_too_and_of_nobody_else(tmp_path: Path) -> None:
+    config = KeptBox(tmp_path, "enabled = false").config()
+    async with open_state(config) as state, graph_side(config) as graph:
+        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), Forgetting(state))
+        for owner in (ADA, BEN):
+            await state.bus.publish(Event("ui.events", f"said by {owner}", owner_key=owner))
+        await erasure.erase(ADA, silent)
+        assert [envelope.owner_key for envelope in state.bus.recent] == [BEN]
+
+
 async def test_the_household_s_everything_is_nobody_s_to_erase_this_way(tmp_path: Path) -> None:
     async with erasing(KeptBox(tmp_path, "enabled = false")) as erasure:
         with pytest.raises(ValueError, match="the state folder itself"):

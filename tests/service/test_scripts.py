@@ -165,3 +165,11 @@ def test_a_service_is_root_s_business(ready: ScratchProject, script: str) -> Non
     done = ready.run(script)
     assert done.returncode == 77
     assert f"sudo scripts/{script}" in done.stderr
+
+
+@pytest.mark.parametrize(("script", "usage"), [("setup", "[--test]"), ("uninstall", "[--purge]")])
+def test_an_option_that_is_none_changes_nothing(ready: ScratchProject, script: str, usage: str) -> None:
+    ready.command("id", "#!/bin/sh\necho 1000\n")
+    done = ready.run(script, "--prge")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"nakari: usage: scripts/{script} {usage}\n"

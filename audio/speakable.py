@@ -33,7 +33,10 @@ _CODE = re.compile(r"(`+)(.+?)\1")
 _EMPHASIS = re.compile(
     r"(?<![\w*_~])(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?![\w*_~])|(\*{2,3}(?=\S)|\*(?=[^\s\d]))(.+?)(?<=\S)\3"
 )
-_STRAY_MARKS = re.compile(r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)|(?<!\w)\*(?=[^\s\d])|(?<=[^\s\d])\*(?!\w)")
+_STRAY_MARKS = re.compile(
+    r"\*{2,}|~{2,}|`+|(?<!\w)_+|_+(?!\w)"
+    r"|(?<!\w)\*(?=[^\s\d])|(?<=[^\s\d])\*(?!\w)|(?<=[\u3041-\u9fff])\*|\*(?=[\u3041-\u9fff])"
+)
 """What is left of marks whose other half is in another sentence."""
 
 _WORD = re.compile(

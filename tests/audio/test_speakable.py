@@ -40,6 +40,7 @@ from audio.speakable import speakable, written_part
         ("He said **unfinished", "He said unfinished"),
         ("*Hello there.", "Hello there."),
         ("How are you?* I am (*fine*).", "How are you? I am (fine)."),
+        ("这是*重点。", "这是重点。"),
         ("A 5* hotel, 2*3.", "A five* hotel, two times three."),
         ("Half \ud83d a smile\udcff.", "Half a smile ."),
         ("多行\n文字", "多行 文字"),

@@ -11,6 +11,7 @@ from agent.event import Event, require_event, utc_now
 from agent.mailbox import children as offspring
 from agent.mailbox import table
 from agent.mailbox.children import Child
+from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.mail import Filed, InHand, State, Wake
 from agent.model.messages import Json
 from agent.time.series import successor
@@ -168,9 +169,11 @@ class Mailbox:
 
         It goes before its peers with one attempt more, or, if the process died with it `MAX_ATTEMPTS` times, into the
         dead letter (`is_given_up`: its person is still to be told). Returns what was found in hand: one event or none.
+        What the disk has made unreadable goes to the dead letter too.
         """
 
         def give_back(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
+            give_up_unreadable(connection, now)
             found = table.recover(connection, now)
             for hand in found:
                 offspring.wake_parent(connection, hand.event.id)
@@ -208,8 +211,9 @@ class Mailbox:
 
     def _claim(self, connection: sqlite3.Connection) -> InHand | None:
         now = self._now()
-        before = table.held(connection)
-        taken = table.claim(connection, now)
+        before, taken = in_spite_of_damage(
+            connection, now, lambda: (table.held(connection), table.claim(connection, now))
+        )
         if before is None and taken is not None and (again := successor(taken.event, now)):
             table.put(connection, again, now)
         return taken

@@ -97,8 +97,8 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     """
     try:
         given = tool.arguments.model_validate_json(arguments or "{}")
-    except ValidationError as error:
-        return bounded(_explain(tool, error))
+    except Exception as error:  # noqa: BLE001  a validator of the tool's own may raise anything
+        return bounded(_explain(tool, error) if isinstance(error, ValidationError) else _failed(tool, error))
     values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
     values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
     try:
@@ -114,7 +114,7 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
         if isinstance(error, TimeoutError) and limit.expired():  # ours, not one of its own
             return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
-        return bounded(f"error: {tool.name} failed inside: {type(error).__name__}: {error}")
+        return bounded(_failed(tool, error))
 
 
 def render(value: Json) -> str:
@@ -136,6 +136,10 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Json]:
     for described in schema.get("properties", {}).values():
         described.pop("title", None)
     return schema
+
+
+def _failed(tool: Tool, error: BaseException) -> str:
+    return f"error: {tool.name} failed inside: {type(error).__name__}: {error}"
 
 
 def _explain(tool: Tool, error: ValidationError) -> str:

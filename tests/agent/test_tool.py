@@ -1,10 +1,11 @@
 """A function as a tool: what the model is told of it, and what it gets back."""
 
 import asyncio
+import json
 from typing import Annotated
 
 import pytest
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from agent.errors import ToolFailed
 from agent.event import Event
@@ -80,6 +81,15 @@ async def test_a_time_out_of_a_tools_own_is_not_told_as_ours() -> None:
 
     told = await run_tool(tool(call_far_away), "{}", CALL)
     assert told == "error: call_far_away failed inside: TimeoutError: the other end is slow"
+
+
+async def test_a_validator_of_a_tools_own_cannot_end_the_loop() -> None:
+    async def take(value: Annotated[object, BeforeValidator(json.loads)]) -> Json:
+        """Take something."""
+        return "taken"
+
+    given = json.dumps({"value": "[" * 50_000})
+    assert (await run_tool(tool(take), given, CALL)).startswith("error: take failed inside: RecursionError")
 
 
 async def test_megabytes_are_cut_and_the_cut_is_told() -> None:

@@ -9,6 +9,7 @@ from agent.envelope import from_json, utc_text
 from agent.errors import TooManyEvents
 from agent.event import Event
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
+from memory.words import storable
 
 SELF: Final = "self"
 """The source of what she made herself."""
@@ -17,7 +18,7 @@ MOST_CHILDREN: Final = 20
 """Events she may make for one event, over its whole life."""
 
 MOST_OPEN: Final = 200
-"""Events of her own making that may be open at a time: children have children too."""
+"""Events of her own making that may be open at a time for one owner: children have children too."""
 
 SCHEMA: Final = """
 CREATE INDEX IF NOT EXISTS mailbox_children ON mailbox (json_extract(envelope, '$.parent_id'))
@@ -28,7 +29,7 @@ _OF: Final = "json_extract(envelope, '$.source') = 'self' AND json_extract(envel
 _OPEN: Final = "state IN ('pending', 'suspended', 'in_hand')"
 _OWN_WAITING: Final = (
     "SELECT count(*) FROM mailbox INDEXED BY mailbox_order "
-    "WHERE state IN ('pending', 'suspended') AND json_extract(envelope, '$.source') = 'self'"
+    "WHERE state IN ('pending', 'suspended') AND owner_key = :owner AND json_extract(envelope, '$.source') = 'self'"
 )
 """Its index holds what waits; without the name SQLite would go through all that she ever made."""
 
@@ -47,9 +48,9 @@ def check_quota(connection: sqlite3.Connection, event: Event) -> None:
     """Raise `TooManyEvents` when her own event is one too many for its parent, or altogether."""
     if event.source != SELF or not event.parent_id:
         return
-    if _count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", event.parent_id) >= MOST_CHILDREN:
+    if _count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", parent=event.parent_id) >= MOST_CHILDREN:
         raise TooManyEvents(f"{MOST_CHILDREN} events were made for this event, and no more may be")
-    if _count(connection, _OWN_WAITING, "") >= MOST_OPEN:
+    if _count(connection, _OWN_WAITING, owner=storable(event.owner_key)) >= MOST_OPEN:
         raise TooManyEvents(f"{MOST_OPEN} events of your own are open: finish some before you make more")
 
 
@@ -84,8 +85,8 @@ def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
 
 
 def _open(connection: sqlite3.Connection, parent: str) -> bool:
-    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {_OPEN}", parent))
+    return bool(_count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF} AND {_OPEN}", parent=parent))
 
 
-def _count(connection: sqlite3.Connection, statement: str, parent: str) -> int:
-    return int(connection.execute(statement, {"parent": parent}).fetchone()[0])
+def _count(connection: sqlite3.Connection, statement: str, **values: str) -> int:
+    return int(connection.execute(statement, values).fetchone()[0])

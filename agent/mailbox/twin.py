@@ -280,7 +280,8 @@ class MemoryMailbox:
             return
         if len(self._children(event.parent_id)) >= MOST_CHILDREN:
             raise TooManyEvents(f"{MOST_CHILDREN} events were made for this event, and no more may be")
-        own = [letter for letter in self._letters.values() if letter.filed.event.source == SELF and letter.is_waiting]
+        own = [each for each in self._letters.values() if each.filed.event.source == SELF and each.is_waiting]
+        own = [each for each in own if each.filed.event.owner_key == event.owner_key]
         if len(own) >= MOST_OPEN:
             raise TooManyEvents(f"{MOST_OPEN} events of your own are open: finish some before you make more")
 

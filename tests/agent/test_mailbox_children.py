@@ -125,6 +125,7 @@ async def test_so_many_of_her_own_may_be_open_and_no_more(rig: Rig) -> None:
         await rig.mailbox.enqueue(work(source="self", parent_id=f"p{number // 10}"))
     with pytest.raises(TooManyEvents, match="finish some"):
         await rig.mailbox.enqueue(work(source="self", parent_id="new"))
+    assert await rig.mailbox.enqueue(work("theirs", source="self", parent_id="t", owner_key="guest", priority=-1))
     assert await rig.mailbox.enqueue(work("a timer for an event", source="system", parent_id="new", priority=-1))
     await rig.mailbox.complete((await rig.take_now()).event.id, "", {})
     assert await rig.mailbox.enqueue(work(source="self", parent_id="new"))

@@ -89,6 +89,22 @@ async def test_what_a_take_costs_does_not_grow_with_the_archive_or_the_queue(dat
     assert costs[1] <= 1.2 * costs[0]
 
 
+@pytest.mark.shows("F12", "V29")
+async def test_an_owner_s_events_go_whatever_their_state_and_nobody_else_s(database: Database) -> None:
+    mailbox = Mailbox(database, Clock())
+    for owner in ("ben", "ada"):
+        for state in ("withdrawn", "pending"):
+            await mailbox.enqueue(work(id=f"{owner}, {state}", owner_key=owner))
+        assert await mailbox.withdraw(f"{owner}, withdrawn", "not wanted")
+    await mailbox.enqueue(work(owner_key="ben", priority=9))
+    assert (await mailbox.take()).event.owner_key == "ben"
+    assert await mailbox.remove_owner("ada") == 2
+    assert await mailbox.remove_owner("ben") == 2
+    assert (await mailbox.counts())["in_hand"] == sum((await mailbox.counts()).values()) == 1
+    assert await mailbox.remove_owner("ada", in_hand=True) == 0
+    assert await mailbox.remove_owner("ben", in_hand=True) == 1
+
+
 @pytest.mark.shows("A15", "A22")
 async def test_who_sleeps_is_woken_within_twenty_milliseconds(database: Database) -> None:
     mailbox = Mailbox(database)

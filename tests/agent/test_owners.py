@@ -68,6 +68,20 @@ async def everybody_speaks(mind: TestMind, model: ScriptedModel) -> list[str]:
     return ids + [str(entry.body["epoch"]) for entry in await mind.journal.entries(topic="context.epoch")]
 
 
+async def test_a_context_that_is_read_back_from_the_journal_is_of_its_owner_alone(tmp_path: Path) -> None:
+    """Although all speak in the same session; another model goes on with what was said to the first one."""
+    answers = [calls(("reply", '{"text": "I will."}'), prefix=f"told{n}") for n in range(6)]
+    first, another = ScriptedModel(*answers[:3]), ScriptedModel(*answers[3:], name="another")
+    for model in (first, another):
+        async with a_mind(tmp_path, [model]) as mind:
+            for owner, secret in SECRETS.items():
+                await mind.handle(said_by(owner, f"Remember the {secret}.", "room"))
+    for request, own in zip(another.requests, SECRETS.values(), strict=True):
+        assert {secret: str(request).count(secret) for secret in SECRETS.values()} == {
+            secret: 2 if secret == own else 0 for secret in SECRETS.values()
+        }
+
+
 words = st.one_of(st.sampled_from([*SECRETS.values(), "Remember", "the", "*", '" OR 1=1 --', "%"]), st.text(max_size=9))
 owners = st.sampled_from(OWNERS)
 

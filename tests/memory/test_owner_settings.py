@@ -81,6 +81,16 @@ async def test_they_can_be_taken_back_one_or_all(tmp_path: Path) -> None:
         assert settings.of("eve", "volume") == Effective(10, "owner")
 
 
+async def test_what_an_owner_set_is_forgotten_at_once_and_for_good_and_nobody_else_s(tmp_path: Path) -> None:
+    async with opened(tmp_path) as settings:
+        for owner in ("ada", "eve"):
+            await settings.set(owner, "prompt.persona", f"I am {owner}.")
+        await settings.forget("ada")
+        assert (settings.prompts("ada"), settings.prompts("eve")) == ({}, {"persona": "I am eve."})
+    async with opened(tmp_path) as settings:
+        assert (settings.prompts("ada"), settings.prompts("eve")) == ({}, {"persona": "I am eve."})
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [

@@ -95,7 +95,7 @@ class Actor:
                 observation = await run_tool(tool, call.arguments, Call(call.id, run.event))
         except Stopped:
             return await self._broken_off(run, call)
-        return await self._with_what_was_said(call, observation) if call.name == REPLY else observation
+        return self._with_what_was_said(call, observation) if call.name == REPLY else observation
 
     def _refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Count the calls against the budget; return the answers of those that are not carried out, by their ids."""
@@ -151,13 +151,12 @@ class Actor:
         finally:
             run.kept_on -= 1
 
-    async def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
+    def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
         """Tell of a reply that was called wrongly what was said of it while it came, lest she say that once more."""
         delivery = self.desk.deliveries.get(call.id)
-        if delivery is None or observation == DELIVERED:
+        if delivery is None or observation == DELIVERED or not (handed := delivery.handed.strip()):
             return observation
-        await delivery.cut()
-        return f"{observation}{HAD_ALREADY}{delivery.handed}" if delivery.handed else observation
+        return f"{observation}{HAD_ALREADY}{handed}"
 
     async def _broken_off(self, run: Run, call: ToolCall) -> str:
         delivery = self.desk.deliveries.get(call.id)

@@ -236,6 +236,7 @@ async def test_what_is_erased_is_gone_and_the_chain_holds(log: AuditLog) -> None
     assert await log.erase([secret.seq, 999]) == 1
     assert await log.erase([secret.seq]) == 0
     assert b"secret" not in b"".join(file.read_bytes() for file in log.folder.iterdir())
+    assert [oct(file.stat().st_mode & 0o777) for file in log.folder.iterdir()] == ["0o600"]
     again = reopened(log)
     assert await again.verify() == 7
     found = next(record for record in again.records() if record.seq == secret.seq)

@@ -38,11 +38,11 @@ class Outage:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk of a few megabytes; the test is skipped where nobody may."""
+def small_disk(folder: Path, limit: str = "size=8m") -> Iterator[None]:
+    """Mount a disk of a few megabytes, or with another limit of tmpfs(5); the test is skipped where nobody may."""
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8m", "nakari-test", str(folder)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", limit, "nakari-test", str(folder)], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("needs root and leave to mount: a disk of its own that can be full")
@@ -105,6 +105,14 @@ async def test_a_start_ends_with_one_sentence(tmp_path: Path, is_begun: bool) ->
     assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
     assert done.stderr.startswith(f"nakari: the state {'database' if is_begun else 'folder'} {home.state}")
     assert "; free some disk space" in done.stderr
+
+
+def test_a_log_file_without_room_is_no_wrong_configuration(tmp_path: Path) -> None:
+    home = Household(tmp_path / "home", {"log": {"file": str(tmp_path / "disk/nakari.log")}})
+    with small_disk(tmp_path / "disk", "nr_inodes=1"):
+        done = home.run("status")
+    assert (done.returncode, done.stderr.count("\n")) == (Exit.CANNOT_CREATE, 1), done.stderr
+    assert "disk/nakari.log: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize("outage", [FULL, FAILS], ids=["full", "fails"])

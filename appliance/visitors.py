@@ -239,13 +239,12 @@ class Visitors:
     def _leave_nothing(self, *owner_keys: str) -> None:
         """Remove the folders of those who wrote nothing, of all where nobody is named. Blocking.
 
-        What the disk refuses is told, and looked at again by the next start.
+        Nothing was written where the audit log was never begun; one that is empty now may have been. What the disk
+        refuses is told, and looked at again by the next start.
         """
         try:
             for folder in [self.folder / owner_key for owner_key in owner_keys or self.keys()]:
-                if not any(
-                    file.stat().st_size for name in ("audit", "snapshots") for file in (folder / name).glob("*")
-                ):
+                if not any(file for name in ("audit", "snapshots") for file in (folder / name).glob("*")):
                     shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
             log.warning("visitor_graph_not_removed", reason=str(error))

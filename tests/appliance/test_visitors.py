@@ -127,6 +127,18 @@ async def test_a_folder_that_the_disk_does_not_show_ends_nothing(tmp_path: Path)
         assert visitors.keys() == [ADA, BEN]
 
 
+async def test_a_graph_whose_audit_log_the_disk_emptied_is_left_where_it_is(tmp_path: Path) -> None:
+    guests = Guests(tmp_path)
+    async with guests.received() as (_, desk):
+        await desk.write(ADA, "CREATE (:Kept)")
+    for file in (tmp_path / "owners" / ADA / "audit").iterdir():
+        file.write_bytes(b"")
+    async with guests.received() as (visitors, desk):
+        await desk.write(BEN, "CREATE (:Other)")
+        assert visitors.keys() == [ADA, BEN]
+        assert await desk.names(ADA) == ["Kept"]
+
+
 async def test_the_one_unused_for_longest_makes_room(tmp_path: Path) -> None:
     guests = Guests(tmp_path)
     async with guests.received() as (visitors, desk):

@@ -114,20 +114,30 @@ def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> 
     fewest = FEWEST_CHARACTERS if all(_HAN.match(word) for word in heard) else FEWEST_WORDS
     if len(heard) < fewest and suspicion < SUSPECTED:
         return False
-    return _in_common(heard, hers) >= SHARE * len(heard)
+    alike = {word: [_alike(word, other) for other in heard] for word in set(hers)}
+    longest, enough = len(heard) + max(2, len(heard) // 2), SHARE * len(heard)
+    starts = range(max(1, len(hers) - len(heard) + 1))
+    stretches = ([alike[word] for word in hers[start : start + longest]] for start in starts)
+    # The words without their order first: seldom enough, and counted in a fraction of the time.
+    return any(_in_any_order(stretch) >= enough and _in_common(stretch) >= enough for stretch in stretches)
 
 
-def _in_common(heard: tuple[str, ...], hers: list[str]) -> int:
-    """Return the most words of `heard` that are alike, in order, in a stretch of `hers` not much longer."""
-    most, length = 0, len(heard) + max(2, len(heard) // 2)
-    for start in range(max(1, len(hers) - len(heard) + 1)):
-        row = [0] * (len(heard) + 1)
-        for word in hers[start : start + length]:
-            before = row.copy()
-            for at, other in enumerate(heard, 1):
-                row[at] = max(before[at], row[at - 1], before[at - 1] + _alike(word, other))
-        most = max(most, row[-1])
-    return most
+def _in_any_order(alike: list[list[bool]]) -> int:
+    """Return how many words heard are alike to some word of a stretch of hers; `alike` as in `_in_common`."""
+    return sum(map(any, zip(*alike, strict=True)))
+
+
+def _in_common(alike: list[list[bool]]) -> int:
+    """Return how many words heard are alike, in order, to words of a stretch of hers.
+
+    A row for each of hers tells which words heard are like it.
+    """
+    row = [0] * (len(alike[0]) + 1)
+    for likes in alike:
+        before = row.copy()
+        for at, like in enumerate(likes, 1):
+            row[at] = max(before[at], row[at - 1], before[at - 1] + like)
+    return row[-1]
 
 
 def _alike(one: str, other: str) -> bool:
@@ -135,4 +145,6 @@ def _alike(one: str, other: str) -> bool:
         return True
     if min(len(one), len(other)) < 3:
         return False
-    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+    letters = SequenceMatcher(None, one, other, autojunk=False)
+    # Cheap upper bounds first: a long reply against a long turn is ten thousand pairs, and the ears wait.
+    return letters.real_quick_ratio() >= ALIKE and letters.quick_ratio() >= ALIKE and letters.ratio() >= ALIKE

@@ -131,6 +131,18 @@ def test_without_a_reference_everything_is_passed_and_nothing_is_suspected() -> 
 
 
 @pytest.mark.shows("V4")
+def test_a_card_s_constant_offset_is_not_taken_for_what_is_left_of_her() -> None:
+    duplexes = []
+    for offset in (0, 3000):
+        guard, reference = guarded()
+        constant = np.full(SAMPLE_RATE * 15, offset, np.int16)
+        cleaned(guard, Room().chunks(her_voice(), constant, reference.take))
+        assert guard.duplex.leak
+        duplexes.append((guard.duplex.mode, pytest.approx(guard.duplex.leak.raw_db, abs=1.0)))
+    assert duplexes[0] == duplexes[1]
+
+
+@pytest.mark.shows("V4")
 def test_a_player_that_is_opened_anew_is_cancelled_again() -> None:
     """For 3 s the tap is silent and the loudspeaker with it; then a new stream begins."""
     pause = (4.0, 7.0)

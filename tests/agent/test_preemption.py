@@ -1,6 +1,7 @@
 """A person speaks while she works for herself: the work is put aside at its next boundary, the person comes first."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,23 @@ async def person_comes_next(mind: TestMind, person: Event) -> None:
     assert hand.event.id == person.id
     await mind.loop.handle(hand)
     assert await mind.state_of(person) == "completed"
+
+
+@pytest.mark.shows("A18", "A4")
+@pytest.mark.parametrize(
+    "first", [work(priority=10), replace(spoken("before"), priority=5)], ids=["as urgent", "a person's"]
+)
+async def test_what_is_as_urgent_or_a_person_s_is_not_put_aside(tmp_path: Path, first: Event) -> None:
+    model = ScriptedModel(calls(HELLO, prefix="a"), calls(HELLO, prefix="b"))
+    model.hold[0] = asyncio.Event()
+    person = spoken("hello")
+    async with a_mind(tmp_path, [model]) as mind:
+        async with mind.at_work(first):
+            await mind.mailbox.enqueue(person)
+            await mind.noticed()
+            model.hold[0].set()
+        assert await mind.state_of(first) == "completed"
+        await person_comes_next(mind, person)
 
 
 @pytest.mark.shows("A18", "A20")

@@ -1,7 +1,8 @@
 """The one writer on real stores: no change that is not in the audit log first, and much goes only after a snapshot."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from memory.graph.graph import Graph
 from memory.graph.store import Json
 from memory.replay import Replayed, replay
 from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.writer import Alone, Writer
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -261,3 +262,15 @@ async def test_two_writes_at_once_follow_each_other(writer: Writer) -> None:
     await asyncio.gather(*(writer.write("CREATE (:A {i: $i})", {"i": i}, ME) for i in range(8)))
     assert [kind for kind, _ in told(writer)] == ["attempt", "outcome"] * 8
     assert await count(writer.graph) == 8
+
+
+@pytest.mark.parametrize("alone", [Writer.exclusively, Writer.unsettled])
+async def test_nobody_writes_while_one_has_the_graph_alone(
+    embedded: Graph, tmp_path: Path, alone: Callable[[Writer], AbstractAsyncContextManager[Alone]]
+) -> None:
+    writer = writer_in(tmp_path, embedded)
+    async with asyncio.TaskGroup() as group, alone(writer) as one:
+        group.create_task(writer.write("CREATE (:A)", {}, ME))
+        assert (await one.snapshot("of what nobody changes")).nodes == 0
+    assert [kind for kind, _ in told(writer)] == ["snapshot", "attempt", "outcome"]
+    writer.audit.close()

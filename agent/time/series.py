@@ -26,6 +26,7 @@ _LATE_YEARS: Final = range(9916, 9944)
 """28 years, one of each kind, with 56 years and more before the last that dateutil looks at."""
 
 _INTERVAL: Final = re.compile(r"(?<!\w)INTERVAL=([^;]*)")
+_WITHIN_DAYS: Final = re.compile(r"FREQ=(?:HOURLY|MINUTELY|SECONDLY)")
 _LIMITS: Final = ("COUNT=", "UNTIL=")
 
 log = structlog.get_logger()
@@ -62,11 +63,13 @@ def comes(rule: str, start: datetime) -> bool:
 
     For one that never does dateutil looks on to the year 9999, for up to a quarter of a minute: so it is asked about a
     late year of the same kind (its first weekday, and whether it is a leap year). Raises what dateutil does for what is
-    no rule, and ValueError for an interval below 1, on which it would never end.
+    no rule, and ValueError for an interval below 1 and a place within an hour, on which it would never end.
     """
     interval = _INTERVAL.search(rule)
     if interval and not (interval[1].isdecimal() and int(interval[1])):
         raise ValueError("its interval is not 1 or more")
+    if "BYSETPOS" in rule and _WITHIN_DAYS.search(rule):
+        raise ValueError("hours, minutes and seconds have no BYSETPOS")
     kind = start.year % 4, date(start.year, 1, 1).weekday()
     late = next(year for year in _LATE_YEARS if (year % 4, date(year, 1, 1).weekday()) == kind)
     endless = ";".join(part for part in rule.split(";") if not part.startswith(_LIMITS))

@@ -37,6 +37,9 @@ from tests.fakes import RecordingOutlet
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SYSTEM = "You are nakari."
 
+PATIENCE = 30.0
+"""Seconds after which something hangs; a busy machine takes five to load a grammar."""
+
 
 @dataclass
 class TestMind:
@@ -64,7 +67,7 @@ class TestMind:
         await self.handle_next()
 
     async def handle_next(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await self.loop.handle(await self.mailbox.take())
 
     @asynccontextmanager
@@ -72,7 +75,7 @@ class TestMind:
         """Handle an event while the test goes on, and notice what arrives; afterwards both have ended."""
         await self.mailbox.enqueue(event)
         hand = await self.mailbox.take()
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
             watch = group.create_task(self.loop.watch())
             life = group.create_task(self.loop.handle(hand))
             yield

@@ -84,6 +84,7 @@ def test_every_day_comes_every_day_once_at_its_time_of_day_over_both_changes(sta
         *("FREQ=DAILY\nEXRULE:FREQ=DAILY", "FREQ=DAILY;UNTIL=20200101T000000"),
         *("FREQ=DAILY;INTERVAL=0;BYMONTHDAY=31", "FREQ=YEARLY;BYMONTH=2;INTERVAL=-1", "FREQ=DAILY;BYEASTER=400"),
         *("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;BYSETPOS=5"),
+        "FREQ=MINUTELY;BYSETPOS=5",
     ],
 )
 def test_what_is_no_recurrence_is_told(rule: str) -> None:

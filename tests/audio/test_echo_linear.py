@@ -8,16 +8,16 @@ from tests.audio.echo_room import EchoPath
 from tests.audio.speechlike import murmur
 
 SECONDS = 10.0
-HERS = murmur(SECONDS, seed=1) / 32768.0
+HERS = (murmur(SECONDS, seed=1) / 32768.0).astype(np.float32)
 ROOM = EchoPath(reverberation=0.2, noise_dbfs=-75.0)
 
 
-def recorded(path: EchoPath = ROOM) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return path.recorded((HERS * 32768).astype(np.int16))[: len(HERS)]
+def recorded(path: EchoPath = ROOM) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return path.recorded((HERS * 32768).astype(np.int16))[: len(HERS)].astype(np.float32)
 
 
 def lowered(
-    echo: LinearEcho, near: np.ndarray[tuple[int], np.dtype[np.float64]], hers: float = 1.0
+    echo: LinearEcho, near: np.ndarray[tuple[int], np.dtype[np.float32]], hers: float = 1.0
 ) -> "list[tuple[float, float]]":
     """Return, for each second, the power of what was recorded over that of the rest, and of the rest, in dB."""
     powers = []

@@ -94,7 +94,7 @@ class Answers:
         try:
             request = parse(line)
         except BadRequest as error:
-            connection.send({"error": str(error)})
+            connection.send({"error": str(error), "code": int(Exit.USAGE)})
             return
         try:
             if isinstance(request, Ask):

@@ -10,6 +10,7 @@ from time import monotonic
 import structlog
 
 from agent.model.messages import Json
+from appliance.exits import Exit
 
 MAX_LINE = 1_000_000
 """Bytes of a request."""
@@ -89,5 +90,6 @@ async def next_line(reader: asyncio.StreamReader, connection: Connection) -> byt
         with connection.listening():
             return await reader.readline()
     except ValueError as error:
-        connection.send({"error": f"a line of more than {MAX_LINE} bytes is refused; send less at a time"})
+        refused = f"a line of more than {MAX_LINE} bytes is refused; send less at a time"
+        connection.send({"error": refused, "code": int(Exit.USAGE)})
         raise Gone from error

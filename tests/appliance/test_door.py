@@ -117,7 +117,7 @@ async def test_a_malformed_line_gets_a_sentence_and_the_next_is_heard(path: Path
     handler = ScriptedHandler()
     async with serving(path, handler), visiting(path) as program:
         heard = await program.ask(line)
-        assert list(heard) == ["error"]
+        assert (list(heard), heard["code"]) == (["error", "code"], Exit.USAGE)
         assert sentence in str(heard["error"])
         assert await program.ask({"do": "ping"}) == {"pong": True}
     assert not handler.asked
@@ -128,7 +128,9 @@ async def test_a_line_over_the_limit_is_told_and_its_sender_sent_away(path: Path
     async with serving(path, ScriptedHandler()):
         async with visiting(path) as program:
             program.writer.write(b'{"do":"ask","text":"' + b"x" * (2 * MAX_LINE))
-            assert "more than 1000000 bytes is refused" in str((await program.hear())["error"])
+            refused = await program.hear()
+            assert "more than 1000000 bytes is refused" in str(refused["error"])
+            assert refused["code"] == Exit.USAGE
             assert await program.sent_away()
         async with visiting(path) as program:
             assert await program.ask({"do": "ping"}) == {"pong": True}

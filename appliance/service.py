@@ -35,7 +35,7 @@ class _Over(Exception):
 
 
 def run(config: Config, options: RunOptions) -> Exit:
-    """Serve until SIGTERM or SIGINT, or with `once` until the conversation is over. Raises what `open_box` raises.
+    """Serve until a signal of `_ending`, or with `once` until the conversation is over. Raises what `open_box` raises.
 
     The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
     meanwhile waits in the microphone's buffer.
@@ -53,7 +53,7 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
     notifier = Notifier(config.supervisor.notify_socket)
     async with open_box(config, options, around(source)) as box:
         stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _ending():
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
         async def until_over() -> None:
@@ -151,6 +151,12 @@ async def _farewell(box: "Box") -> None:
         async with asyncio.timeout(FAREWELL_SECONDS):
             await box.household.mailbox.until_idle()
             await box.senses.mouth.quiet()
+
+
+def _ending() -> list[signal.Signals]:
+    """Return the signals that ask for an orderly end; a terminal that is gone does too, but not below `nohup`."""
+    outlives_terminal = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGTERM, signal.SIGINT, *([] if outlives_terminal else [signal.SIGHUP])]
 
 
 async def _first_of(*waits: Awaitable[object]) -> None:

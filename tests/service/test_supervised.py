@@ -1,7 +1,12 @@
 """Under a supervisor, as systemd is one: ready when it listens, fed while it lives, stopped cleanly and in time."""
 
 import asyncio
+import fcntl
+import os
+import signal
 import socket
+import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.agent.openai_server import OpenAiServer, reply
-from tests.service.process import Household, speak
+from tests.service.privacy import clean_environment
+from tests.service.process import NAKARI, SECONDS, Household, speak
 
 COUNTED = "Number one is spoken first. " + " ".join(f"Number {n} comes after all the others." for n in range(2, 9))
 
@@ -40,6 +46,46 @@ def test_it_is_ready_fed_and_stopped(supervisor: socket.socket, tmp_path: Path) 
             told(supervisor, "WATCHDOG=1")
         assert service.stop() == 0
         told(supervisor, "STOPPING=1")
+
+
+@pytest.mark.shows("F32")
+def test_a_terminal_that_is_closed_asks_for_the_same_stop(supervisor: socket.socket, tmp_path: Path) -> None:
+    ours, terminal = os.openpty()
+    command = [*NAKARI, "--config", str(Household(tmp_path).write()), "run"]
+    environment = clean_environment(HOME=str(tmp_path), NOTIFY_SOCKET=str(tmp_path / "notify"))
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    ) as service:
+        os.close(terminal)
+        told(supervisor, "READY=1")
+        os.close(ours)  # the kernel sends SIGHUP, and nothing can be written there any more
+        assert service.wait(SECONDS) == 0
+    told(supervisor, "STOPPING=1")
+
+
+@pytest.mark.shows("F32")
+def test_below_nohup_it_outlives_the_terminal(supervisor: socket.socket, tmp_path: Path) -> None:
+    command = ["nohup", *NAKARI, "--config", str(Household(tmp_path).write()), "run"]
+    environment = clean_environment(HOME=str(tmp_path), NOTIFY_SOCKET=str(tmp_path / "notify"))
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(command, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere) as service:
+        told(supervisor, "READY=1")
+        assert ignored(service.pid, signal.SIGHUP)
+        service.terminate()
+        assert service.wait(SECONDS) == 0
+
+
+def ignored(pid: int, number: signal.Signals) -> bool:
+    """Whether a process leaves a signal unheard, as proc(5) tells it."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = next(line.split()[1] for line in status.splitlines() if line.startswith("SigIgn:"))
+    return bool(int(mask, 16) >> (number - 1) & 1)
 
 
 @pytest.mark.shows("F32", "B10")

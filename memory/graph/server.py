@@ -236,10 +236,11 @@ def _port(wanted: int) -> int:
 def _live_and_die_with(parent: int) -> None:
     """Be ended by the parent alone, and surely by its death.
 
-    Ctrl-C and systemd's SIGTERM reach the whole group; the parent still wants to write after them.
+    Ctrl-C, a closed terminal and systemd's SIGTERM reach the whole group; the parent still wants to write after them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)

@@ -171,11 +171,12 @@ async def test_it_may_open_many_files(tmp_path: Path) -> None:
         assert int(found[1]) == min(65_536, int(found[2]))
 
 
-async def test_ctrl_c_and_systemds_sigterm_are_not_for_the_child(tmp_path: Path) -> None:
+async def test_ctrl_c_a_closed_terminal_and_systemds_sigterm_are_not_for_the_child(tmp_path: Path) -> None:
     async with EmbeddedStore(tmp_path) as store:
         assert store.pid is not None
         os.kill(store.pid, signal.SIGINT)
         os.kill(store.pid, signal.SIGTERM)
+        os.kill(store.pid, signal.SIGHUP)
         graph = Graph(store)
         await graph.write("CREATE (:A)")
         assert store.state is State.READY

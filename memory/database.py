@@ -108,7 +108,7 @@ class Database:
         outside this file before that. Raises `StateUnusable` (disk full, file damaged), else what `change` raises.
         """
         value = await self._ask(change, changes=True, lasting=lasting)
-        if not lasting and not self._is_sync_due:
+        if not (lasting or self._is_sync_due):
             self._is_sync_due = True
             asyncio.get_running_loop().call_later(SYNC_AFTER, self._sync_soon)
         return value
@@ -120,13 +120,13 @@ class Database:
         """
         return await self._ask(look, changes=False, lasting=False)
 
-    async def rewrite(self) -> None:
+    async def rewrite(self, *, log_only: bool = False) -> None:
         """Write the file anew, and empty its log, so that nothing is left anywhere in it of what was deleted before.
 
-        Takes the room of the whole file once more, and lets nobody in meanwhile. Raises `StateUnusable`, also while
-        another program looks at the file.
+        Takes the room of the whole file once more (with `log_only` none: the file stays as it is), and lets nobody in
+        meanwhile. Raises `StateUnusable`, also while another program looks at the file.
         """
-        await self._ask(self._vacuum, changes=False, lasting=False)
+        await self._ask(self._empty_log if log_only else self._vacuum, changes=False, lasting=False)
 
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
@@ -216,10 +216,12 @@ class Database:
     def _vacuum(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA query_only=OFF")
         connection.execute("VACUUM")
+        self._empty_log(connection)
+
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            raise StateUnusable(
-                f"the state database {self.path} could not be written anew; close the other program that reads it"
-            )
+            what = "has a log that holds yet what was deleted; close the other program that reads it, and try again"
+            raise StateUnusable(f"the state database {self.path} {what}")
 
     def _open(self, schemas: Sequence[str]) -> None:
         with ExitStack() as held:
@@ -255,9 +257,8 @@ class Database:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA secure_delete=ON")  # what is deleted or changed is overwritten, in every build
         missing = self._migrations[found - 1 :] if found else ()
-        connection.executescript(
-            "\n;\n".join(("BEGIN IMMEDIATE", *missing, *schemas, f"PRAGMA user_version={present}", "COMMIT"))
-        )
+        steps = ("BEGIN IMMEDIATE", *missing, *schemas, f"PRAGMA user_version={present}", "COMMIT")
+        connection.executescript("\n;\n".join(steps))
 
     def _explained(self, error: Exception) -> Exception:
         """Return a failure of the file as one sentence with its mend, anything else as it is."""
@@ -291,10 +292,8 @@ def locked(path: Path) -> int:
     except BlockingIOError:
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
-        raise StateInUse(
-            f"another nakari (process {holder or 'unknown'}) uses the state folder {path.parent}; "
-            "stop that one first, or set another [state] folder"
-        ) from None
+        what = f"another nakari (process {holder or 'unknown'}) uses the state folder {path.parent}"
+        raise StateInUse(f"{what}; stop that one first, or set another [state] folder") from None
     os.ftruncate(descriptor, 0)
     os.write(descriptor, f"{os.getpid()}\n".encode())
     return descriptor

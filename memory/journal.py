@@ -162,10 +162,11 @@ class Journal:
 
         What stays is that something happened, when, and the SHA-256 of the body's JSON under `ERASED`, so that whoever
         has kept the words can still prove them, and nobody else can read them: they are overwritten in the file, and
-        gone from the search. Raises `StateUnusable`.
+        gone from the search. Raises `StateUnusable`, also while another program reads the file, whose log then holds
+        them yet: to be called again.
         """
         erased = await self._database.write(lambda connection: _erase(connection, ids))
-        await self._database.read(_empty_log)
+        await self._database.rewrite(log_only=True)
         return erased
 
     async def counts(self) -> dict[str, int]:
@@ -245,11 +246,6 @@ def erase_body(connection: sqlite3.Connection, row: sqlite3.Row) -> None:
 def merge_index(connection: sqlite3.Connection) -> None:
     """Write the index of words anew: a deleted row of it is only marked as such until its segments are merged."""
     connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
-
-
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Move the write-ahead log into the file and truncate it: older pages in it still hold what was erased."""
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:

@@ -4,12 +4,14 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from memory.database import Database
+from memory.errors import StateUnusable
 from memory.journal import ERASED, SCHEMA, Entry, Journal, Json, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -251,3 +253,19 @@ async def test_erasing_twice_keeps_the_first_digest(journal: Journal) -> None:
     first = await journal.entries()
     assert await journal.erase("one") == 0
     assert await journal.entries() == first
+
+
+@pytest.mark.shows("V29")
+async def test_while_another_program_reads_the_file_erasing_says_that_its_log_holds_the_words_yet(
+    tmp_path: Path, journal: Journal, database: Database
+) -> None:
+    await database.read(lambda c: c.execute("PRAGMA busy_timeout = 10").fetchone())
+    await journal.append(Entry("said", {"words": "the xylophone is buried"}, id="one"))
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM journal").fetchone()
+        with pytest.raises(StateUnusable, match="close the other program that reads it, and try again"):
+            await journal.erase("one")
+        assert b"xylophone" in everything_in(tmp_path)
+    assert await journal.erase("one") == 0
+    assert b"xylophone" not in everything_in(tmp_path)

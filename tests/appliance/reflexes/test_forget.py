@@ -177,6 +177,28 @@ async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("V29")
+async def test_while_another_program_reads_the_journal_the_graph_forgets_and_the_log_of_the_file_is_told_of(
+    tmp_path: Path,
+) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        event, erased = said("the apple tree"), []
+        await mind.handle(event)
+        await mind.journal.database.read(lambda c: c.execute("PRAGMA busy_timeout = 10").fetchone())
+        forget = forgetting(mind)
+
+        async def erase_event(event_id: str) -> int:
+            erased.append(event_id)
+            return 1
+
+        forget.erase_event = erase_event
+        with closing(sqlite3.connect(tmp_path / "nakari.db", isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM journal").fetchone()
+            assert await forget.last() == "not forgotten"
+        assert erased == [event.id]
+
+
+@pytest.mark.shows("V29")
 async def test_the_database_is_whole_afterwards(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [replies(5)]) as mind:
         for number in range(5):

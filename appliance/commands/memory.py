@@ -140,7 +140,10 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     from appliance.logs.show import asked_moment
 
     until = None if moment is None else asked_moment(moment)
-    return _run(invocation, Replay(until=until, file=str(to_be_made(file)) if file else ""), as_json)
+    if file is None:
+        return _run(invocation, Replay(until=until), as_json)
+    path = to_be_made(file)  # in a folder that the service may not write into, perhaps
+    return _kept(invocation, lambda keeper, told: keeper.replay_to(path, until, told), as_json)
 
 
 @memory.command()

@@ -49,9 +49,10 @@ class Restore(Asked):
 
 
 class HandOver(Asked):
-    """Make room in the state folder for a snapshot that lies where the service cannot read, as in root's home.
+    """Make room in the state folder for a snapshot that lies, or is to lie, where the service cannot go: root's home.
 
-    The answer names the `file`, empty and readable by her; whoever asked fills it, and restores from there.
+    The answer names the `file`, empty and readable by her, in a folder of its own. Whoever asked fills it and restores
+    from there, or has another one written beside it and takes that away; and removes the folder.
     """
 
     do: Literal["memory.hand_over"] = "memory.hand_over"

@@ -5,13 +5,14 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from agent.model.messages import Json
 from appliance.config import Config
 from appliance.door.client import find_service, follow, tell
-from appliance.door.memory_requests import Backup, HandOver, MemoryRequest, Restore, UseTool
+from appliance.door.memory_requests import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.graph import GraphSide, graph_side
@@ -51,8 +52,7 @@ class AtTheDoor:
 
         Raises `Problem`, OSError when it cannot be written.
         """
-        if await asyncio.to_thread(file.exists):
-            raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
+        await asyncio.to_thread(_refuse_what_is_there, file)
         with _in_the_making(file) as target:
             found = await self.act(Backup(), told)
             assert isinstance(found, dict)
@@ -64,12 +64,32 @@ class AtTheDoor:
 
         Raises `Problem`, OSError when it cannot be read, and what `told` raises, which ends the work there too.
         """
-        handed_over = await self.act(HandOver(name=file.name), told)
+        async with self._handed_over(file.name) as place:
+            await asyncio.to_thread(shutil.copyfile, file, place)
+            return await self.act(Restore(snapshot=str(place)), told)
+
+    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
+        """Have her graph made again there, where a service may write, and take it away to `file`, as `back_up` does.
+
+        Raises `Problem`, OSError when it cannot be written, and what `told` raises, which ends the work there too.
+        """
+        await asyncio.to_thread(_refuse_what_is_there, file)
+        with _in_the_making(file) as target:
+            async with self._handed_over(file.name) as place:
+                made = place.with_name(f"{place.name}.made")
+                found = await self.act(Replay(until=until, file=str(made)), told)
+                await asyncio.to_thread(_take_away, made, target)
+        assert isinstance(found, dict)
+        return {**found, "file": str(file)}
+
+    @asynccontextmanager
+    async def _handed_over(self, name: str) -> AsyncIterator[Path]:
+        """Give an empty file in a folder that the service and we may use; both are gone after the block."""
+        handed_over = await self.act(HandOver(name=name), lambda done, of: None)
         assert isinstance(handed_over, dict)
         place = Path(str(handed_over["file"]))
         try:
-            await asyncio.to_thread(shutil.copyfile, file, place)
-            return await self.act(Restore(snapshot=str(place)), told)
+            yield place
         finally:
             await asyncio.to_thread(shutil.rmtree, place.parent, ignore_errors=True)
 
@@ -99,6 +119,10 @@ class InThisProcess:
     async def restore_file(self, file: Path, told: Progress) -> Json:
         """Make her graph what a snapshot's file holds. Raises what `Keeper.act` raises."""
         return await self.act(Restore(snapshot=str(file)), told)
+
+    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
+        """Make her graph again, into a new file. Raises what `Keeper.act` raises."""
+        return await self.act(Replay(until=until, file=str(file)), told)
 
 
 @asynccontextmanager
@@ -171,6 +195,11 @@ async def _started(graph: GraphSide, patience: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await graph.store.until(State.READY)
+
+
+def _refuse_what_is_there(file: Path) -> None:
+    if file.exists():
+        raise Problem(f"{file} is there already; name a new file", Exit.CANNOT_CREATE)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from errno import EROFS
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from agent.model.messages import Json
 from appliance.door.memory_requests import (
     Diff,
-    HandOver,
     ListSnapshots,
+    MemoryRequest,
     Past,
     ReadAudit,
     Replay,
@@ -24,6 +25,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.keeping.alone import AtTheDoor, keeper_alone, open_keeper
 from appliance.keeping.keeper import Keeper
+from appliance.keeping.progress import Progress
 from tests.appliance.door_fakes import ScriptedHandler
 from tests.appliance.keeping.boxes import KeptBox, silent
 
@@ -123,8 +125,6 @@ async def test_a_snapshot_from_where_the_service_cannot_read_is_handed_over(tmp_
         assert isinstance(taken, dict)
         file = (config.state_folder / "snapshots" / str(taken["file"])).rename(tmp_path / "in roots home")
         await keeper.use(write("MATCH (p:P) DELETE p"))
-        for left in ("left", "left too"):  # by commands that were killed in the midst of it
-            await keeper.act(HandOver(name=left), silent)
         door = Door(config.socket, ScriptedHandler(), keeper)
         door.open()
         running = group.create_task(door.run())
@@ -133,6 +133,41 @@ async def test_a_snapshot_from_where_the_service_cannot_read_is_handed_over(tmp_
         assert found == {"file": "in roots home", "nodes": 1, "relationships": 0}
         with pytest.raises(FileNotFoundError):
             await outside.restore_file(tmp_path / "gone", silent)
+        assert [one.name for one in config.state_folder.glob("backup-*")] == []
+        running.cancel()
+    door.close()
+
+
+class Confined:
+    """The keeper in a service that may write nowhere but in its state folder, as systemd has it."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self.described, self.use = keeper.described, keeper.use
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        state = self._keeper.config.state_folder
+        if isinstance(request, Replay) and not Path(request.file).is_relative_to(state):
+            raise OSError(EROFS, "Read-only file system", request.file)
+        return await self._keeper.act(request, told)
+
+
+@pytest.mark.shows("C11", "C12")
+async def test_what_the_service_makes_again_is_taken_to_where_it_cannot_write(tmp_path: Path) -> None:
+    config, file = KeptBox(tmp_path).config(), tmp_path / "in roots home"
+    async with keeper_alone(config) as keeper, asyncio.TaskGroup() as group:
+        await keeper.use(write("CREATE (:P {name: 'Ada'})"))
+        door = Door(config.socket, ScriptedHandler(), Confined(keeper))
+        door.open()
+        running = group.create_task(door.run())
+        outside = AtTheDoor(config.socket)
+        found = await outside.replay_to(file, None, silent)
+        assert isinstance(found, dict)
+        assert (found["file"], found["equal"], file.stat().st_mode & 0o777) == (str(file), True, 0o600)
+        with pytest.raises(Problem, match="is there already; name a new file"):
+            await outside.replay_to(file, None, silent)
+        await keeper.use(write("MATCH (p:P) DELETE p"))
+        assert await outside.restore_file(file, silent) == {"file": "in roots home", "nodes": 1, "relationships": 0}
         assert [one.name for one in config.state_folder.glob("backup-*")] == []
         running.cancel()
     door.close()

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import tarfile
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ FETCHED: Final = "backup-fetched-"
 HANDED_OVER: Final = "backup-handed-over-"
 """How a folder in the state folder begins that is for what somebody hands to the service."""
 
+LEFT_SECONDS: Final = 3600.0
+"""After which either counts as left by a command that was killed, when nothing was written to it since.
+
+Others may be under way at the same time: what is younger is theirs.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -55,22 +62,30 @@ class Manifest:
     """SHA-256 of each, by its path."""
 
 
-def fetched(config: Config) -> Path:
-    """Return a new archive's place in the state folder, those that nobody took away removed."""
-    for old in config.state_folder.glob(f"{FETCHED}*"):
-        old.unlink(missing_ok=True)
+def fetched(config: Config, now: Callable[[], float] = time.time) -> Path:
+    """Return a new archive's place in the state folder, those that nobody took away removed. `now`: POSIX seconds."""
+    _remove_left(config.state_folder, FETCHED, now())
     return config.state_folder / f"{FETCHED}{new_id()}"
 
 
-def handed_over(config: Config, name: str) -> Path:
-    """Make an empty file of this name in a new folder of the state folder; those that nobody took up are removed."""
-    for old in config.state_folder.glob(f"{HANDED_OVER}*"):
-        shutil.rmtree(old, ignore_errors=True)
+def handed_over(config: Config, name: str, now: Callable[[], float] = time.time) -> Path:
+    """Make an empty file of this name in a new folder of the state folder; those that nobody took up are removed.
+
+    `now`: POSIX seconds.
+    """
+    _remove_left(config.state_folder, HANDED_OVER, now())
     place = config.state_folder / f"{HANDED_OVER}{new_id()}"
     place.mkdir(mode=0o700)
     file = place / Path(name).name
     file.touch(mode=0o600)
     return file
+
+
+def _remove_left(folder: Path, name: str, now: float) -> None:
+    for old in folder.glob(f"{name}*"):
+        with suppress(FileNotFoundError):  # taken away meanwhile
+            if now - max(one.stat().st_mtime for one in (old, *old.rglob("*"))) > LEFT_SECONDS:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
 
 
 async def write_archive(

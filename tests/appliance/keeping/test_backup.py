@@ -1,6 +1,7 @@
 """Everything she is, written while she lives and restored on another box: the drill, and every bad archive."""
 
 import asyncio
+import os
 import sqlite3
 import tarfile
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from agent.event import TIMER, Event, utc_now
 from appliance.door.memory_requests import Backup
 from appliance.errors import Problem
 from appliance.keeping.alone import keeper_alone
+from appliance.keeping.archive import LEFT_SECONDS, fetched, handed_over
 from appliance.keeping.restoring import restore_archive
 from appliance.state import open_state
 from memory.graph.fingerprint import fingerprint
@@ -121,6 +123,28 @@ async def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
         with pytest.raises(Problem, match="there already"):
             await keeper.act(Backup(file=str(file)), silent)
     assert file.read_text() == "precious"
+
+
+@pytest.mark.shows("H7", "C11")
+def test_two_at_once_leave_each_other_s_files_alone_and_what_was_left_goes(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path)
+    config = box.config()
+    box.state.mkdir()
+
+    def made() -> list[Path]:
+        archive = fetched(config)
+        archive.with_name(f"{archive.name}.new").touch()  # as it is called while it is written
+        archive.touch()
+        return [archive, archive.with_name(f"{archive.name}.new"), handed_over(config, "a")]
+
+    of_one, of_another = made(), made()
+    assert all(file.exists() for file in (*of_one, *of_another))
+    long_ago = of_one[0].stat().st_mtime - LEFT_SECONDS - 60
+    for file in (*of_one, of_one[-1].parent, of_another[-1].parent):  # the last is being filled
+        os.utime(file, (long_ago, long_ago))
+    made()
+    assert not any(file.exists() for file in (*of_one, of_one[-1].parent))
+    assert all(file.exists() for file in of_another)
 
 
 def looks(folder: Path) -> dict[str, bytes]:

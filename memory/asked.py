@@ -15,7 +15,7 @@ from memory.graph.cypher import tokens
 from memory.graph.store import Json
 
 MOST_NAMES: Final = 20_000
-"""Names that are kept of a graph; a start takes up the newest half, so that there is room again."""
+"""Names that are kept of a graph; past them, and at a start, the newest half stays, so that there is room again."""
 
 PAUSE: Final = 60.0
 """Seconds that what was seen waits, so that a turn's queries cost no commit."""
@@ -54,6 +54,8 @@ class Asked:
         self._days = {_BEGAN: now().isoformat(timespec="seconds")}
         """ISO dates, by owner and digest."""
         self._unsaved = {_BEGAN}
+        self._is_thinned = False
+        """Whether names were dropped that are written down yet."""
         self._is_loaded = database is None
         self._seen = asyncio.Event()
 
@@ -67,7 +69,9 @@ class Asked:
         day = self._now().date().isoformat()
         for name in _names_of(cypher, records):
             key = (owner_key, _digest(name))
-            if self._days.get(key) != day and (key in self._days or len(self._days) < MOST_NAMES):
+            if self._days.get(key) != day:
+                if len(self._days) >= MOST_NAMES and key not in self._days:
+                    self._drop_oldest()
                 self._days[key] = day
                 self._unsaved.add(key)
                 self._seen.set()
@@ -102,16 +106,15 @@ class Asked:
         await self.load()
         if self._database is None or not self._is_loaded or len(self._days) == 1:
             return
-        written = {key: self._days[key] for key in self._unsaved}
-        rows = [(self._graph, *key, day) for key, day in written.items()]
+        days, is_whole = self._days, self._is_thinned
+        written = {key: days[key] for key in (days if is_whole else self._unsaved)}
         try:
-            await self._database.write(
-                lambda c: c.executemany("INSERT OR REPLACE INTO graph_asked VALUES (?, ?, ?, ?)", rows), lasting=False
-            )
+            await self._database.write(lambda c: self._put(c, written, is_whole=is_whole), lasting=False)
         except StateUnusable as error:
             log.warning("asked_names_not_written", reason=str(error))
             return
         self._unsaved -= {key for key, day in written.items() if self._days.get(key) == day}
+        self._is_thinned &= self._days is not days  # they were dropped again meanwhile
 
     async def forget(self, owner_key: str) -> None:
         """Forget what an owner asked for, here and in a graph of their own. Raises `StateUnusable`."""
@@ -120,6 +123,20 @@ class Asked:
         if self._database is not None:
             statement = "DELETE FROM graph_asked WHERE owner_key = ? OR graph = ?"
             await self._database.write(lambda c: c.execute(statement, (owner_key, owner_key)))
+
+    def _drop_oldest(self) -> None:
+        """Make room: the newest half stays."""
+        by_age = sorted(self._days, key=lambda key: (key == _BEGAN, self._days[key]))
+        self._days = {key: self._days[key] for key in by_age[len(by_age) // 2 :]}
+        self._unsaved &= self._days.keys()
+        self._is_thinned = True
+
+    def _put(self, connection: sqlite3.Connection, days: dict[tuple[str, str], str], *, is_whole: bool) -> None:
+        """Write these down, with `is_whole` in the place of all that was."""
+        if is_whole:
+            connection.execute("DELETE FROM graph_asked WHERE graph = ?", (self._graph,))
+        rows = [(self._graph, *key, day) for key, day in days.items()]
+        connection.executemany("INSERT OR REPLACE INTO graph_asked VALUES (?, ?, ?, ?)", rows)
 
     def _newest(self, connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
         """Return the newest half of what may be kept; the rest goes."""

@@ -121,18 +121,38 @@ async def test_graphs_do_not_know_of_each_other_and_no_word_is_kept(database: Da
     assert "Diagnosis" not in str(await asyncio.to_thread(everything, tmp_path))
 
 
+def see_many(asked: Asked, letter: str, most: int) -> None:
+    for first in range(0, most, 1000):
+        labels: list[Json] = [f"{letter}{first + i}" for i in range(1000)]
+        asked.saw(HOUSE, "RETURN 1", [{"elementId": "", "labels": labels, "properties": {}}])
+
+
 async def test_what_is_kept_has_an_end_and_the_newest_is_taken_up(database: Database) -> None:
     asked = await again(database)
-    for first in range(0, MOST_NAMES + 1000, 1000):
-        columns: Json = {"n": {"elementId": "", "labels": [f"k{first + i}" for i in range(1000)], "properties": {}}}
-        asked.saw(HOUSE, "RETURN 1", [columns])
-    assert len(asked._days) == MOST_NAMES
+    see_many(asked, "k", MOST_NAMES - 1000)
     await asked.save()
     later = await again(database, days=1)
     later.saw(HOUSE, named("Cup"), [])
     await later.save()
     assert len(await rows(database)) == MOST_NAMES // 2 + 2  # MATCH and Cup
     assert (await again(database, days=2)).since == asked.since
+
+
+async def test_past_the_most_the_oldest_give_way_to_the_new_in_the_database_too(database: Database) -> None:
+    today = MORNING
+    asked = Asked(database, now=lambda: today)
+    await asked.load()
+    asked.saw(HOUSE, named("Old"), [])
+    see_many(asked, "k", MOST_NAMES // 2)
+    await asked.save()
+    today += timedelta(days=1)
+    see_many(asked, "l", MOST_NAMES // 2)
+    asked.saw(HOUSE, named("New"), [])
+    assert asked.never(["Old", "New", "l0", "l9999"]) == ["Old"]
+    await asked.save()
+    assert len(await rows(database)) == len(asked._days) <= MOST_NAMES
+    assert {(owner, digest): day for owner, digest, day in await rows(database)} == asked._days
+    assert asked.since == "2026-11-21T09:00:00+00:00"
 
 
 async def test_it_is_written_down_a_while_after_it_was_seen(database: Database) -> None:

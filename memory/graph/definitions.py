@@ -27,8 +27,9 @@ _DEFINITION: Final = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _PLAIN: Final = re.compile(
-    rf"CREATE\s+(?:(?:RANGE\s+|TEXT\s+|POINT\s+)?INDEX|CONSTRAINT)\b(?:\s+(?!IF\s+NOT\b|FOR\b|ON\b)(?P<name>{_NAME}))?",
-    re.IGNORECASE,
+    rf"""CREATE\s+(?:(?:RANGE\s+|TEXT\s+|POINT\s+)?INDEX|CONSTRAINT)\b(?:\s+(?!IF\s+NOT\b|FOR\b|ON\b)(?P<name>{_NAME}))?
+    (?:(?:\s+IF\s+NOT\s+EXISTS)?\s+(?:FOR|ON)\s*\(\s*(?:{_NAME}\s*)?:\s*(?P<label>{_NAME})\s*\))?""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _DROP: Final = re.compile(rf"DROP\s+INDEX\s+(?P<name>{_NAME})(?:\s+IF\s+EXISTS)?\s*;?", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\b(vector|fulltext)\W*\.\W*queryNodes\b", re.IGNORECASE)
@@ -42,10 +43,11 @@ class IndexDefinition:
     """What a statement asks for that makes an index or a constraint."""
 
     kind: Literal["VECTOR", "FULLTEXT", "PLAIN"]
-    """PLAIN is what the store takes as it is; only its name and `cypher` are known."""
+    """PLAIN is what the store takes as it is; only its name, its label and `cypher` are known."""
     name: str
     """"" where the statement gives none."""
     label: str
+    """"" of a plain one on relationships."""
     properties: tuple[str, ...]
     once: bool
     """IF NOT EXISTS."""
@@ -90,7 +92,9 @@ def definition(cypher: str) -> IndexDefinition | None:
     """
     bare = "".join(_without_comments(cypher)).strip()
     if plain := _PLAIN.match(bare):
-        return IndexDefinition("PLAIN", _plain(plain["name"] or ""), "", (), once=False, cypher=cypher)
+        return IndexDefinition(
+            "PLAIN", _plain(plain["name"] or ""), _plain(plain["label"] or ""), (), once=False, cypher=cypher
+        )
     if not _BEGINNING.match(bare):
         return None
     found = _DEFINITION.fullmatch(bare)

@@ -59,7 +59,7 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     left of it. Raises `GraphRefused`, OSError and HTTPException.
     """
     with at.open(BUILD_SECONDS) as door:
-        if wanted.kind != "PLAIN":
+        if wanted.label:
             see_label(wanted.label, door)
         if anew:
             door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")

@@ -22,15 +22,16 @@ def is_address_here(address: str) -> bool:
     return is_here(urlsplit(address).hostname or "")
 
 
-def leaves_the_house(config: Config, has_local_model: bool = False) -> Iterator[str]:
+def leaves_the_house(config: Config, has_local_model: bool = False, chosen: str = "") -> Iterator[str]:
     """Yield what of this configuration would leave this machine: what it is for (what goes out; the setting).
 
     `has_local_model` says that a model server was found on this machine, which "auto" prefers to a provider.
+    `chosen` is the alias that was chosen while she ran, which outlives the start and needs no line in the file.
     """
     memory = config.memory
     if config.voice.engine != "espeak" and not is_address_here(config.voice.edge_url):
         yield "the edge voice (what she says; [voice] engine)"
-    yield from _models(config, has_local_model)
+    yield from _models(config, has_local_model, chosen)
     if memory.enabled and memory.uri and not is_address_here(memory.uri):
         yield f"the graph at {memory.uri} (what she remembers; [memory] uri)"
     if memory.enabled and memory.embeddings == "api" and not is_address_here(memory.embedding_url):
@@ -48,14 +49,18 @@ def may_be_sent_on(config: Config) -> Iterator[str]:
             yield f"whatever {name} sends on, a program of others (what she gives its tools; [mcp.{name}] command)"
 
 
-def _models(config: Config, has_local_model: bool) -> Iterator[str]:
-    """Yield the models elsewhere that may think: the one of [model], and those of the catalog that it names."""
+def _models(config: Config, has_local_model: bool, chosen: str) -> Iterator[str]:
+    """Yield the models elsewhere that may think: the one of [model], and those of the catalog that are named."""
     model = config.model
     is_providers = model.provider == "auto" and config.provider_keys and not has_local_model
     if model.provider != "offline" and (model.base_url or model.provider == "litellm" or is_providers):
         yield from _model_elsewhere(model, "model")
-    for alias in dict.fromkeys((*listed(model.use), *listed(model.fallbacks))):
+    named = dict.fromkeys((*listed(model.use), *listed(model.fallbacks)))
+    for alias in named:
         yield from _model_elsewhere(config.models[alias], f"models.{alias}")
+    if chosen in config.models and chosen not in named:
+        for told in _model_elsewhere(config.models[chosen], f"models.{chosen}"):
+            yield f"{told.removesuffix(')')}, chosen with `nakari model use`)"
 
 
 def _model_elsewhere(model: NamedModel, section: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from appliance.config import Config
 from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.memory import chosen_model
 from appliance.leaving import leaves_the_house, may_be_sent_on
 
 LITTLE_SPACE = 1_000_000_000
@@ -91,7 +92,7 @@ def clock(config: Config) -> Line:
 
 def network(config: Config) -> Line:
     """Tell whether there is a way out where this configuration wants one; nothing is sent."""
-    wanted = [each.partition(" (")[0] for each in leaves_the_house(config)]
+    wanted = [each.partition(" (")[0] for each in leaves_the_house(config, chosen=chosen_model(config))]
     if not wanted:
         return Line("network", Verdict.OK, "not needed")
     if _has_route():
@@ -101,11 +102,12 @@ def network(config: Config) -> Line:
 
 
 def privacy(config: Config) -> Line:
-    """Tell what would leave this machine with this configuration, and by which setting."""
+    """Tell what would leave this machine with this configuration and what was chosen, and by which setting."""
     from agent.model.probe import find_local_server
 
     is_asked_first = config.model.provider == "auto" and not config.model.base_url
-    used = leaves_the_house(config, is_asked_first and asyncio.run(find_local_server()) is not None)
+    has_local_model = is_asked_first and asyncio.run(find_local_server()) is not None
+    used = leaves_the_house(config, has_local_model, chosen_model(config))
     told = "; ".join((*used, *may_be_sent_on(config)))
     what = f"leaves this machine: {told}" if told else "nothing leaves this machine"
     return Line("privacy", Verdict.OK, what)

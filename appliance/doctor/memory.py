@@ -38,6 +38,8 @@ COUNTS: Final = {
 }
 """What is counted in the state database: its name for people, the table, the statement."""
 
+_CHOSEN: Final = "SELECT body ->> 'alias' FROM journal WHERE topic = ? ORDER BY seq DESC LIMIT 1"
+
 
 def database(config: Config) -> Line:
     """Read the state database through without changing it: whether it is whole, and what is in it."""
@@ -68,6 +70,25 @@ def graph(config: Config) -> Line:
         size = bytes_below(folder)
         what = asyncio.run(_count_in_copy(folder, size))
     return Line("graph", Verdict.OK, f"{what}, in {time.monotonic() - began:.1f} s")
+
+
+def chosen_model(config: Config) -> str:
+    """Return the alias that `nakari model use` left for the next start, "" without one. Raises `StateUnusable`."""
+    from appliance.model_choice import CHOSEN
+
+    file = config.state_folder / "nakari.db"
+    if not file.exists():
+        return ""
+    try:
+        with closing(_opened_to_look(file)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone():
+                return ""
+            newest = connection.execute(_CHOSEN, (CHOSEN,)).fetchone()
+    except sqlite3.Error as error:
+        raise StateUnusable(
+            f"nobody can tell which model was chosen: {file} cannot be read ({error}); see the line database"
+        ) from error
+    return str(newest[0] or "") if newest else ""
 
 
 def read_through(file: Path, seconds: float) -> Line:

@@ -1,19 +1,30 @@
 """What would leave this machine is told before it does, by the setting that stops it."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
+from agent.bus import Bus
+from agent.record import Recorder
 from appliance.config import Config, Secret, load
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
+from appliance.doctor.memory import chosen_model
 from appliance.leaving import leaves_the_house
+from appliance.model_choice import ModelChoice
+from appliance.models import choose_models
 from appliance.sentence_model import NAME, network
 from appliance.settings.mcp import McpServer
 from appliance.settings.models import ModelSettings, NamedModel
 from appliance.settings.sections import EarsSettings, MemorySettings, VoiceSettings
+from memory import journal as journal_module
+from memory.database import Database
+from memory.errors import StateUnusable
+from memory.journal import Journal
 from tests.memory.onnx_model import write_model
 
 SILENT = VoiceSettings(engine="espeak")
@@ -95,6 +106,38 @@ def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
 )
 def test_what_leaves_the_house_is_told(config: Config, change: Callable[[Config], Config], used: list[str]) -> None:
     assert list(leaves_the_house(change(quiet(config)))) == used
+
+
+@pytest.mark.shows("F3", "G4", "H5")
+async def test_a_model_that_was_chosen_while_she_ran_is_counted_too(config: Config) -> None:
+    offline = replace(quiet(config), models=CATALOG, model=ModelSettings("offline", fallbacks="lan"))
+    config.state_folder.mkdir(parents=True)
+    database = Database(config.state_folder / "nakari.db")
+    await database.open()
+    assert await asyncio.to_thread(chosen_model, config) == "", "no journal yet"
+    await database.close()
+    await database.open(journal_module.SCHEMA)
+    chain = await choose_models(offline)
+    choice = ModelChoice(chain, Journal(database), Bus(Recorder(Journal(database))), UTC)
+    told = {"large": [LAN, f"{LARGE[:-1]}, chosen with `nakari model use`)"], "near": [LAN], "lan": [LAN]}
+    for alias, used in {"offline": [LAN], **told}.items():
+        await choice.use(alias)
+        line = await asyncio.to_thread(checks_machine.privacy, offline)
+        assert line.what == f"leaves this machine: {'; '.join(used)}"
+    await choice.use("large")
+    alone = replace(offline, model=ModelSettings("offline"))
+    assert (await asyncio.to_thread(checks_machine.network, alone)).what != "not needed"
+    assert (await asyncio.to_thread(checks_machine.privacy, replace(alone, models={}))).what.startswith("nothing")
+    await database.close()
+    for model in chain.models:
+        await model.aclose()
+
+
+def test_where_the_choice_cannot_be_read_nothing_is_promised(config: Config) -> None:
+    config.state_folder.mkdir(parents=True)
+    (config.state_folder / "nakari.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateUnusable, match="nobody can tell which model was chosen"):
+        checks_machine.privacy(quiet(config))
 
 
 def test_a_model_server_found_here_comes_before_a_provider(config: Config) -> None:

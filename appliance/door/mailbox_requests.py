@@ -1,5 +1,7 @@
 """What may be asked at the door of her mailbox: what is in it, and to try or drop one of its events."""
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
@@ -16,6 +18,15 @@ BY_COMMAND = "withdrawn by command"
 
 OF_ANOTHER_OWNER: Final = "of another owner"
 """In place of the type of an event whose words are not for whoever looks."""
+
+ROOM: Final = 8_000_000
+"""Bytes of the events in one answer: half of what a program has to take (`appliance.door.client.ANSWER_BYTES`)."""
+
+TEXTS: Final = ("content", "note", "reason", "summary")
+"""What of an event may be long; all are cut alike where the events have no room together."""
+
+LONGEST_CHARACTER: Final = 6
+"""Bytes of a character in JSON, such as \\u0001."""
 
 
 class ListMailbox(Asked):
@@ -53,10 +64,8 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
     match request:
         case ListMailbox():
             found = await mailbox.listed(request.state, request.limit, whose)
-            events: list[Json] = [
-                shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found
-            ]
-            return {"counts": dict(await mailbox.counts(whose)), "events": events}
+            events = [shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found]
+            return {"counts": dict(await mailbox.counts(whose)), "events": [*within(events, ROOM)]}
         case Retry():
             if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
                 raise Problem(
@@ -109,3 +118,22 @@ def shown(filed: Filed) -> dict[str, Json]:
         "figures": dict(filed.figures),
     }
     return {key: value for key, value in told.items() if value}
+
+
+def within(events: Sequence[Mapping[str, Json]], room: int) -> list[dict[str, Json]]:
+    """Return the events so that their texts have room, in bytes of JSON; whole where they have.
+
+    Else each text is as long as it can be if all are; the `cut` of an event says how many characters there were.
+    """
+    needed = sum(len(json.dumps(event, ensure_ascii=False).encode()) for event in events)
+    if needed <= room:
+        return [dict(event) for event in events]
+    most = room // (len(events) * len(TEXTS) * LONGEST_CHARACTER)
+    return [_cut(event, most) for event in events]
+
+
+def _cut(event: Mapping[str, Json], most: int) -> dict[str, Json]:
+    long = {key: text for key, text in event.items() if key in TEXTS and isinstance(text, str) and len(text) > most}
+    shortened: dict[str, Json] = {key: text[:most] for key, text in long.items()}
+    cut: dict[str, Json] = {key: len(text) for key, text in long.items()}
+    return {**event, **shortened, **({"cut": cut} if cut else {})}

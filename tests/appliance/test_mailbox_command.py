@@ -7,8 +7,11 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from agent.mailbox import Wake
+from agent.model.messages import Json
 from appliance.commands.mailbox import lines_of
-from appliance.door.mailbox_requests import ListMailbox, Retry, Withdraw, answer_of
+from appliance.door.client import ANSWER_BYTES
+from appliance.door.connection import MAX_LINE
+from appliance.door.mailbox_requests import LONGEST_CHARACTER, TEXTS, ListMailbox, Retry, Withdraw, answer_of, within
 from appliance.door.requests import BadRequest, parse
 from appliance.errors import Problem
 from tests.agent.mailboxes import SqliteRig, filed, handled, work
@@ -68,6 +71,29 @@ async def test_an_owner_is_shown_and_may_touch_their_own_alone_and_the_household
     assert (f"of {ada}" in str(seen), seen["counts"]["pending"]) == (False, 3)
     await answer_of(rig.mailbox, Withdraw(do="mailbox.withdraw", id="b1"))
     await rig.stop()
+
+
+async def test_events_that_pass_an_answer_s_length_together_are_cut_and_say_so(tmp_path: Path) -> None:
+    rig = SqliteRig(tmp_path / "nakari.db")
+    await rig.start()
+    long = "猫" * (MAX_LINE // 3)
+    await filed(rig, *(work(long, id=f"e{number}") for number in range(20)), work("short", id="s"))
+    answer = await answer_of(rig.mailbox, ListMailbox(do="mailbox", state="pending", limit=50))
+    assert len(json.dumps(answer, ensure_ascii=False).encode()) < ANSWER_BYTES
+    short, *rest = json.loads(json.dumps(answer["events"]))
+    assert (short["content"], "cut" in short) == ("short", False)
+    assert [event["cut"] for event in rest] == [{"content": len(long)}] * 20
+    assert all(len(event["content"]) > 10_000 for event in rest)
+    answer = await answer_of(rig.mailbox, ListMailbox(do="mailbox", state="pending", limit=2))
+    assert [event["content"] for event in json.loads(json.dumps(answer["events"]))] == ["short", long]
+    await rig.stop()
+
+
+def test_the_worst_of_texts_have_the_room_they_are_given() -> None:
+    events: list[dict[str, Json]] = [dict.fromkeys(TEXTS, "\x01" * 10000) for _ in range(10)]
+    found = within(events, 100_000)
+    assert 90_000 < sum(len(str(event[text])) for event in found for text in TEXTS) * LONGEST_CHARACTER <= 100_000
+    assert within([], 0) == []
 
 
 def test_the_door_knows_these_requests() -> None:

@@ -1,14 +1,20 @@
 """Her memory for other programs: the real MCP client over the real command's standard input and output."""
 
+import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 
+from appliance.door.server import Door
+from appliance.keeping.alone import keeper_alone
 from tests.appliance.command import environment, nakari
+from tests.appliance.door_fakes import ScriptedHandler
 from tests.appliance.keeping.boxes import KeptBox
+from tests.appliance.keeping.test_keeper import query
 
 
 @pytest.mark.shows("F31")
@@ -42,3 +48,27 @@ async def test_another_program_looks_into_her_memory(tmp_path: Path) -> None:
         assert (await client.call_tool("memory_query", {"cypher": ""})).is_error
     lines = [json.loads(line) for file in (box.state / "audit").iterdir() for line in file.read_text().splitlines()]
     assert [line["facts"]["event_id"][:4] for line in lines if line["kind"] == "attempt"] == ["mcp-"]
+
+
+@pytest.mark.shows("F31")
+async def test_a_service_may_start_while_a_program_is_inside_and_is_asked_then(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path, memory="mcp = true")
+    config = box.config()
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "appliance", "--config", str(box.file), "mcp"], env=environment(tmp_path)
+    )
+    count = {"cypher": "MATCH (p:P) RETURN count(p) AS n"}
+    async with Client(command) as client:
+        async with keeper_alone(config) as keeper, asyncio.TaskGroup() as group:
+            refused = await client.call_tool("memory_query", count)
+            assert refused.is_error
+            assert f"another nakari (process {os.getpid()}) uses the state folder" in str(refused.content[0])
+            door = Door(config.socket, ScriptedHandler(), keeper)
+            door.open()
+            running = group.create_task(door.run())
+            await client.call_tool("memory_write", {"cypher": "CREATE (:P)"})
+            assert (await keeper.use(query(count["cypher"]))) == {"records": [{"n": 1}]}
+            running.cancel()
+        door.close()
+        both = [client.call_tool("memory_query", count) for _ in range(2)]
+        assert [found.structured_content for found in await asyncio.gather(*both)] == [{"records": [{"n": 1}]}] * 2

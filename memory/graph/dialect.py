@@ -15,6 +15,8 @@ class Dialect:
     """Sentences for who writes."""
     unexplained: tuple[str, ...] = ()
     """How messages begin that do not say what was wrong."""
+    is_one_kind: bool = False
+    """Whether a name is either a label or a relationship type, never both."""
 
 
 # Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py, test_graph_contract.py.
@@ -42,6 +44,7 @@ EMBEDDED: Final = Dialect(
         "Over many nodes it is built after the call, 50000 vectors in minutes: memory_schema says when it is ready.",
     ),
     unexplained=("Error executing ",),
+    is_one_kind=True,
 )
 
 NEO4J: Final = Dialect(

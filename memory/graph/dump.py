@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import json
 import os
-import re
 import zlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -20,7 +19,8 @@ from memory.graph import definitions
 from memory.graph.bulk import Bulk
 from memory.graph.cypher import quoted
 from memory.graph.graph import Graph
-from memory.graph.portable import from_portable, portable
+from memory.graph.names import see_apart
+from memory.graph.portable import given, portable, setting, zoned
 from memory.graph.store import Json, VectorOptions
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = list[Any]
 """What stands behind "n" or "r" in a line: JSON."""
-
-Properties: TypeAlias = Mapping[str, Any]
-"""As JSON (`memory.graph.portable`)."""
 
 Key: TypeAlias = Any
 """Whatever sorts."""
@@ -44,9 +41,6 @@ BATCH: Final = 500
 
 SECONDS: Final = 3600.0
 """For all of a transaction that reads a whole graph."""
-
-_OFFSET: Final = re.compile(r"(Z|[+-]\d\d:\d\d(:\d\d)?)$")
-"""How a time with a zone ends; one without has nothing behind its seconds."""
 
 _VECTOR_INDEX: Final = "CREATE VECTOR INDEX "
 
@@ -214,6 +208,8 @@ async def load_dump(path: Path, graph: Graph, progress: Callable[[int, int], Non
     the elementIds, which are the store's. In the middle of an error a part of it is there.
     """
     held = await asyncio.to_thread(check_dump, path)
+    if graph.dialect.is_one_kind:
+        await asyncio.to_thread(lambda: see_apart(path, read_dump(path)))
     await _create_vector_indexes(path, graph)
     ids: dict[str, str] = {}
     rows, done = read_dump(path), 0
@@ -237,62 +233,26 @@ async def _create_vector_indexes(path: Path, graph: Graph) -> None:
 
 
 async def _create_nodes(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
-    for (labels, zoned), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), _zoned(row[2]))):
+    for (labels, times), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), zoned(row[2]))):
         names = "".join(f":{quoted(label)}" for label in labels)
-        statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{_setting('n', zoned)} "
-        given = [{"k": row[0], **_given(row[2], zoned)} for row in alike]
+        statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{setting('n', times)} "
+        sent = [{"k": row[0], **given(row[2], times)} for row in alike]
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
-            answer = await transaction.run(statement + "RETURN row.k AS k, elementId(n) AS i", {"rows": given})
+            answer = await transaction.run(statement + "RETURN row.k AS k, elementId(n) AS i", {"rows": sent})
             ids.update([(record["k"], record["i"]) async for record in answer])
 
 
 async def _create_relationships(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
-    for (kind, zoned), alike in _grouped(rows, lambda row: (row[0], _zoned(row[3]))):
+    for (kind, times), alike in _grouped(rows, lambda row: (row[0], zoned(row[3]))):
         statement = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.s MATCH (b) WHERE elementId(b) = row.e "
-            f"CREATE (a)-[r:{quoted(kind)}]->(b) SET r = row.p{_setting('r', zoned)}"
+            f"CREATE (a)-[r:{quoted(kind)}]->(b) SET r = row.p{setting('r', times)}"
         )
-        given = [{"s": ids[row[1]], "e": ids[row[2]], **_given(row[3], zoned)} for row in alike]
+        sent = [{"s": ids[row[1]], "e": ids[row[2]], **given(row[3], times)} for row in alike]
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
-            summary = await (await transaction.run(statement, {"rows": given})).consume()
-        if summary.counters.relationships_created != len(given):
+            summary = await (await transaction.run(statement, {"rows": sent})).consume()
+        if summary.counters.relationships_created != len(sent):
             raise GraphRefused("not every relationship of the snapshot could be created: empty the graph and try again")
-
-
-def _zoned(properties: Properties) -> tuple[tuple[str, str, bool], ...]:
-    """Return which properties hold times with a zone: key, the function that reads them, whether in a list.
-
-    The embedded store drops the zone of a time that stands inside of a list of maps, so that these go in as texts.
-    """
-    found = []
-    for key, value in sorted(properties.items()):
-        first = value[0] if isinstance(value, list) and value else value
-        kind = next((name for name in ("datetime", "time") if isinstance(first, dict) and f"${name}" in first), "")
-        if kind and _OFFSET.search(first[f"${kind}"]):
-            found.append((key, kind, isinstance(value, list)))
-    return tuple(found)
-
-
-def _given(properties: Properties, zoned: tuple[tuple[str, str, bool], ...]) -> dict[str, object]:
-    """Return a row's properties: those that can be sent as they are, and the times as texts."""
-    texts = {
-        key: [_text(item, kind) for item in properties[key]] if many else _text(properties[key], kind)
-        for key, kind, many in zoned
-    }
-    return {"p": from_portable({key: value for key, value in properties.items() if key not in texts}), "z": texts}
-
-
-def _text(value: Properties, kind: str) -> str:
-    zone = value.get("zone", "")
-    return f"{value[f'${kind}']}[{zone}]" if zone else str(value[f"${kind}"])
-
-
-def _setting(name: str, zoned: tuple[tuple[str, str, bool], ...]) -> str:
-    """Return what reads the texts of `_given` into properties."""
-    read = {True: "[x IN row.z.{key} | {kind}(x)]", False: "{kind}(row.z.{key})"}
-    return "".join(
-        f", {name}.{quoted(key)} = {read[many].format(key=quoted(key), kind=kind)}" for key, kind, many in zoned
-    )
 
 
 def _grouped(rows: list[Row], key: Callable[[Row], Key]) -> Iterable[tuple[Key, list[Row]]]:

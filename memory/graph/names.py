@@ -1,9 +1,12 @@
 """A name that was a relationship's type and is to be a label now, or the reverse: nothing of it left, it gives way."""
 
 import re
-from typing import Final
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from memory.errors import GraphRefused
+from memory.graph.definitions import definition
 from memory.graph.http import OK, Door
 
 _CLASH: Final = re.compile(r"Type '(?P<name>.+)' is not an? (?P<wanted>vertex|edge) type", re.DOTALL)
@@ -51,3 +54,25 @@ def see_label(name: str, door: Door) -> None:
     is_type = any(kind["name"] == name and kind["type"] == "edge" for kind in door.rows("SELECT FROM schema:types"))
     if is_type and not give_way(name, door):
         raise NameTaken(name, is_label=False)
+
+
+def see_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Have no name be a label and a relationship type in a snapshot's rows (`memory.graph.dump.read_dump`).
+
+    Blocking. Raises `GraphRefused`, for an index that cannot be made here too, and what reading the rows raises.
+    """
+    labels, kinds = set[str](), set[str]()
+    for row in rows:
+        match row:
+            case {"n": [_, names, _]}:
+                labels.update(names)
+            case {"r": [kind, *_]}:
+                kinds.add(kind)
+            case {"i": str() as statement} if made := definition(statement):
+                labels.add(made.label)
+    if both := sorted(labels & kinds):
+        raise GraphRefused(
+            f"{path} has {', '.join(both)} both as a label and as a relationship type, which the memory of the box "
+            "cannot hold: rename one of the two in the server that it is of, take a snapshot there again and restore "
+            "that one; nothing was changed"
+        )

@@ -2,20 +2,28 @@
 
 import base64
 import math
+import re
 from array import array
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from memory.graph.cypher import quoted
 from memory.graph.store import Json
 
 if TYPE_CHECKING:
     from neo4j import spatial, time
+
+Properties: TypeAlias = Mapping[str, Any]
+"""By name, as JSON."""
 
 LONGEST_PLAIN_LIST: Final = 16
 """Floats that stay readable; a longer list of nothing but floats is an embedding, and is packed."""
 
 _POINTS: Final = {7203: "CartesianPoint", 9157: "CartesianPoint", 4326: "WGS84Point", 4979: "WGS84Point"}
 """The driver's classes by srid."""
+
+_OFFSET: Final = re.compile(r"(Z|[+-]\d\d:\d\d(:\d\d)?)$")
+"""How a time with a zone ends; one without has nothing behind its seconds."""
 
 
 def portable(value: object) -> Json:
@@ -55,6 +63,42 @@ def from_portable(value: Json) -> object:
             except (KeyError, TypeError) as error:
                 raise ValueError(f"no value is written as {key!r}") from error
     return value
+
+
+def zoned(properties: Properties) -> tuple[tuple[str, str, bool], ...]:
+    """Return which properties hold times with a zone: key, the function that reads them, whether in a list.
+
+    The embedded store drops the zone of a time that stands inside of a list of maps, so that these go in as texts.
+    """
+    found = []
+    for key, value in sorted(properties.items()):
+        first = value[0] if isinstance(value, list) and value else value
+        kind = next((name for name in ("datetime", "time") if isinstance(first, dict) and f"${name}" in first), "")
+        if kind and _OFFSET.search(first[f"${kind}"]):
+            found.append((key, kind, isinstance(value, list)))
+    return tuple(found)
+
+
+def given(properties: Properties, times: tuple[tuple[str, str, bool], ...]) -> dict[str, object]:
+    """Return a row's properties: those that can be sent as they are, and the times as texts."""
+    texts = {
+        key: [_text(item, kind) for item in properties[key]] if many else _text(properties[key], kind)
+        for key, kind, many in times
+    }
+    return {"p": from_portable({key: value for key, value in properties.items() if key not in texts}), "z": texts}
+
+
+def _text(value: Properties, kind: str) -> str:
+    zone = value.get("zone", "")
+    return f"{value[f'${kind}']}[{zone}]" if zone else str(value[f"${kind}"])
+
+
+def setting(name: str, times: tuple[tuple[str, str, bool], ...]) -> str:
+    """Return what reads the texts of `given` into properties."""
+    read = {True: "[x IN row.z.{key} | {kind}(x)]", False: "{kind}(row.z.{key})"}
+    return "".join(
+        f", {name}.{quoted(key)} = {read[many].format(key=quoted(key), kind=kind)}" for key, kind, many in times
+    )
 
 
 def _list(values: list[object]) -> Json:

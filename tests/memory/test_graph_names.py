@@ -7,6 +7,7 @@ import pytest
 from memory.audit import AuditLog
 from memory.audit_record import Origin
 from memory.errors import GraphRefused
+from memory.graph.dump import FORMAT, _Writing, load_dump
 from memory.graph.embedded import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.names import NameTaken, refused
@@ -100,6 +101,24 @@ async def test_a_label_by_parameter_that_is_a_type_is_left_out_as_told(another: 
     [record] = (await another.write("CREATE (n:$($names)) RETURN labels(n) AS l", {"names": ["Loves"]})).records
     assert record == {"l": []}
     assert any("CREATE leaves out one that is a relationship type" in each for each in another.dialect.writing)
+
+
+@pytest.mark.parametrize("where", ["on a node", "in an index"])
+async def test_a_snapshot_with_a_name_that_is_both_is_refused_before_anything_is_changed(
+    another: Graph, tmp_path: Path, where: str
+) -> None:
+    writing = _Writing(tmp_path / "both")
+    writing.add({"nakari": "graph", "format": FORMAT})
+    writing.add({"n": ["1", ["Cat", "Loves"] if where == "on a node" else ["Cat"], {}]})
+    writing.add({"r": ["Loves", "1", "1", {}]}, {"r": ["Knows", "1", "1", {}]})
+    if where == "in an index":
+        writing.add({"i": f"CREATE VECTOR INDEX near IF NOT EXISTS FOR (n:`Loves`) ON (n.`v`) {VECTORS}"})
+    writing.end(1, 2)
+    writing.close()
+    with pytest.raises(GraphRefused, match=r"both has Loves both as a label and as .*: rename one of the two"):
+        await load_dump(tmp_path / "both", another)
+    assert await one(another, "MATCH (n) RETURN count(n)") == 0
+    assert (await another.read("SHOW INDEXES")).records == []
 
 
 async def test_only_the_store_s_own_words_about_a_name_are_read() -> None:

@@ -70,6 +70,7 @@ class KeptGraph:
             await make_missing(store, writer.audit, writer.snapshots)
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
+            group.create_task(writer.saving.run(), name="graph: snapshots that a write waits for")
             group.create_task(self._settle(), name="graph: made whole, and what broke off finished")
             group.create_task(self.asked.keep(), name="graph: which names were asked for, written down later")
             if self.watched is not None:

@@ -1,7 +1,7 @@
 """Snapshots of her graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ import structlog
 
 from memory.audit import AuditLog
 from memory.audit_record import Record
-from memory.errors import StateUnusable
+from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
 from memory.graph.store import Json
@@ -97,6 +97,67 @@ class Snapshots:
         for one in superfluous:
             one.path.unlink(missing_ok=True)
         return len(superfluous)
+
+
+class Saving:
+    """The snapshot that a write waits for: taken beside it while `run` runs, so that it may outlast the write."""
+
+    def __init__(self, take: Callable[[], Awaitable[None]]) -> None:
+        """`take` keeps everybody from writing meanwhile."""
+        self._take = take
+        self._is_beside = False
+        self._size = 0
+        self._wanted = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._failure: MemoryFailure | OSError | None = None
+        """Why the last one was not taken, until somebody is told."""
+
+    async def run(self) -> None:
+        """Take what is asked for, until cancelled; a failure is told to who asks next."""
+        self._is_beside = True
+        try:
+            while True:
+                await self._wanted.wait()
+                try:
+                    await self._take()
+                except (MemoryFailure, OSError) as error:
+                    log.warning("snapshot_failed", reason=str(error))
+                    self._failure = error
+                self._end()
+        finally:
+            self._is_beside = False
+            self._end()
+
+    async def ask(self, size: int) -> None:
+        """Have one taken of so many nodes and relationships; where nobody takes it beside, it is there on return.
+
+        Raises what kept the last one from being taken, and without `run` what `take` raises.
+        """
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if not self._is_beside:
+            await self._take()
+        else:
+            self._size = size
+            self._idle.clear()
+            self._wanted.set()
+
+    async def until_idle(self, deadline: float) -> None:
+        """Wait until none is under way, to a moment of the loop's clock at most. Raises `GraphUnavailable`."""
+        try:
+            async with asyncio.timeout_at(deadline if self._wanted.is_set() else None):
+                await self._idle.wait()
+        except TimeoutError:
+            raise GraphUnavailable(
+                f"much is to be taken away: a snapshot of {self._size} nodes and relationships comes first, and it is "
+                "under way; nothing was changed yet, ask again in a minute"
+            ) from None
+
+    def _end(self) -> None:
+        self._wanted.clear()
+        self._idle.set()
 
 
 def kept(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:

@@ -20,7 +20,7 @@ from memory.graph.portable import portable
 from memory.graph.results import Written
 from memory.graph.store import Json
 from memory.refill import SOURCE, begin_again, go_on
-from memory.snapshot import Snapshot, Snapshots
+from memory.snapshot import Saving, Snapshot, Snapshots
 from memory.watched import WatchedServer
 
 SHARE: Final = 0.1
@@ -28,6 +28,9 @@ SHARE: Final = 0.1
 
 FEWEST: Final = 20
 """Nodes and relationships that may go without one: a graph so small is no loss to lose a tenth of."""
+
+PATIENCE: Final = 8.0
+"""Seconds after which a write no longer waits for a snapshot: as much is left of a tool's time for trying it again."""
 
 _COUNT: Final = (
     "CALL { MATCH (n) RETURN count(n) AS found UNION ALL MATCH ()-[r]->() RETURN count(r) AS found } "
@@ -40,15 +43,21 @@ log = structlog.get_logger()
 class _MuchWouldGo(Exception):
     """Rolls a statement back that takes away much, so that a snapshot can be taken first."""
 
+    def __init__(self, found: int) -> None:
+        """`found` is how many nodes and relationships there are."""
+        super().__init__()
+        self.found = found
+
 
 class Writer:
     """Everything that changes her graph comes through here, one after another.
 
     Order: attempt in the audit log, synced; the statement in a transaction; its counters read; commit; outcome in the
     audit log. When more than `share` would go, the transaction is rolled back, a snapshot taken and the statement tried
-    again: a large graph takes longer to write down than a store lets a transaction live. A crash, a cancelled or a torn
-    commit leaves an attempt without an outcome: then a snapshot says what is true, before anything else is written. So
-    does a restore that was cut off while it filled a server's graph: then it is gone on with first.
+    again: a large graph takes longer to write down than a store lets a transaction live. Where it takes longer than a
+    tool has, too, the write ends with a sentence, and the same write finds the snapshot later (`saving`). A crash, a
+    cancelled or a torn commit leaves an attempt without an outcome: then a snapshot says what is true, before anything
+    else is written. So does a restore that was cut off while it filled a server's graph: then it is gone on with first.
     """
 
     def __init__(
@@ -67,25 +76,32 @@ class Writer:
         self.unfinished = asyncio.Event()
         """What was to be forgotten is in the graph yet, which was away."""
         self._watched = watched
+        self.patience = PATIENCE
+        """Seconds that a write waits for a snapshot that is taken beside."""
+        self.saving = Saving(self._save)
+        """Takes the snapshots before much goes, beside the writes while its `run` runs."""
         self._one = asyncio.Lock()
         self._is_settled = False
         """Whether every attempt in the audit log has its outcome, as far as this process knows."""
+        self._is_saved = False
+        """Whether nothing was kept since a snapshot was taken for a write that takes away much."""
 
     async def write(self, cypher: str, params: Mapping[str, object], origin: Origin) -> Written:
         """Run a statement and keep what it does; it is on the disk, and in the audit log, on return.
 
-        Raises what `Graph.write` raises, `StateUnusable` when the audit log takes nothing: then nothing was changed.
+        Raises what `Graph.write` raises, `StateUnusable` when the audit log takes nothing, and `GraphUnavailable` when
+        a snapshot that comes first takes longer than `patience`: then nothing was changed.
         """
         check(cypher, self.graph.limits.statement)
-        async with self._one:
-            await self._settle()
-            statement = pinned(cypher, datetime.now(UTC))
-            bound = {**params, **statement.params}
+        deadline = asyncio.get_running_loop().time() + self.patience
+        while True:
+            await self.saving.until_idle(deadline)
             try:
-                return await self._attempt(_Attempt(self, statement, bound, origin))
-            except _MuchWouldGo:
-                await self.snapshots.take(self.graph, "before much was taken away")
-                return await self._attempt(_Attempt(self, statement, bound, origin, may_take_much=True))
+                async with self._one:
+                    await self._settle()
+                    return await self._attempt(_Attempt(self, pinned(cypher, datetime.now(UTC)), params, origin))
+            except _MuchWouldGo as much:
+                await self.saving.ask(much.found)
 
     @asynccontextmanager
     async def exclusively(self, progress: Callable[[int, int], None] = silently) -> AsyncIterator["Alone"]:
@@ -93,14 +109,15 @@ class Writer:
 
         `progress` is told of a restore that is gone on with first.
         """
-        async with self._one:
+        async with self.unsettled() as alone:
             await self._settle(progress)
-            yield Alone(self)
+            yield alone
 
     @asynccontextmanager
     async def unsettled(self) -> AsyncIterator["Alone"]:
         """Keep everybody else from writing, before anything is found out about the last write."""
         async with self._one:
+            self._is_saved = False
             yield Alone(self)
 
     async def take_snapshot(self, reason: str) -> Snapshot:
@@ -108,16 +125,25 @@ class Writer:
         async with self.exclusively() as alone:
             return await alone.snapshot(reason)
 
-    async def would_take_much(self, counters: Mapping[str, int]) -> bool:
-        """Say whether so much would go that it is worth a snapshot; the transaction is still open."""
+    async def see_saved(self, counters: Mapping[str, int]) -> None:
+        """Stop a statement that takes away much, its transaction still open, unless a snapshot was taken for it."""
+        if self._is_saved:
+            return
         gone = counters["nodesDeleted"] + counters["relationshipsDeleted"]
         # Who creates nothing and sets properties, or takes labels away, may be writing over what was there.
         if not counters["nodesCreated"] and not counters["relationshipsCreated"]:
             gone += counters["propertiesSet"] + counters["labelsRemoved"]
-        if gone <= FEWEST:
-            return False
-        [row] = (await self.graph.read(_COUNT)).records
-        return gone > self._share * int(str(row["found"]))
+        if gone > FEWEST:
+            [row] = (await self.graph.read(_COUNT)).records
+            found = int(str(row["found"]))
+            if gone > self._share * found:
+                raise _MuchWouldGo(found)
+
+    async def _save(self) -> None:
+        async with self._one:
+            await self._settle()
+            await self.snapshots.take(self.graph, "before much was taken away")
+            self._is_saved = True
 
     async def _attempt(self, attempt: "_Attempt") -> Written:
         try:
@@ -126,15 +152,16 @@ class Writer:
             await attempt.ended(committed=False, why="rolled back for a snapshot first")
             raise
         except CommitUncertain:
-            self._is_settled = False
+            self.unsettle()
             raise
         except MemoryFailure as error:
             await attempt.ended(committed=False, why=str(error))
             raise
         except BaseException:
             # Cancelled, or a bug: the commit may have happened.
-            self._is_settled = False
+            self.unsettle()
             raise
+        self._is_saved = False
         await attempt.ended(committed=True, stats=written.stats)
         return written
 
@@ -143,8 +170,8 @@ class Writer:
         return nullcontext() if self._watched is None else self._watched.being_filled()
 
     def unsettle(self) -> None:
-        """Take note that an outcome could not be written down."""
-        self._is_settled = False
+        """Take note that an outcome is not known, or could not be written down."""
+        self._is_settled = self._is_saved = False
 
     async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
         """Bring what broke off to an end before anything else is written, in this order.
@@ -163,7 +190,7 @@ class Writer:
         """Have a server that is empty and should not be filled again; what is open already may do that."""
         if self._watched is None or not await self._watched.is_emptied():
             return
-        self._is_settled = False
+        self.unsettle()
         if not await self.audit.open():
             log.warning("graph_emptied")
             await begin_again(self.audit)
@@ -203,20 +230,11 @@ class Alone:
 class _Attempt:
     """One statement on its way; the audit log's witness of it."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        statement: Pinned,
-        params: Mapping[str, object],
-        origin: Origin,
-        *,
-        may_take_much: bool = False,
-    ) -> None:
+    def __init__(self, writer: Writer, statement: Pinned, params: Mapping[str, object], origin: Origin) -> None:
         self.statement = statement
-        self.params = params
+        self.params = {**params, **statement.params}
         self._writer = writer
         self._origin = origin
-        self._may_take_much = may_take_much
         self._seq = 0
         """Its record in the audit log; 0 before there is one."""
 
@@ -234,8 +252,7 @@ class _Attempt:
 
     async def counted(self, counters: Mapping[str, int]) -> None:
         """Stop a statement that takes away much, unless a snapshot was taken for it."""
-        if not self._may_take_much and await self._writer.would_take_much(counters):
-            raise _MuchWouldGo
+        await self._writer.see_saved(counters)
 
     async def ended(self, *, committed: bool, why: str = "", stats: Mapping[str, int] | None = None) -> None:
         """Write the outcome down, once; where the disk refuses it, the next write finds out what is true."""

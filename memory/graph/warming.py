@@ -12,7 +12,7 @@ import structlog
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.deferral import Deferral, within
-from memory.graph.definitions import IndexDefinition, asked_index, names_index
+from memory.graph.definitions import IndexDefinition, asked_index, dropped_index, names_index
 from memory.graph.indexes import BUILD_SECONDS, Address, Standing, standings, vector_options, warm
 from memory.graph.making import Making
 from memory.graph.server import DATABASE
@@ -106,6 +106,9 @@ class Indexes:
         that is asked is not ready within that time, or cannot be.
         """
         await self._until_free()
+        dropped = dropped_index(cypher)
+        if dropped is not None and self._stages.of(dropped) is Stage.BUILDING:
+            await self._cross_out(dropped)
         kind = asked_index(cypher) if self._deferral.is_on else None
         if kind is None:
             return
@@ -153,6 +156,16 @@ class Indexes:
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return dimensions and function of the vector indexes, by name. Raises `GraphUnavailable`."""
         return await asyncio.to_thread(vector_options, self._schema)
+
+    async def _cross_out(self, name: str) -> None:
+        """Have one not made anew by the next start that is about to be dropped while it is built.
+
+        Should it stay after all it is as good: it was made, and whoever keeps the indexes builds what is cold.
+        """
+        try:
+            await asyncio.to_thread(self._written_down.cross_out, [name])
+        except OSError as error:
+            raise GraphUnavailable(f"the memory is not available now: {error}") from error
 
     async def _until_free(self) -> None:
         """Wait until no index is being made, at most `PATIENCE` from when its making began; note that somebody asks."""

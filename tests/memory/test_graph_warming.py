@@ -19,6 +19,7 @@ from memory.graph.graph import Graph
 from memory.graph.indexes import QUICK, Address
 from memory.graph.results import COUNTERS
 from memory.graph.server import vector_arithmetic
+from memory.graph.stages import Stage
 from memory.graph.store import VectorOptions
 from memory.graph.unfinished import Unfinished
 from memory.graph.warming import MANY, Indexes
@@ -114,6 +115,23 @@ async def test_an_index_whose_making_broke_off_is_made_at_the_next_start(tmp_pat
         await ready(store)
         assert await nearest(graph, 7) == [7]
     assert Unfinished(tmp_path / UNFINISHED).read() == []
+
+
+async def test_an_index_dropped_while_it_is_built_is_not_made_again_after_a_kill(tmp_path: Path) -> None:
+    wanted = definition(NEAR)
+    assert wanted is not None
+    async with EmbeddedStore(tmp_path) as store:
+        graph = Graph(store)
+        await graph.write(NEAR)
+        Unfinished(tmp_path / UNFINISHED).add(wanted)
+        store.indexes._stages.enter(wanted.name, Stage.BUILDING)
+        await graph.write(f"DROP INDEX {wanted.name}")
+        await graph.close()
+        assert store.pid is not None
+        os.kill(store.pid, signal.SIGKILL)
+    async with kept(tmp_path) as (store, graph):
+        await ready(store)
+        assert (await graph.read("SHOW INDEXES")).records == []
 
 
 async def test_a_question_of_an_index_that_is_not_ready_is_refused_in_words_and_others_go_on(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_without_a_service_the_household_s_are_set_and_reset_all_the_same(home: 
         (("settings", "set", "prompt.nonsense", "x"), Exit.USAGE, "there is no setting 'prompt.nonsense'"),
         (("settings", "set", "mind.tool_calls", "99"), Exit.USAGE, "is a whole number from 1 to 10"),
         (("settings", "set", "mind.tool_calls", "many"), Exit.USAGE, "mind.tool_calls is a whole number"),
-        (("settings", "set", " ", "x"), Exit.USAGE, "name: should say something"),
+        (("settings", "set", " ", "x"), Exit.USAGE, "'NAME': there is nothing in it"),
         (("settings", "list", "--as", "HERE/missing.key"), Exit.NO_INPUT, "missing.key cannot be read: No such file"),
         (("settings", "list", "--as", "HERE"), Exit.NO_INPUT, "cannot be read: Is a directory"),
         (("ask", "hi", "--as", "/dev/zero"), Exit.NO_INPUT, "/dev/zero: this is no private key (PEM)"),

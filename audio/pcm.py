@@ -52,15 +52,17 @@ def from_float(samples: NDArray[np.float32]) -> Samples:
     return (np.clip(samples, -1.0, 1.0) * 32767.0).astype(np.int16)
 
 
-def rms_dbfs(samples: Samples) -> float:
-    """Return the level in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples.
+def power_of(samples: Samples) -> float:
+    """Return the mean square of one or more samples, of full scale; without the constant that cheap converters add.
 
-    Without the constant that cheap converters add: nobody hears it, and beside it a quiet voice would be no louder than
-    its room.
+    Nobody hears it, and beside it a quiet voice would be no louder than its room.
     """
-    if len(samples) == 0:
-        return QUIETEST_DBFS
     wave = samples.astype(np.float32)
     wave -= wave.mean()
-    power = float(wave.dot(wave)) / len(samples) / 32768.0**2
+    return float(wave.dot(wave)) / len(samples) / 32768.0**2
+
+
+def rms_dbfs(samples: Samples) -> float:
+    """Return `power_of` in dB relative to full scale; `QUIETEST_DBFS` for digital silence and for no samples."""
+    power = power_of(samples) if len(samples) else 0.0
     return max(QUIETEST_DBFS, 10.0 * log10(power)) if power > 0 else QUIETEST_DBFS

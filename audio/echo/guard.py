@@ -17,7 +17,7 @@ from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
 from audio.echo.reference import PlayedReference
 from audio.echo.stream import Cleaned, CleanedStream
-from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
+from audio.pcm import CHUNK_SECONDS, AudioChunk, power_of
 
 log = structlog.get_logger()
 
@@ -93,7 +93,7 @@ class CancellingGuard:
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk without her own voice, 16 ms behind: its time is that of its samples."""
         cleaned = self._stream.process(chunk)
-        self._meter.note(cleaned.chunk.started_at, *map(_power, (cleaned.far, cleaned.near, cleaned.left)))
+        self._meter.note(cleaned.chunk.started_at, *map(power_of, (cleaned.far, cleaned.near, cleaned.left)))
         self._near_end.follow(cleaned.near, cleaned.far)
         if self._tape is not None:
             self._tape.add(cleaned)
@@ -169,8 +169,3 @@ class CancellingGuard:
         if before.mode is not duplex.mode:
             log.info("duplex_chosen", mode=str(duplex.mode), told=duplex.describe())
             self.on_duplex(duplex)
-
-
-def _power(samples: Samples) -> float:
-    """Return the mean square about the mean, of full scale: a card's constant offset is no sound."""
-    return float(np.var(samples, dtype=np.float32)) / 32768.0**2

@@ -1,7 +1,5 @@
 """Large indexes of the real store of the box, put off to a quiet moment by a clock of the test's own."""
 
-import os
-import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -13,12 +11,11 @@ from memory.errors import GraphRefused
 from memory.graph.deferral import MANY_NODES
 from memory.graph.definitions import as_cypher, definition
 from memory.graph.dump import read_dump, write_dump
-from memory.graph.embedded import State
 from memory.graph.indexes import Address
 from memory.graph.stages import QUIET, Stage
 from memory.graph.unfinished import Unfinished
 from memory.graph.warming import Indexes
-from tests.memory.test_graph_warming import UNFINISHED, kept, ready, states
+from tests.memory.test_graph_warming import UNFINISHED, kept, killed_and_ready, ready, states
 
 pytestmark = pytest.mark.shows("C9", "C18")
 
@@ -37,11 +34,7 @@ async def test_an_index_over_many_nodes_is_made_in_a_quiet_moment_also_after_a_c
         assert (await graph.write("CREATE (:Note {t: 'green tea'})")).stats["nodesCreated"] == 1
         with pytest.raises(GraphRefused, match=rf"words: waits to be made.*{MANY_NODES}.*CONTAINS"):
             await graph.read(FIND)
-        assert store.pid is not None
-        os.kill(store.pid, signal.SIGKILL)
-        await store.until(State.DOWN)
-        await store.until(State.READY)
-        await ready(store)
+        await killed_and_ready(store)
         assert "waits" in store.indexes.states["words"]
         time[0] += QUIET
         store.indexes._look()

@@ -64,6 +64,15 @@ async def ready(store: EmbeddedStore) -> None:
     await store.indexes._settled.wait()
 
 
+async def killed_and_ready(store: EmbeddedStore) -> None:
+    """Kill the store, and wait until the next one serves and its indexes are."""
+    assert store.pid is not None
+    os.kill(store.pid, signal.SIGKILL)
+    await store.until(State.DOWN)
+    await store.until(State.READY)
+    await ready(store)
+
+
 async def states(graph: Graph) -> dict[object, object]:
     return {index["name"]: index["state"] for index in (await graph.schema()).vector_indexes}
 
@@ -95,11 +104,7 @@ async def test_an_index_is_warm_again_after_its_store_was_killed(tmp_path: Path)
     async with kept(tmp_path) as (store, graph):
         await grow(graph)
         await graph.write(NEAR)
-        assert store.pid is not None
-        os.kill(store.pid, signal.SIGKILL)
-        await store.until(State.DOWN)
-        await store.until(State.READY)
-        await ready(store)
+        await killed_and_ready(store)
         assert [await nearest(graph, number) for number in (0, 7, QUICK + 499)] == [[0], [7], [QUICK + 499]]
 
 

@@ -185,18 +185,23 @@ class FailsOnce(KeywordSearch):
 
 
 async def test_a_stretch_that_the_decoder_refuses_is_the_only_one_that_is_lost(tmp_path: Path) -> None:
-    spotted: asyncio.Queue[Spotted] = asyncio.Queue()
     search = FailsOnce()
-    spotter = Spotter(search, spotted.put_nowait)
     sound = np.concatenate([*[silence(0.5), said("stop", "slt", tmp_path)] * 2, silence(0.5)])
+    found = await first_spotted(search, sound)
+    assert search.has_failed
+    assert found.started_at > 101
+
+
+async def first_spotted(search: KeywordSearch, sound: Samples) -> Spotted:
+    spotted: asyncio.Queue[Spotted] = asyncio.Queue()
+    spotter = Spotter(search, spotted.put_nowait)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spotter.run())
         await spotter.ready.wait()
         listen(spotter, sound)
         found = await spotted.get()
         running.cancel()
-    assert search.has_failed
-    assert found.started_at > 101
+    return found
 
 
 def listen(spotter: Spotter, sound: Samples) -> None:
@@ -207,15 +212,8 @@ def listen(spotter: Spotter, sound: Samples) -> None:
 
 
 async def test_the_loop_tells_what_was_spotted_and_the_chunk_path_waits_for_nothing(tmp_path: Path) -> None:
-    spotted: asyncio.Queue[Spotted] = asyncio.Queue()
-    spotter = Spotter(KeywordSearch(), spotted.put_nowait)
     sound = np.concatenate([silence(0.5), said("stop", "slt", tmp_path), silence(0.5)])
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(spotter.run())
-        await spotter.ready.wait()
-        listen(spotter, sound)
-        found = await spotted.get()
-        running.cancel()
+    found = await first_spotted(KeywordSearch(), sound)
     assert found.reflex == "stop"
     assert found.started_at < found.ended_at < 100 + len(sound) / 16_000
 

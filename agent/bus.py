@@ -9,8 +9,8 @@ import structlog
 
 from agent.event import Event, require_event
 from agent.handlers import Handler, Inbox, Request, failed
-from memory.database import Change, Writer
 from memory.errors import MemoryFailure
+from memory.state.database import Change, Writer
 
 log = structlog.get_logger()
 

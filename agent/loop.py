@@ -11,6 +11,7 @@ import structlog
 from agent.bus import Bus
 from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
+from agent.context.situation import SituationProvider
 from agent.errors import ModelError, Stopped
 from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import InHand, Mailbox, Wake
@@ -21,20 +22,19 @@ from agent.run.act import Actor
 from agent.run.attention import Attention
 from agent.run.budget import Budget
 from agent.run.closing import Closing
-from agent.run.desk import Completion, Desk, Ending, GivenUp, Suspension
 from agent.run.opening import Opening
 from agent.run.outage import Outage
-from agent.run.own_words import OwnWords
 from agent.run.resuming import Resuming
 from agent.run.run import Run
+from agent.run.run_state import Completion, Desk, Ending, GivenUp, Suspension
 from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
+from agent.run.system_replies import OwnWords
 from agent.run.think import Thinker
-from agent.situation import SituationProvider
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
-from memory.journal import Journal
+from memory.state.journal import Journal
 
 log = structlog.get_logger()
 

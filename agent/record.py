@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from agent.event import Event
 from agent.model.messages import Json
-from memory.database import Change
-from memory.journal import Entry, Journal
+from memory.state.database import Change
+from memory.state.journal import Entry, Journal
 
 
 class Recorder:

@@ -2,7 +2,7 @@
 
 import sys
 
-from appliance.cli import main
+from appliance.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -68,7 +68,6 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
     from agent.errors import ModelError
     from audio.errors import AudioError, BadRecording, OutputUnwritable
-    from memory.database import StateInUse
     from memory.errors import (
         MemoryFailure,
         NotProven,
@@ -77,6 +76,7 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
         StateUnreadable,
         StateUnusable,
     )
+    from memory.state.database import StateInUse
 
     return (
         (BadRecording, Exit.NO_INPUT),

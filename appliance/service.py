@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from appliance.config import Config
+from appliance.config.load import Config
+from appliance.config.options import RunOptions
 from appliance.exits import Exit
-from appliance.hearing.source import choose_source, recording_from_now_on
+from appliance.input.source import choose_source, recording_from_now_on
 from appliance.notify import HeartBeat, Notifier, Watchdog
-from appliance.options import RunOptions
 
 if TYPE_CHECKING:
-    from appliance.build import Box
+    from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
 
 log = structlog.get_logger()
@@ -47,8 +47,8 @@ def run(config: Config, options: RunOptions) -> Exit:
 
 
 async def _run(config: Config, options: RunOptions, source: "AudioSource | None") -> None:
-    from appliance.build import open_box
-    from appliance.outside import around
+    from appliance.wiring.box import open_box
+    from appliance.wiring.environment import around
 
     notifier = Notifier(config.supervisor.notify_socket)
     async with open_box(config, options, around(source)) as box:
@@ -124,7 +124,7 @@ async def conversation_over(box: "Box") -> None:
 
 async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
     """Yield the answer to one line of text, from a box without ears that is opened for it."""
-    from appliance.build import open_box
+    from appliance.wiring.box import open_box
 
     pieces: asyncio.Queue[str | None] = asyncio.Queue(1)
 

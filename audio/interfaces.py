@@ -1,4 +1,4 @@
-"""The seams of the ears and the mouth. `appliance/build.py` chooses the real ones, `tests/fakes.py` has the fakes."""
+"""The seams of the ears and the mouth. `appliance/wiring/` chooses the real ones, `tests/fakes.py` has the fakes."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -75,8 +75,8 @@ class TurnObserver(Protocol):
     def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
         """Take the end of a turn: its words, None where it was never recognized.
 
-        `suppressed` says why nobody gets them; `audio.listener.REFLEX` when a reflex has done with them, "" when the
-        mind gets them. Told before the mind does.
+        `suppressed` says why nobody gets them; `audio.turns.listener.REFLEX` when a reflex has done with them, ""
+        when the mind gets them. Told before the mind does.
         """
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from audio.endpointer import EndpointerSettings
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, from_float
-from audio.vad import load_detector
+from audio.turns.endpointer import EndpointerSettings
+from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run
 from tests.room.acoustics import Sound, at_level
 from tests.room.card import INPUT_LATENCY, OUTPUT_LATENCY

@@ -13,7 +13,7 @@ from audio.echo.guard import CancellingGuard
 from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples
-from audio.vad import SileroDetector
+from audio.turns.vad import SileroDetector
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from tests.audio.echo_room import Room, at_level, joined

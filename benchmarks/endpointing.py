@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from audio.endpointer import Endpointer
 from audio.interfaces import VoiceDetector
-from audio.listener import Listener
 from audio.speech import Heard, SpeechStarted
-from audio.vad import load_detector
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.processes import ROOT
 from benchmarks.sound import write_wav

@@ -16,14 +16,14 @@ from time import perf_counter
 from benchmarks.graph_page import write_growth
 from benchmarks.graph_server import own_server
 from benchmarks.processes import resident_megabytes
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.errors import TooLarge
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer, Store
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import empty
 
 BATCH = 2_000

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from agent.event import USER_TEXT, Event
 from agent.tools.tool import Call, run_tool
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from benchmarks.graph_page import write_vectors
 from benchmarks.graph_server import own_server
 from benchmarks.processes import cpu_seconds, resident_megabytes
-from memory.embedding import Handles
-from memory.embedding_local import LocalEmbedder
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.stages import Stage
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.graph.stages import Stage
 from memory.graph.store import Neo4jServer
+from memory.vectors.embedding import Handles
+from memory.vectors.embedding_local import LocalEmbedder
 from tests.memory.sentence_model import write_sentence_model
 
 DIMENSIONS: Final = 384

@@ -4,10 +4,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from audio.energy_gate import EnergyGate
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE
-from audio.vad import load_silero
+from audio.turns.energy_gate import EnergyGate
+from audio.turns.vad import load_silero
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from benchmarks.processes import children_of, cpu_seconds, line_of, module, speaking

@@ -15,7 +15,7 @@ from time import perf_counter, sleep
 from agent.event import Event
 from agent.mailbox import SCHEMA, Mailbox
 from benchmarks.figure import Figure, Series, milliseconds, run
-from memory.database import Database
+from memory.state.database import Database
 
 WORDS = "What time is it, and will it rain before I come home this evening?"
 BODY = json.dumps({"words": WORDS, "rest": "-" * 300}).encode()

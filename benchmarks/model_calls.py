@@ -4,10 +4,10 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from appliance.build import open_box
-from appliance.config import load
-from appliance.options import RunOptions
+from appliance.config.load import load
+from appliance.config.options import RunOptions
 from appliance.service import conversation_over, serve
+from appliance.wiring.box import open_box
 from benchmarks.figure import Figure, Series, run
 from benchmarks.model_server import ANSWER
 from tests.agent.openai_server import OpenAiServer, reply

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from audio.capture.recording import RecordingSource
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.recording import RecordingSource
 from audio.reflexes.spotter import KeywordSearch, Spotted, Spotter, StretchCutter
-from audio.vad import load_detector
+from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.sound import quiet_room, write_wav
 from tests.audio.spoken import said, trimmed

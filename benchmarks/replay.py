@@ -13,15 +13,15 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.graph.dump import write_dump
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
-from memory.replay import replay
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.replay import replay
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 
 KINDS: tuple[str, ...] = (
     "CREATE (:A {i: $i, at: datetime(), text: $text})",

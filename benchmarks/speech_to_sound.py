@@ -10,13 +10,13 @@ import httpx
 import numpy as np
 
 from agent.bus import Observer
-from appliance.build import Box, open_box
-from appliance.config import load
-from appliance.options import RunOptions
+from appliance.cli.waterfall import Waterfall
+from appliance.config.load import load
+from appliance.config.options import RunOptions
 from appliance.service import conversation_over, serve
-from appliance.waterfall import Waterfall
+from appliance.wiring.box import Box, open_box
+from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
-from audio.recording import read_recording
 from benchmarks.figure import Figure, Series, milliseconds, run
 from benchmarks.model_server import ANSWER, model_server
 from benchmarks.sound import quiet_room, write_wav

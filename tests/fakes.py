@@ -8,11 +8,11 @@ from typing import TypeAlias
 from agent.errors import ModelError, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
-from agent.model.profile import PROFILES
-from agent.model.validate import validate_openai, validate_tools
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.profile import PROFILES
+from agent.model.wire.validate import validate_openai, validate_tools
 from agent.replies import Delivered, Delivery, Reply
-from audio.sentences import SentenceSplitter
+from audio.tts.sentences import SentenceSplitter
 
 Scripted: TypeAlias = "Message | Exception | Callable[[Sequence[Message]], Message]"
 

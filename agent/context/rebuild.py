@@ -7,7 +7,7 @@ from agent.context.epoch import digest_of
 from agent.context.epochs import MESSAGE, tools_of
 from agent.model.messages import Message, ToolSpec
 from memory.errors import MemoryFailure
-from memory.journal import ERASED, THINNED, Journal, Stored
+from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 REQUESTS = "llm.requests"
 

@@ -9,7 +9,7 @@ from agent.envelope import from_json, utc_text
 from agent.errors import TooManyEvents
 from agent.event import Event
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
-from memory.words import storable
+from memory.state.words import storable
 
 SELF: Final = "self"
 """The source of what she made herself."""

@@ -15,7 +15,7 @@ from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.mail import Filed, InHand, State, Wake
 from agent.model.messages import Json
 from agent.time.series import successor
-from memory.database import Database, Writer
+from memory.state.database import Database, Writer
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from agent.envelope import from_json, to_json, utc_text
 from agent.event import Event
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
 from agent.model.messages import Json
-from memory.words import storable
+from memory.state.words import storable
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS mailbox (

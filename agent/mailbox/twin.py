@@ -17,7 +17,7 @@ from agent.mailbox.mailbox import Wait, waiting_by
 from agent.mailbox.table import superseded
 from agent.model.messages import Json
 from agent.time.series import successor
-from memory.words import storable
+from memory.state.words import storable
 
 _WAITING: Final = frozenset({"pending", "suspended"})
 

@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 
 from agent.errors import ModelError, ModelRefused
-from agent.model.accumulate import Accumulator
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Json, Message, ToolSpec
-from agent.model.profile import Profile, profile_for
-from agent.model.relay import Chunk, Patience, relay
-from agent.model.wire import GrowingList, GrowingTools
+from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.wire.openai import GrowingList, GrowingTools
+from agent.model.wire.profile import Profile, profile_for
 
 
 class LiteLlmModel:

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from agent.model.relay import Chunk
+from agent.model.stream.relay import Chunk
 
 CHUNKS_AHEAD = 64
 """Chunks that may wait between the two loops; when they do, the provider is not read on."""

@@ -13,9 +13,9 @@ from agent.event import Event
 from agent.mailbox import Mailbox
 from agent.model.messages import Json, Message, ToolCall
 from agent.record import step
-from agent.run.desk import Desk
-from agent.run.own_words import OwnWords
 from agent.run.run import Run
+from agent.run.run_state import Desk
+from agent.run.system_replies import OwnWords
 from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY

@@ -8,10 +8,10 @@ from agent.event import Event
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import predecessor
-from agent.run.own_words import FILLER, OwnWords
 from agent.run.run import Run
+from agent.run.system_replies import FILLER, OwnWords
 from memory.errors import MemoryFailure
-from memory.journal import Journal
+from memory.state.journal import Journal
 
 MOST_ARRIVALS: Final = 64
 """Capacity of `arrivals`: an event beyond it interrupts nothing, and is handled in its turn."""

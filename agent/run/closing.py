@@ -15,14 +15,14 @@ from agent.model.messages import Json
 from agent.record import step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
-from agent.run.desk import Completion, Desk, Ending, GivenUp, Superseded, Suspension
-from agent.run.own_words import OwnWords
 from agent.run.run import Run
+from agent.run.run_state import Completion, Desk, Ending, GivenUp, Superseded, Suspension
 from agent.run.states import Status
 from agent.run.stopping import Why
-from memory.database import Writer
-from memory.journal import Entry, Journal
-from memory.tiers import MARKED
+from agent.run.system_replies import OwnWords
+from memory.state.database import Writer
+from memory.state.journal import Entry, Journal
+from memory.state.tiers import MARKED
 
 log = structlog.get_logger()
 

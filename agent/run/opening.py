@@ -9,16 +9,16 @@ from agent.bus import Bus
 from agent.context import block
 from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
+from agent.context.situation import SituationProvider, gather
 from agent.event import Event
 from agent.mailbox import InHand, Mailbox
 from agent.model.messages import Json, Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
-from agent.run.desk import Desk
 from agent.run.resuming import CRASHED
 from agent.run.run import Run
-from agent.situation import SituationProvider, gather
-from memory.journal import Journal, Stored
+from agent.run.run_state import Desk
+from memory.state.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8
 """Superseded events whose words are brought along; nobody goes on after a pause that often."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from agent.event import Event
 from agent.replies import Outlet, Reply
-from agent.run.own_words import FILLER
 from agent.run.phrases import of_outage, phrase
+from agent.run.system_replies import FILLER
 from memory.errors import MemoryFailure
 
 

@@ -7,9 +7,9 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.model.messages import Message, ToolCall
 from agent.run.act import REPEATABLE, Actor
-from agent.run.desk import Desk
-from agent.run.own_words import OwnWords
 from agent.run.run import Run
+from agent.run.run_state import Desk
+from agent.run.system_replies import OwnWords
 from agent.run.think import keep_interrupted
 from agent.tools.events import COMPLETED, SUSPENDED
 from agent.tools.reply import DELIVERED

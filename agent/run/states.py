@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, get_args
 
-from memory.journal import Entry
+from memory.state.journal import Entry
 
 Status = Literal[
     "PENDING",

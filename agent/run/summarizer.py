@@ -18,8 +18,8 @@ from agent.event import Event
 from agent.model.interface import Answer, ChatModel
 from agent.model.messages import Json
 from agent.record import step
-from agent.run.desk import Desk
 from agent.run.run import Run
+from agent.run.run_state import Desk
 from agent.run.stopping import Stop
 from agent.run.think import Thinker
 

@@ -15,11 +15,11 @@ from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolCall
-from agent.model.partial_json import PartialString
+from agent.model.stream.partial_json import PartialString
 from agent.record import step
 from agent.replies import Delivery, Outlet, Reply
-from agent.run.desk import Desk
 from agent.run.run import Run
+from agent.run.run_state import Desk
 from agent.tools.reply import REPLY
 
 log = structlog.get_logger()

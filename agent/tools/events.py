@@ -12,7 +12,7 @@ from agent.errors import ToolFailed, TooManyEvents
 from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
 from agent.model.messages import Json
-from agent.run.desk import Completion, Desk, Suspension
+from agent.run.run_state import Completion, Desk, Suspension
 from agent.tools.tool import Tool, tool
 
 COMPLETED = "completed"

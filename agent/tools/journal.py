@@ -11,8 +11,8 @@ from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
-from memory.journal import WORDS, Journal, Stored
-from memory.recall import Recall
+from memory.state.journal import WORDS, Journal, Stored
+from memory.state.recall import Recall
 
 MAX_WORDS: Final = 500
 """Characters shown of one utterance."""

@@ -9,7 +9,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json, Message
 from agent.tools.tool import Tool, tool
-from memory.journal import ERASED, THINNED, Journal, Stored
+from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 PAGE: Final = 6_000
 """Characters of one answer."""

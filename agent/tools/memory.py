@@ -11,16 +11,16 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
-from memory.asked import Asked
-from memory.audit_record import Origin
-from memory.embedding import Handles
 from memory.errors import MemoryFailure
 from memory.graph.cypher import refuse_glued, tokens
 from memory.graph.hygiene import alike, used_once
+from memory.graph.name_usage import Asked
+from memory.history.audit_record import Origin
+from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:
     from memory.graph.results import Result, Schema
-    from memory.writer import Writer
+    from memory.history.writer import Writer
 
 SLACK: Final = 12.0
 """Seconds a tool has beyond a statement's limit, for connecting and committing: the graph's own error comes first."""

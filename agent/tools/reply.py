@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agent.model.messages import Json
 from agent.replies import Outlet, Reply
-from agent.run.desk import Desk
+from agent.run.run_state import Desk
 from agent.tools.tool import Call, Tool, tool
 
 REPLY = "reply"

@@ -10,7 +10,7 @@ from enum import IntEnum
 from queue import Empty, SimpleQueue
 
 from agent.model.messages import Json
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.errors import Problem, problem_of
 
 SECONDS = 20.0
@@ -87,7 +87,7 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
 
 def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
     """Return what the running service says of one of its parts; nothing where none is running."""
-    from appliance.door.client import find_service, status_of
+    from appliance.api.client import find_service, status_of
 
     try:
         told = asyncio.run(status_of(find_service(config.sockets))).get(part)

@@ -10,14 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.visitors import keys_in
-from memory.audit import AuditLog
+from appliance.owners.visitors import keys_in
 from memory.errors import AuditBroken
-from memory.replay import is_whole
-from memory.schedule import is_unsaved
-from memory.snapshot import Snapshots
+from memory.history.audit import AuditLog
+from memory.history.replay import is_whole
+from memory.history.schedule import is_unsaved
+from memory.history.snapshot import Snapshots
 
 OLD: Final = timedelta(days=3)
 """Of a newest snapshot while there are writes since: one is due each day that something is written."""

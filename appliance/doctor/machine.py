@@ -13,10 +13,10 @@ from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.memory import chosen_model
-from appliance.leaving import leaves_the_house, may_be_sent_on
+from appliance.egress import leaves_the_house, may_be_sent_on
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""

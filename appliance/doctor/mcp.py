@@ -8,9 +8,9 @@ from agent.errors import ServerLost
 from agent.model.messages import Json
 from agent.tools.mcp.choosing import chosen, share_of
 from agent.tools.mcp.server import Server
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
-from appliance.tool_servers import servers_of, unset_secrets
+from appliance.wiring.tool_servers import servers_of, unset_secrets
 
 TRY_SECONDS: Final = 15.0
 """For a server to begin and to tell its tools, while no service is running that could say how it is."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.model.messages import Json
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.keeping import bytes_below
 from memory.errors import StateUnusable
@@ -74,7 +74,7 @@ def graph(config: Config) -> Line:
 
 def chosen_model(config: Config) -> str:
     """Return the alias that `nakari model use` left for the next start, "" without one. Raises `StateUnusable`."""
-    from appliance.model_choice import CHOSEN
+    from appliance.model.switch import CHOSEN
 
     file = config.state_folder / "nakari.db"
     if not file.exists():
@@ -142,7 +142,7 @@ async def _count_at_server(config: Config) -> str:
 
 async def _count_in_copy(folder: Path, size: int) -> str:
     """Start the box's own store on a copy of her graph of `size` bytes, on nothing where that is none or too large."""
-    from memory.graph.embedded import EmbeddedStore
+    from memory.graph.embedded.store import EmbeddedStore
     from memory.graph.graph import Graph
 
     with tempfile.TemporaryDirectory(prefix="nakari-doctor-") as place:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.model.interface import ChatModel
-from appliance.config import PROVIDER_KEYS, Config, Secret
+from appliance.config.load import PROVIDER_KEYS, Config, Secret
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import ServiceNotRunning
 
 if TYPE_CHECKING:
-    from memory.embedding import Embedder
+    from memory.vectors.embedding import Embedder
 
 ANSWER_SECONDS: Final = 5.0
 """Within which a server tells its models."""
@@ -53,12 +53,12 @@ class _Server:
 
 def embeddings(config: Config) -> Line:
     """Have the local model make a vector, or ask the API for its models, which costs nothing."""
-    from appliance.graph import choose_embedder
+    from appliance.wiring.graph import choose_embedder
 
     settings = config.memory
     if settings.embeddings == "off" or not settings.enabled:
         return Line("embeddings", Verdict.OK, "switched off; she searches her graph by words")
-    from appliance import sentence_model
+    from appliance.model import sentence as sentence_model
 
     if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
         coming = "it is fetched in the background" if config.ears.download else "she searches by words"
@@ -83,7 +83,7 @@ def model(config: Config) -> Line:
 
 def service(config: Config) -> Line:
     """Ask the running service how it is."""
-    from appliance.door.client import find_service, status_of
+    from appliance.api.client import find_service, status_of
 
     try:
         path = find_service(config.sockets)
@@ -103,7 +103,7 @@ def judge_models(name: str, wanted: str, listed: Sequence[str], mend: str) -> Li
 
 
 async def _model(config: Config) -> Line:
-    from appliance.models import choose_models
+    from appliance.model.choose import choose_models
 
     models = await choose_models(config)
     try:

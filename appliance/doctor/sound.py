@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.sound_devices import SoundDevices
 from audio.recognizer.compare import Comparison
@@ -97,7 +97,7 @@ def level(config: Config) -> Line:
 
 def recognizer(config: Config) -> Line:
     """Find out which recognizer would listen, without loading its model."""
-    from appliance.hearing.recognizers import choose_recognizer
+    from appliance.input.whisper.recognizers import choose_recognizer
 
     hearing = choose_recognizer(config)
     name = hearing.recognizer.name
@@ -111,10 +111,10 @@ def recognizer(config: Config) -> Line:
 
 def speed(config: Config) -> Line:
     """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
-    from appliance.hearing.speed import RecognizerSpeed, arguments
+    from appliance.input.whisper.speed import RecognizerSpeed, arguments
 
     try:
-        found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.hearing.speed", *arguments(config))))
+        found = RecognizerSpeed(**json.loads(_printed("speed", "appliance.input.whisper.speed", *arguments(config))))
     except Broken as broken:
         return broken.line
     if found.missing:
@@ -124,8 +124,8 @@ def speed(config: Config) -> Line:
 
 def window(config: Config) -> Line:
     """Tell what was found when both windows of the Whisper model were compared; that takes longer than a check may."""
-    from appliance.hearing.choice import pick
-    from appliance.hearing.short_window import is_short, recall
+    from appliance.input.whisper.choice import pick
+    from appliance.input.whisper.short_window import is_short, recall
 
     picked = pick(config)
     if picked is None:
@@ -189,7 +189,7 @@ def judge_speed(name: str, seconds: float, of: float) -> Line:
 
 def judge_window(setting: str, found: Comparison | None, *, is_used: bool) -> Line:
     """Judge the short window: what [ears] short_window says, what a comparison found, and what follows of both."""
-    from appliance.hearing.short_window import described
+    from appliance.input.whisper.short_window import described
 
     used = "Whisper is given the short window" if is_used else "Whisper is given its whole window of 30 s"
     compare = "`nakari models list --measure` compares the two on voices of this box"

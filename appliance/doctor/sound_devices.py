@@ -5,7 +5,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from typing import get_args
 
-from audio.devices import Kind, find_device, list_devices, sounddevice
+from audio.devices.listing import Kind, find_device, list_devices, sounddevice
 from audio.errors import DeviceUnavailable
 
 

@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from audio.capture import LiveMicrophone
+from audio.capture.live import LiveMicrophone
+from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SECONDS, QUIETEST_DBFS, SAMPLE_RATE, Samples, rms_dbfs
-from audio.player.live import LivePlayer
-from audio.player.speaker import SpeakerPlayer
-from audio.pulse import records_itself
+from audio.playback.live import LivePlayer
+from audio.playback.speaker import SpeakerPlayer
 
 SECONDS: Final = 1.0
 """Of sound that are measured."""
@@ -89,10 +89,10 @@ async def listen_beside(loudspeaker: LivePlayer, microphone: LiveMicrophone) -> 
 def microphone_of(backend: str, device: str) -> LiveMicrophone:
     """Return the microphone as `[ears]` names it."""
     if backend == "pyaudio":
-        from audio.microphone_pyaudio import PyAudioMicrophone
+        from audio.capture.microphone_pyaudio import PyAudioMicrophone
 
         return PyAudioMicrophone(device)
-    from audio.microphone import MicrophoneSource
+    from audio.capture.microphone import MicrophoneSource
 
     return MicrophoneSource(device)
 

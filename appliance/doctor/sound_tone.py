@@ -5,10 +5,10 @@ import json
 import sys
 from dataclasses import asdict, dataclass
 
-from audio.earcons import bell
 from audio.errors import DeviceUnavailable
-from audio.player.live import LivePlayer
-from audio.player.speaker import SpeakerPlayer
+from audio.playback.earcons import bell
+from audio.playback.live import LivePlayer
+from audio.playback.speaker import SpeakerPlayer
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.sound import Broken, level, listed, sound, tone
 from appliance.doctor.sound_devices import SoundDevices

@@ -17,7 +17,7 @@ from typing import TextIO
 import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.errors import ConfigError
 
 OURS = ("appliance", "agent", "audio", "memory")

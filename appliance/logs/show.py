@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from appliance.config import Config
+from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.logs.configure import Redaction, human_line, redaction_of

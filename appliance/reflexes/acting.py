@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from appliance.reflexes.kept import KeptSwitches
-from audio.mouth import Mouth
-from audio.mute import Mute
+from audio.capture.mute import Mute
+from audio.playback.speech_output import Mouth
 from audio.reflexes.words import Reflex
 
 if TYPE_CHECKING:
-    from appliance.ringing.ringer import Ringer
+    from appliance.timers.ringer import Ringer
 
 
 def no_run() -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from appliance.reflexes.acting import Body
-from audio.attention import NOT_ADDRESSED, Attention
+from audio.reflexes.attention import NOT_ADDRESSED, Attention
 from audio.reflexes.words import plain
 
 SUSPICIOUS: Final = 0.5

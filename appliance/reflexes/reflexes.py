@@ -189,7 +189,7 @@ class Reflexes:
             await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
 
     def situation(self, hand: InHand) -> Mapping[str, str]:
-        """Tell the mind, once, what reflexes did since the room's last block: `agent.situation.SituationProvider`."""
+        """Tell the mind, once, what reflexes did since the room's last block (a `SituationProvider`)."""
         if hand.event.session_id != ROOM or not self._untold:
             return {}
         now = self._clock()

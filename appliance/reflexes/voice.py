@@ -6,11 +6,11 @@ from typing import Final
 import numpy as np
 import structlog
 
-from audio.earcons import SAMPLE_RATE, Sign, sign
 from audio.errors import AudioError
 from audio.interfaces import Player
 from audio.language import sentence_language
-from audio.mouth import Mouth, SpokenSentence
+from audio.playback.earcons import SAMPLE_RATE, Sign, sign
+from audio.playback.speech_output import Mouth, SpokenSentence
 from audio.reflexes.words import Reflex
 from audio.speech import SpeechAudio
 

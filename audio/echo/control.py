@@ -14,7 +14,7 @@ from audio.echo.guard import CancellingGuard
 from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
-from audio.player.live import LivePlayer
+from audio.playback.live import LivePlayer
 from audio.speech import SpeechAudio
 
 log = structlog.get_logger()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
-from audio.line import SpokenSentence
-from audio.mouth import Mouth
-from audio.speakable import speakable
+from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.speech_output import Mouth
 from audio.speech import Heard
+from audio.tts.speakable import speakable
 
 MOST_SENTENCES: Final = 32
 """Remembered; more are not spoken within one utterance."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
-from audio.evidence import Evidence, judge, letters_of, thresholds_for
 from audio.pcm import SAMPLE_RATE, to_float
 from audio.recognizer.hotwords import Hotwords, fitting, no_hotwords
 from audio.recognizer.models import check_model_folder
 from audio.recognizer.window import WHOLE, Window, short_window
 from audio.speech import Transcript, Utterance
+from audio.turns.evidence import Evidence, judge, letters_of, thresholds_for
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel

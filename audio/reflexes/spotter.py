@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 import structlog
 
-from audio.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import KeywordDecoder
 from audio.reflexes.words import REFLEXES, Reflex, asked
+from audio.turns.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
 
 log = structlog.get_logger()
 

@@ -11,15 +11,15 @@ async def main(recognizer: str, *more: str) -> None:
     _named("Python")
     import numpy as np
 
-    from memory import journal
-    from memory.database import Database
+    from memory.state import journal
+    from memory.state.database import Database
 
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
         database = Database(Path(folder) / "nakari.db")
         await database.open(journal.SCHEMA)
         _named("numpy and the state database")
         from audio.pcm import CHUNK_SAMPLES
-        from audio.vad import load_detector
+        from audio.turns.vad import load_detector
 
         load_detector().probability(np.zeros(CHUNK_SAMPLES, np.int16))
         _named("Silero on onnxruntime")

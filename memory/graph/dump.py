@@ -20,7 +20,7 @@ from memory.graph.bulk import Bulk
 from memory.graph.cypher import quoted
 from memory.graph.graph import Graph
 from memory.graph.names import see_apart
-from memory.graph.portable import given, portable, setting, zoned
+from memory.graph.serialization import given, portable, setting, zoned
 from memory.graph.store import Json, VectorOptions
 
 if TYPE_CHECKING:

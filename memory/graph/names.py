@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from memory.errors import GraphRefused
 from memory.graph.definitions import definition
-from memory.graph.http import OK, Door
+from memory.graph.embedded.http import OK, Door
 
 _CLASH: Final = re.compile(r"Type '(?P<name>.+)' is not an? (?P<wanted>vertex|edge) type", re.DOTALL)
 

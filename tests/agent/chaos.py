@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.situation import place_in_time
 from agent.context.summary import REQUEST
 from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable, StreamBroken
@@ -21,22 +22,21 @@ from agent.loop import Loop, Mind
 from agent.mailbox import Filed, Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolSpec, Usage
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
 from agent.record import Recorder
-from agent.run.desk import Desk
+from agent.run.run_state import Desk
 from agent.run.think import Thinker
-from agent.situation import place_in_time
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool, tool
-from appliance.speaking.voice import VoiceOutlet
-from audio.mouth import Mouth
-from memory import journal as journal_module
-from memory.database import Database
+from appliance.output.voice import VoiceOutlet
+from audio.playback.speech_output import Mouth
 from memory.errors import StateUnusable
-from memory.journal import Journal
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Journal
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.audio.mouth_fakes import SilentPlayer

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, Mailbox, Wake
-from memory.database import Database
+from memory.state.database import Database
 from tests.agent.clock import Clock
 
 T = TypeVar("T")

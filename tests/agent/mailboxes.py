@@ -8,7 +8,7 @@ from typing import Protocol
 from agent.event import Event
 from agent.mailbox import SCHEMA, InHand, Mailbox
 from agent.mailbox.twin import MemoryMailbox
-from memory.database import Database
+from memory.state.database import Database
 from tests.agent.clock import Clock
 
 

@@ -11,6 +11,7 @@ from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epoch import Epoch
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.loop import Loop, Mind
@@ -20,18 +21,17 @@ from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
 from agent.replies import SENTENCE_STARTED
-from agent.run.desk import Desk
+from agent.run.run_state import Desk
 from agent.run.think import Thinker
-from agent.situation import place_in_time
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool
-from memory import journal as journal_module
-from memory import tiers as tiers_module
-from memory.database import Change, Database
 from memory.errors import DiskFull, StateUnusable
-from memory.journal import Journal
+from memory.state import journal as journal_module
+from memory.state import tiers as tiers_module
+from memory.state.database import Change, Database
+from memory.state.journal import Journal
 from tests.fakes import RecordingOutlet
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

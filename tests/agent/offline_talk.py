@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from agent.context.block import Block, render
+from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolSpec
-from agent.model.offline import OfflineModel
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
-from agent.run.desk import Desk
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
+from agent.run.run_state import Desk
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
@@ -21,8 +21,8 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import tool
-from memory.database import Database
-from memory.journal import Journal
+from memory.state.database import Database
+from memory.state.journal import Journal
 from tests.agent.clock import MORNING
 from tests.fakes import RecordingOutlet
 

@@ -10,9 +10,9 @@ import pytest
 from agent.bus import RECENT, Bus
 from agent.event import Event
 from agent.record import Recorder
-from memory.database import Change, Database
 from memory.errors import StateUnusable
-from memory.journal import SCHEMA, Journal
+from memory.state.database import Change, Database
+from memory.state.journal import SCHEMA, Journal
 
 
 class Keeper:

@@ -12,7 +12,7 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.handlers import INBOX_CAPACITY, Handler
 from agent.mailbox import Mailbox
-from memory.database import Database
+from memory.state.database import Database
 from tests.agent.test_bus import Keeper
 
 

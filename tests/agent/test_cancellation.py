@@ -12,8 +12,8 @@ import pytest
 from agent.event import new_id
 from agent.loop import Loop
 from agent.model.messages import Json, Message
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
 from agent.run.stopping import Why
 from agent.tools.tool import Tool, tool
 from tests.agent.awaits import Counted, Points

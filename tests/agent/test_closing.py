@@ -4,7 +4,7 @@ import pytest
 
 from agent.mailbox import Wake
 from agent.run.closing import in_the_end
-from agent.run.desk import Completion, Ending, GivenUp, Superseded, Suspension
+from agent.run.run_state import Completion, Ending, GivenUp, Superseded, Suspension
 from agent.run.stopping import Why
 
 DONE = Completion("said the time", 0.7, "they asked")

@@ -12,8 +12,8 @@ from agent.context.epoch import Epoch
 from agent.context.epochs import EPOCH, ContextLimits
 from agent.errors import ModelError
 from agent.model.messages import Message
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
 from agent.tools.tool import Tool, tool
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

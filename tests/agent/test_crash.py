@@ -10,13 +10,13 @@ from agent.context.epoch import Prefix
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import said_since
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
-from memory.journal import Stored
+from memory.state.journal import Stored
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 from tests.memory.test_tiers_full import room_for

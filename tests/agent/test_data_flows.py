@@ -12,8 +12,8 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.handlers import Handler
 from agent.record import Recorder
-from memory.database import Database
-from memory.journal import SCHEMA, Journal
+from memory.state.database import Database
+from memory.state.journal import SCHEMA, Journal
 from tests.agent.test_bus_requests import serving
 
 

@@ -19,22 +19,22 @@ from agent.model.messages import Message
 from agent.prompts import Prompts
 from agent.record import Recorder
 from agent.replies import SENTENCE_STARTED
-from agent.run.desk import Desk
+from agent.run.run_state import Desk
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.memory import memory_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
-from appliance.speaking.voice import FIRST_SOUND, VoiceOutlet
-from audio.mouth import Mouth
-from memory import journal as journal_module
-from memory.audit import AuditLog
-from memory.database import Database
-from memory.embedding import Handles, NoEmbedder
+from appliance.output.voice import FIRST_SOUND, VoiceOutlet
+from audio.playback.speech_output import Mouth
 from memory.graph.graph import Graph
-from memory.journal import Journal
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Journal
+from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import spoken
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls

@@ -15,9 +15,9 @@ from agent.record import step
 from agent.run.opening import block_of
 from agent.tools.journal import journal_tool, recall_tool
 from agent.tools.tool import Tool
-from memory.journal import Journal
-from memory.recall import Recall
-from memory.tiers import Tiers
+from memory.state.journal import Journal
+from memory.state.recall import Recall
+from memory.state.tiers import Tiers
 from tests.agent.mind import NOON, TestMind, a_mind, spoken
 from tests.fakes import Scripted, ScriptedModel, calls
 from tests.figures import figure

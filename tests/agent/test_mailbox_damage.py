@@ -6,7 +6,7 @@ import pytest
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, Mailbox
-from memory.database import Database
+from memory.state.database import Database
 from tests.agent.clock import Clock
 from tests.agent.mailboxes import work
 

@@ -13,10 +13,10 @@ import pytest
 
 from agent.mailbox.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
 from agent.model.messages import Json
-from memory import journal as journal_module
-from memory.database import Change, Database, Writer
 from memory.errors import StateUnusable
-from memory.journal import Entry, Journal
+from memory.state import journal as journal_module
+from memory.state.database import Change, Database, Writer
+from memory.state.journal import Entry, Journal
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import work
 from tests.room.virtual_time import run_virtually

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.wire import encode, tools_to_openai
+from agent.model.wire.openai import encode, tools_to_openai
 from tests.agent.mcp_house import a_house, a_tool, bare, process_of
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls

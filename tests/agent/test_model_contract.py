@@ -13,7 +13,7 @@ from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta,
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.relay import Patience
+from agent.model.stream.relay import Patience
 from tests.agent.openai_script import DONE, KEEP_ALIVE, Reset, Stall, call_piece, event
 from tests.agent.openai_server import (
     Gate,

@@ -7,7 +7,7 @@ import pytest
 
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.profile import PROFILES
+from agent.model.wire.profile import PROFILES
 from tests.agent.openai_server import OpenAiServer, text
 
 LLAMA = PROFILES["llama.cpp"]

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.event import Event
-from agent.model.accumulate import Accumulator, read_usage
-from agent.model.arguments import unwrapped
 from agent.model.chain import LONGEST_REST, Breaker
 from agent.model.interface import Answer
 from agent.model.messages import Json, Message
-from agent.model.validate import validate_openai
-from agent.model.wire import GrowingList, encode, sendable, to_openai
+from agent.model.stream.accumulate import Accumulator, read_usage
+from agent.model.stream.arguments import unwrapped
+from agent.model.wire.openai import GrowingList, encode, sendable, to_openai
+from agent.model.wire.validate import validate_openai
 from agent.tools.tool import tool
 from tests.agent.mind import a_mind, typed
 from tests.fakes import ScriptedModel, calls

@@ -10,8 +10,8 @@ from agent.errors import ModelUnavailable
 from agent.model.interface import Answer, ChatModel, StreamItem, TextDelta
 from agent.model.litellm import LiteLlmModel
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.profile import PROFILES
-from agent.model.relay import Patience
+from agent.model.stream.relay import Patience
+from agent.model.wire.profile import PROFILES
 from tests.agent import anthropic_server, gemini_server
 from tests.agent.anthropic_server import AnthropicServer
 from tests.agent.gemini_server import GeminiServer

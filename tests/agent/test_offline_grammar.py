@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.offline.grammar import COMMAND, command_grammar
-from agent.model.offline.understanding import Understanding
+from agent.intents.grammar import COMMAND, command_grammar
+from agent.intents.understanding import Understanding
 
 TOKEN = re.compile(r"<[^>\s]+>|[()\[\]|]|[^\s()\[\]|<>]+")
 

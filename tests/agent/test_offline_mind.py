@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from agent.context.block import parse
+from agent.context.situation import place_in_time, waited
 from agent.event import SELF_CREATED, TIMER, Event
+from agent.intents import OfflineModel
 from agent.loop import Loop
 from agent.mailbox import Filed
 from agent.model.interface import ChatModel
-from agent.model.offline import OfflineModel
-from agent.situation import place_in_time, waited
 from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.timers import timer_tools

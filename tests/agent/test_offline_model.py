@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.context.block import Block, render
+from agent.intents import OfflineModel
 from agent.model.interface import ChatModel
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.offline import OfflineModel
-from agent.model.validate import validate_openai
-from agent.model.wire import GrowingList, to_openai
+from agent.model.wire.openai import GrowingList, to_openai
+from agent.model.wire.validate import validate_openai
 from agent.tools.events import ENDINGS
 from tests.agent.clock import MORNING
 from tests.agent.offline_talk import BERLIN, OFFLINE, SPECS, TOOLS, Talk, a_timer, whole
@@ -34,7 +34,7 @@ def asked(words: str, event_id: str = "e1") -> Message:
 @pytest.mark.shows("H9")
 def test_importing_it_imports_nothing_heavy() -> None:
     heavy = "{'hassil', 'home_assistant_intents', 'yaml', 'unicode_rbnf'}"
-    code = f"import sys, agent.model.offline, agent.model.offline.grammar; print({heavy} & set(sys.modules))"
+    code = f"import sys, agent.intents, agent.intents.grammar; print({heavy} & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert ran.stdout.strip() == "set()"
 

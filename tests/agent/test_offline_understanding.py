@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.offline.meaning import Meaning, Slot
-from agent.model.offline.understanding import LONGEST, Understanding
+from agent.intents.intent import Meaning, Slot
+from agent.intents.understanding import LONGEST, Understanding
 
 FREE = frozenset({"recall", "ask_when"})
 """Meanings whose slots are not told here: recalling reads the whole sentence, and asking back reads none."""

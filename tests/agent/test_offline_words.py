@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.offline.meaning import Language, Meaning, language_of
-from agent.model.offline.moments import moment_told, next_moment
-from agent.model.offline.phrases import phrase
-from agent.model.offline.recall import ENOUGH, content_words, share_of
-from agent.model.offline.spoken import clock, date, is_length, length, to_second_person, told_length
+from agent.intents.intent import Language, Meaning, language_of
+from agent.intents.moments import moment_told, next_moment
+from agent.intents.phrases import phrase
+from agent.intents.recall import ENOUGH, content_words, share_of
+from agent.intents.spoken import clock, date, is_length, length, to_second_person, told_length
 from agent.tools.timers import duration
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -20,9 +20,9 @@ from agent.tools.journal_read import journal_read_tool
 from agent.tools.sharing import NOT_SHARED, shared
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, Tool, run_tool, tool
-from memory.journal import Journal
-from memory.recall import Recall
-from memory.tiers import Tiers
+from memory.state.journal import Journal
+from memory.state.recall import Recall
+from memory.state.tiers import Tiers
 from tests.agent.mind import NOON, TestMind, a_mind
 from tests.appliance.keeping.boxes import KeptBox
 from tests.appliance.visiting import at_home, spying_in

@@ -15,8 +15,8 @@ from agent.model.messages import Message
 from agent.tools.journal_read import journal_read_tool
 from agent.tools.tool import Call, run_tool
 from memory.errors import StateUnusable
-from memory.journal import Entry
-from memory.retention import Keep, Retention
+from memory.state.journal import Entry
+from memory.state.retention import Keep, Retention
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.agent.test_compression import is_summary_request
 from tests.fakes import ScriptedModel, calls

@@ -11,7 +11,7 @@ from agent.model.messages import Message
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import block_of, said_since
 from memory.errors import StateUnusable
-from memory.journal import Stored
+from memory.state.journal import Stored
 from tests.agent.mailboxes import Rig, filed, work
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls

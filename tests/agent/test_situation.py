@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.context.block import parse
+from agent.context.situation import client_zone, gather, mood, offset_of, place_in_time
 from agent.event import USER_TEXT, Event
 from agent.mailbox import InHand
-from agent.situation import client_zone, gather, mood, offset_of, place_in_time
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

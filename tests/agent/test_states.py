@@ -16,7 +16,7 @@ from agent.run.budget import Budget
 from agent.run.run import Run
 from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, states
 from agent.tools.tool import tool
-from memory.journal import Entry
+from memory.state.journal import Entry
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 

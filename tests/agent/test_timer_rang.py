@@ -2,9 +2,9 @@
 
 import pytest
 
+from agent.context.situation import rang
 from agent.event import TIMER, USER_TEXT, Event
 from agent.mailbox import InHand
-from agent.situation import rang
 from tests.agent.offline_talk import Talk
 
 DUE = "Timer 'pasta' (10 minutes) is due."

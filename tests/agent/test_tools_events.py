@@ -9,7 +9,7 @@ import pytest
 from agent.event import Event
 from agent.mailbox import InHand, Mailbox, Wake
 from agent.model.messages import Json
-from agent.run.desk import Desk, Suspension
+from agent.run.run_state import Desk, Suspension
 from agent.tools.events import event_tools
 from agent.tools.tool import Call, run_tool
 from tests.agent.clock import MORNING

@@ -11,17 +11,17 @@ import pytest_asyncio
 from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, Tool, run_tool
-from memory.asked import SCHEMA as ASKED
-from memory.asked import Asked
-from memory.audit import AuditLog
-from memory.database import Database
-from memory.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
-from memory.embedding_local import LocalEmbedder
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
+from memory.graph.name_usage import SCHEMA as ASKED
+from memory.graph.name_usage import Asked
 from memory.graph.store import Neo4jServer
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.state.database import Database
+from memory.vectors.embedding import Embedder, Handles, NoEmbedder, OpenAiEmbedder
+from memory.vectors.embedding_local import LocalEmbedder
 from tests.memory.embeddings_server import embeddings_server
 from tests.memory.graph_looks import SESSION
 from tests.memory.onnx_model import write_model

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Json, Message, ToolCall, ToolSpec
-from agent.model.validate import OpenAiRules, validate_openai, validate_tools
-from agent.model.wire import GrowingList, GrowingTools, encode, legal_arguments, to_openai
+from agent.model.wire.openai import GrowingList, GrowingTools, encode, legal_arguments, to_openai
+from agent.model.wire.validate import OpenAiRules, validate_openai, validate_tools
 from tests.agent.openai_rules import complaint
 
 SYSTEM: dict[str, Json] = {"role": "system", "content": "You are nakari."}

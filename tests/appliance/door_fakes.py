@@ -9,10 +9,10 @@ from pathlib import Path
 from time import monotonic
 
 from agent.model.messages import Json
-from appliance.door.mailbox_requests import MailboxRequest
-from appliance.door.requests import Enqueue, Forget, Hush
-from appliance.door.server import Door
-from appliance.owners import Owners
+from appliance.api.mailbox_requests import MailboxRequest
+from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.server import Door
+from appliance.owners.owners import Owners
 
 
 @dataclass

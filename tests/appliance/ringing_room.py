@@ -12,13 +12,13 @@ from agent.bus import Bus
 from agent.event import TIMER, Event
 from agent.mailbox import Mailbox
 from agent.record import Recorder
-from appliance.ringing.due import RANG, STOPPED, DueTimers
-from appliance.ringing.ringer import Pace, Ringer
-from appliance.state import State
-from audio.mouth import Mouth
-from memory import journal as journal_module
-from memory.database import Database
-from memory.journal import Journal
+from appliance.timers.due import RANG, STOPPED, DueTimers
+from appliance.timers.ringer import Pace, Ringer
+from appliance.wiring.state import State
+from audio.playback.speech_output import Mouth
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Journal
 from tests.agent.clock import Clock
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 

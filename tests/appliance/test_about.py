@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.about import about
-from appliance.config import Config, load
-from appliance.settings.sections import MemorySettings, MindSettings, VoiceSettings
+from appliance.config.load import Config, load
+from appliance.config.sections import MemorySettings, MindSettings, VoiceSettings
+from appliance.wiring.about import about
 
 
 def config(folder: Path) -> Config:

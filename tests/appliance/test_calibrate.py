@@ -7,7 +7,7 @@ import pytest
 
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.hearing.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, calibrated
+from appliance.input.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, calibrated
 from audio.echo.canceller import Canceller
 from audio.echo.control import MISSING, EchoControl
 from audio.echo.duplex import Duplex, Mode

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
-from appliance import commands
-from appliance.cli import INTERRUPTED, NOBODY_READS
+from appliance import cli as commands
+from appliance.cli.main import INTERRUPTED, NOBODY_READS
+from appliance.config.file import SettingsText
+from appliance.config.sections import Settings
 from appliance.exits import Exit
-from appliance.settings.file import SettingsText
-from appliance.settings.sections import Settings
 from appliance.version import version
 from tests.appliance.command import environment, nakari
 
@@ -23,7 +23,7 @@ COMMANDS = (
 )
 TOO_HEAVY = (
     "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
-    "sounddevice", "appliance.config", "appliance.service", "agent.loop", "memory.database",
+    "sounddevice", "appliance.config.load", "appliance.service", "agent.loop", "memory.state.database",
 )  # fmt: skip
 CPU_SECONDS = 0.15
 """What --help may cost."""
@@ -32,7 +32,7 @@ CPU_SECONDS = 0.15
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("config", "show")])
 def test_help_explains_and_loads_nothing(tmp_path: Path, command: tuple[str, ...]) -> None:
     program = (
-        "import sys\nfrom appliance.cli import main\ncode = main([*sys.argv[1:], '--help'])\n"
+        "import sys\nfrom appliance.cli.main import main\ncode = main([*sys.argv[1:], '--help'])\n"
         f"print('LOADED', [name for name in {TOO_HEAVY} if name in sys.modules])\nsys.exit(code)"
     )
     done = subprocess.run(

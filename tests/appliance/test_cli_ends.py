@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ModelUnavailable
-from appliance.cli import INTERRUPTED, NOBODY_READS, conclude
-from appliance.config import Config, Secret, load
+from appliance.cli.main import INTERRUPTED, NOBODY_READS, conclude
+from appliance.config.load import Config, Secret, load
+from appliance.config.options import Invocation
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.options import Invocation
-from memory.database import StateInUse
+from memory.state.database import StateInUse
 from tests.appliance.command import environment, started, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from appliance.cli import conclude
-from appliance.commands import nakari as commands
-from appliance.commands.forget import MOST_MINUTES
-from appliance.commands.root import NAME
-from appliance.door.asked import Name
-from appliance.door.requests import BadRequest, parse
+from appliance.api.request_model import Name
+from appliance.api.requests import BadRequest, parse
+from appliance.cli import nakari as commands
+from appliance.cli.forget import MOST_MINUTES
+from appliance.cli.main import conclude
+from appliance.cli.root import NAME
+from appliance.config.options import Invocation
 from appliance.exits import Exit
-from appliance.options import Invocation
 from tests.appliance.command import nakari
 
 BYTES = b"caf\xe9".decode(errors="surrogateescape")

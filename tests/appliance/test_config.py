@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config import SYSTEM_SOCKET, Config, Secret, Supervisor, keep_private, load
+from appliance.config.load import SYSTEM_SOCKET, Config, Secret, Supervisor, keep_private, load
 from appliance.errors import ConfigError
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agent.context.epochs import EPOCH
-from appliance.build import CONTEXT_SHARE, context_limits
-from appliance.config import Config, load
+from appliance.config.load import Config, load
+from appliance.wiring.box import CONTEXT_SHARE, context_limits
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

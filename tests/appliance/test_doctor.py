@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from appliance.config import Config, Secret, load
+from appliance.config.load import Config, Secret, load
+from appliance.config.models import ModelSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.machine import (
@@ -23,7 +24,6 @@ from appliance.doctor.machine import (
     missing_of,
 )
 from appliance.errors import ConfigError
-from appliance.settings.models import ModelSettings
 from tests.appliance.command import ROOT, nakari
 
 

@@ -10,15 +10,15 @@ import pytest
 
 from agent.event import USER_TEXT, Event
 from agent.model.messages import Json
-from appliance.config import Config, load
+from appliance.config.load import Config, load
+from appliance.config.sections import MemorySettings
 from appliance.doctor import memory as checks_memory
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_through
-from appliance.settings.sections import MemorySettings
-from appliance.state import open_state
-from memory.graph.embedded import EmbeddedStore
+from appliance.wiring.state import open_state
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.journal import Entry
+from memory.state.journal import Entry
 from tests.appliance.door_fakes import ScriptedHandler, serving
 
 

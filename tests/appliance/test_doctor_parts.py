@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config import Config, Secret, load
+from appliance.config.load import Config, Secret, load
+from appliance.config.models import ModelSettings
+from appliance.config.sections import MemorySettings
 from appliance.doctor import parts as checks_parts
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.parts import judge_models
-from appliance.settings.models import ModelSettings
-from appliance.settings.sections import MemorySettings
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.memory.onnx_model import write_model
 

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from agent.model.messages import Json
-from appliance.config import Config, load
+from appliance.config.load import Config, load
+from appliance.config.sections import EarsSettings
 from appliance.doctor import sound as checks_sound
 from appliance.doctor.examine import Line, Verdict, examine
 from appliance.doctor.sound import judge_devices, judge_level, judge_speed
 from appliance.doctor.sound_devices import SoundDevices
 from appliance.doctor.sound_level import SETTLING, level_of, listen
-from appliance.settings.sections import EarsSettings
-from audio.capture import LiveMicrophone
-from audio.input import InputFormat, Taker
+from audio.capture.input import InputFormat, Taker
+from audio.capture.live import LiveMicrophone
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from tests.appliance.command import ROOT, environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving

@@ -12,10 +12,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.errors import ModelUnavailable
-from appliance.door.client import tell
-from appliance.door.connection import MAX_BACKLOG, MAX_LINE
-from appliance.door.requests import Enqueue
-from appliance.door.server import MADE_ROOM, MAX_CLIENTS, MAX_REFUSED, NO_ROOM, QUIET_SECONDS
+from appliance.api.client import tell
+from appliance.api.connection import MAX_BACKLOG, MAX_LINE
+from appliance.api.requests import Enqueue
+from appliance.api.server import MADE_ROOM, MAX_CLIENTS, MAX_REFUSED, NO_ROOM, QUIET_SECONDS
 from appliance.errors import Problem
 from appliance.exits import Exit
 from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.door.client import ask_running, find_service, status_of
-from appliance.door.server import Door
+from appliance.api.client import ask_running, find_service, status_of
+from appliance.api.server import Door
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from appliance.door.server import Door
+from appliance.api.server import Door
 from tests.appliance.door_fakes import ScriptedHandler
 Door(Path(sys.argv[1]), ScriptedHandler()).open()
 print("open", flush=True)
@@ -33,7 +33,7 @@ CROWDED = """
 import asyncio, os, socket, sys
 from pathlib import Path
 from appliance.logs import configure as logs
-from appliance.config import load
+from appliance.config.load import load
 from tests.appliance.door_fakes import ScriptedHandler, serving
 
 async def main():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.door.requests import Ask, BadRequest, Calibrate, Enqueue, Forget, Hush, Ping, Status, parse
+from appliance.api.requests import Ask, BadRequest, Calibrate, Enqueue, Forget, Hush, Ping, Status, parse
 
 PLAIN = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)

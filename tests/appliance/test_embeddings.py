@@ -7,12 +7,12 @@ import pytest
 
 from agent.event import USER_TEXT, Event
 from agent.tools.tool import Call, run_tool
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 from appliance.errors import ConfigError
-from appliance.graph import choose_embedder, embedding_folder, graph_side
-from appliance.sentence_model import NAME
-from memory.embedding import NoEmbedder, OpenAiEmbedder, handle_of
-from memory.embedding_local import LocalEmbedder
+from appliance.model.sentence import NAME
+from appliance.wiring.graph import choose_embedder, embedding_folder, graph_side
+from memory.vectors.embedding import NoEmbedder, OpenAiEmbedder, handle_of
+from memory.vectors.embedding_local import LocalEmbedder
 from tests.memory.embeddings_server import embeddings_server
 from tests.memory.onnx_model import write_model
 

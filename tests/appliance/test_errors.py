@@ -9,8 +9,8 @@ from agent.errors import IllegalMessages, ModelRefused, ModelUnavailable, ToolFa
 from appliance.errors import AlreadyRunning, ConfigError, Problem, ServiceNotRunning, problem_of
 from appliance.exits import Exit
 from audio.errors import BadRecording, DeviceUnavailable, ModelNotFound, VoiceUnavailable
-from memory.database import StateInUse
 from memory.errors import GraphUnavailable, StateUnusable
+from memory.state.database import StateInUse
 
 
 @pytest.mark.parametrize(

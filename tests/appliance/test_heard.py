@@ -10,13 +10,13 @@ import pytest
 from agent.bus import Bus
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.record import step
-from appliance.config import load
-from appliance.hearing.newest import newest
-from appliance.hearing.prewarm import NOT_AGAIN_WITHIN, Prewarm
-from appliance.hearing.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
-from appliance.state import State, open_state
-from audio.listener import REFLEX, TOO_SHORT
+from appliance.config.load import load
+from appliance.input.heard_history import newest
+from appliance.input.prewarm import NOT_AGAIN_WITHIN, Prewarm
+from appliance.input.suppressed import EARS_SUPPRESSED, WAITING, SuppressedTurns
+from appliance.wiring.state import State, open_state
 from audio.speech import SpeechStarted
+from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.test_hearing import heard

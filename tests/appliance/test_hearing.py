@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appliance.hearing.event import event_of
-from appliance.hearing.intake import Intake
-from appliance.hearing.unwritten import UnwrittenTurns
-from audio.listener import REFLEX
-from audio.mouth import SpokenSentence
+from appliance.input.event import event_of
+from appliance.input.intake import Intake
+from appliance.input.pending_turns import UnwrittenTurns
+from audio.playback.speech_output import SpokenSentence
 from audio.speech import Heard, Transcript, Utterance
+from audio.turns.listener import REFLEX
 from tests.appliance.full_disk import FullDisk
 
 

@@ -10,14 +10,14 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Delivery, Reply
-from appliance.speaking.interruption import BACKCHANNEL, SNATCH, Interruption
-from appliance.speaking.voice import SENTENCE_ENDED, VoiceOutlet
-from audio.barge_in import PATIENCE_SECONDS, PEEK_AFTER_SECONDS
+from appliance.output.interruption import BACKCHANNEL, SNATCH, Interruption
+from appliance.output.voice import SENTENCE_ENDED, VoiceOutlet
 from audio.echo.duplex import DUCK_DB, Mode
-from audio.listener import REFLEX
-from audio.mouth import Mouth
 from audio.pcm import CHUNK_SAMPLES, AudioChunk
+from audio.playback.speech_output import Mouth
 from audio.speech import SpeechStarted
+from audio.turns.barge_in import PATIENCE_SECONDS, PEEK_AFTER_SECONDS
+from audio.turns.listener import REFLEX
 from tests.audio.heard import heard
 from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
 

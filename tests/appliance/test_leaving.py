@@ -10,21 +10,21 @@ import pytest
 
 from agent.bus import Bus
 from agent.record import Recorder
-from appliance.config import Config, Secret, load
+from appliance.config.load import Config, Secret, load
+from appliance.config.mcp import McpServer
+from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.memory import chosen_model
-from appliance.leaving import leaves_the_house
-from appliance.model_choice import ModelChoice
-from appliance.models import choose_models
-from appliance.sentence_model import NAME, network
-from appliance.settings.mcp import McpServer
-from appliance.settings.models import ModelSettings, NamedModel
-from appliance.settings.sections import EarsSettings, MemorySettings, VoiceSettings
-from memory import journal as journal_module
-from memory.database import Database
+from appliance.egress import leaves_the_house
+from appliance.model.choose import choose_models
+from appliance.model.sentence import NAME, network
+from appliance.model.switch import ModelChoice
 from memory.errors import StateUnusable
-from memory.journal import Journal
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Journal
 from tests.memory.onnx_model import write_model
 
 SILENT = VoiceSettings(engine="espeak")

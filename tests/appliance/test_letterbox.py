@@ -10,10 +10,10 @@ import pytest
 
 from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
 from agent.mailbox import SCHEMA, Mailbox
-from appliance.door.letterbox import MOST_OF_ALL, MOST_OF_ONE, MOST_WAITING, PERIOD_SECONDS, Letterbox
+from appliance.api.event_intake import MOST_OF_ALL, MOST_OF_ONE, MOST_WAITING, PERIOD_SECONDS, Letterbox
 from appliance.errors import Problem
 from appliance.exits import Exit
-from memory.database import Database
+from memory.state.database import Database
 
 pytestmark = pytest.mark.shows("F12")
 

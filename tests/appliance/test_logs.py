@@ -19,10 +19,10 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.config import Config, Secret, Supervisor, load
+from appliance.config.load import Config, Secret, Supervisor, load
+from appliance.config.sections import LogSettings
 from appliance.errors import ConfigError
 from appliance.logs import configure as logs
-from appliance.settings.sections import LogSettings
 
 SECRET = "hunter22-very-private"
 SPOKEN = "my daughter is ill"
@@ -72,7 +72,7 @@ def test_a_step_is_one_json_line_with_its_values_and_where_it_belongs(config: Co
     logs.configure(config, stderr)
     with structlog.contextvars.bound_contextvars(run_id="r1", turn=3):
         structlog.get_logger("agent.loop").info("utterance_ended", seconds=1.25, words="何时\nwake up", parts=("a", 1))
-        logging.getLogger("audio.player").warning("late by %d", 3)
+        logging.getLogger("audio.playback").warning("late by %d", 3)
     ended, late = lines(stderr)
     assert ended["timestamp"] == str(ended["timestamp"])
     assert str(ended.pop("timestamp")).endswith("Z")
@@ -90,7 +90,7 @@ def test_a_step_is_one_json_line_with_its_values_and_where_it_belongs(config: Co
         "late by 3",
         "warning",
         "r1",
-        "audio.player",
+        "audio.playback",
     )
 
 
@@ -191,7 +191,7 @@ def test_words_are_logged_only_where_that_is_wanted(config: Config) -> None:
 def test_our_level_is_the_set_one_and_others_are_heard_from_warning_on(config: Config) -> None:
     stderr = io.StringIO()
     logs.configure(with_log(config, level="debug"), stderr)
-    for name in ("audio.vad", "httpx"):
+    for name in ("audio.turns.vad", "httpx"):
         structlog.get_logger(name).debug("said")
         logging.getLogger(name).info("told")
         logging.getLogger(name).warning("warned")
@@ -199,7 +199,7 @@ def test_our_level_is_the_set_one_and_others_are_heard_from_warning_on(config: C
         warnings.simplefilter("always")
         warnings.warn("old function", DeprecationWarning, stacklevel=1)
     said = [f"{line['logger']} {line['event']}" for line in lines(stderr)]
-    assert said[:4] == ["audio.vad said", "audio.vad told", "audio.vad warned", "httpx warned"]
+    assert said[:4] == ["audio.turns.vad said", "audio.turns.vad told", "audio.turns.vad warned", "httpx warned"]
     assert "old function" in said[4]
 
 
@@ -207,8 +207,8 @@ def test_a_short_command_is_quiet_unless_debugging(config: Config) -> None:
     for level, seen in (("info", ["loud"]), ("error", []), ("debug", ["soft", "loud"])):
         stderr = io.StringIO()
         logs.configure(with_log(config, level=level), stderr, at_least=logging.WARNING)
-        structlog.get_logger("appliance.cli").info("soft")
-        structlog.get_logger("appliance.cli").warning("loud")
+        structlog.get_logger("appliance.cli.main").info("soft")
+        structlog.get_logger("appliance.cli.main").warning("loud")
         assert [line["event"] for line in lines(stderr)] == seen
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import structlog
 
-from appliance.config import Config, Secret, load
+from appliance.config.load import Config, Secret, load
+from appliance.config.sections import LogSettings
 from appliance.exits import Exit
 from appliance.logs import configure as logs
 from appliance.logs.show import in_short, moment
 from appliance.logs.sources import Logged, Wanted, from_file, journal_line
-from appliance.settings.sections import LogSettings
 from tests.appliance.command import nakari, started
 from tests.appliance.journalctl_program import asked, entry, install
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from appliance.hearing.lost import LONGEST_REST, NOT_AGAIN_WITHIN, LostTurns
-from audio.endpointer import Endpointer, EndpointerSettings
-from audio.listener import FAILED, TOO_SHORT, TOO_SLOW, Listener
+from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, LostTurns
 from audio.speech import Heard, SpeechStarted
+from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.listener import FAILED, TOO_SHORT, TOO_SLOW, Listener
 from tests.audio.ears_fakes import FAILED as STUMBLES
 from tests.audio.ears_fakes import ScriptedDetector, ScriptedRecognizer, ScriptedSource
 from tests.audio.heard import heard

@@ -12,14 +12,14 @@ from agent.model.chain import Chain, Guarded
 from agent.model.messages import Usage
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 from appliance.errors import ConfigError, Problem
 from appliance.exits import Exit
-from appliance.model_choice import ANSWERED, ModelChoice
-from appliance.models import choose_models
-from memory import journal as journal_module
-from memory.database import Database
-from memory.journal import Entry, Journal
+from appliance.model.choose import choose_models
+from appliance.model.switch import ANSWERED, ModelChoice
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Entry, Journal
 from tests.fakes import ScriptedModel
 
 CATALOG = """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config import Config, load
-from appliance.hearing.choice import (
+from appliance.config.load import Config, load
+from appliance.input.whisper.choice import (
     Measured,
     Pick,
     candidates,
@@ -19,7 +19,7 @@ from appliance.hearing.choice import (
     pick,
     recall,
 )
-from appliance.hearing.recognizers import model_in_use
+from appliance.input.whisper.recognizers import model_in_use
 from audio.errors import AudioError, ModelNotFound
 from audio.recognizer.models import WEIGHTS, Model
 from audio.recognizer.speed import Measurement

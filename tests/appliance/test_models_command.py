@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.cli import INTERRUPTED
+from appliance.cli.main import INTERRUPTED
 from appliance.exits import Exit
-from appliance.sentence_model import NAME
+from appliance.model.sentence import NAME
 from audio.recognizer.models import MEGABYTES, WEIGHTS, find_model
 from tests.appliance.command import environment, nakari, state_folder
 from tests.audio.hub_server import OF_TINY, Hub, Refusal, serving

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 from appliance.errors import ConfigError
-from appliance.models import KEYS_OF_HOSTS, KEYS_OF_NAMES, USUAL_MODELS, choose_models, key_for
+from appliance.model.choose import KEYS_OF_HOSTS, KEYS_OF_NAMES, USUAL_MODELS, choose_models, key_for
 
 ALL_KEYS = {name: f"sk-{name.lower()}" for name in USUAL_MODELS}
 

@@ -10,9 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
 
-from appliance.config import Config, load
-from appliance.hearing.choice import models_folder, recall
-from appliance.hearing.recognizers import Hearing, choose_recognizer
+from appliance.config.load import Config, load
+from appliance.input.whisper.choice import models_folder, recall
+from appliance.input.whisper.recognizers import Hearing, choose_recognizer
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
 from tests.audio.hub_server import OF_TINY, Hub, serving

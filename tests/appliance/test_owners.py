@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from agent.event import USER_TEXT, Event
-from appliance.config import load
+from appliance.config.load import load
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.owners import Owners, member_of, open_owners, owner_of, visitors_of
-from appliance.state import open_state
+from appliance.owners.owners import Owners, member_of, open_owners, owner_of, visitors_of
+from appliance.wiring.state import open_state
 from memory.errors import RegistrationNeeded, SettingRefused
 from memory.identity import Identities, new_key
-from memory.owner_settings import Effective
+from memory.state.owner_settings import Effective
 
 pytestmark = pytest.mark.shows("F12", "F13", "F14", "F16")
 

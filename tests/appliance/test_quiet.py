@@ -8,7 +8,7 @@ import pytest
 from agent.event import Event
 from agent.replies import Delivered, Reply
 from agent.time.quiet import quiet_hours
-from appliance.speaking.quiet import QuietOutlet
+from appliance.output.quiet import QuietOutlet
 from tests.agent.mailboxes import SqliteRig
 from tests.fakes import RecordingOutlet
 

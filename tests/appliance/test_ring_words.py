@@ -3,8 +3,8 @@
 import pytest
 
 from agent.event import TIMER, Event
-from appliance.ringing.due import DueTimer
-from appliance.ringing.words import is_stop, told
+from appliance.timers.due import DueTimer
+from appliance.timers.words import is_stop, told
 
 
 @pytest.mark.shows("V23")

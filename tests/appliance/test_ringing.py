@@ -8,9 +8,9 @@ import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
 from agent.model.messages import Json
-from appliance.ringing.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
+from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
-from audio.mouth import SpokenSentence
+from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room

@@ -8,8 +8,8 @@ import pytest
 
 from agent.event import TIMER, Event
 from agent.time.series import SERIES, described
-from appliance.ringing.due import DueTimer
-from appliance.ringing.words import is_stop_for_today, told
+from appliance.timers.due import DueTimer
+from appliance.timers.words import is_stop_for_today, told
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 

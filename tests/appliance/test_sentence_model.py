@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 from appliance.exits import Exit
-from appliance.hearing.pull import pull
-from appliance.sentence_model import NAME, REPOSITORY, fetch_it, is_here, is_wanted, keep_fetching, network
+from appliance.input.whisper.pull import pull
+from appliance.model.sentence import NAME, REPOSITORY, fetch_it, is_here, is_wanted, keep_fetching, network
 from audio.errors import ModelNotFound
-from memory.embedding_local import LocalEmbedder
+from memory.vectors.embedding_local import LocalEmbedder
 from tests.appliance.command import nakari, state_folder
 from tests.audio.hub_server import Hub, serving
 from tests.memory import onnx_model

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.errors import ConfigError
-from appliance.exits import Exit
-from appliance.settings.file import (
+from appliance.config.file import (
     SECTIONS,
     SettingsText,
     default_toml,
@@ -20,9 +18,11 @@ from appliance.settings.file import (
     settings_of,
     show,
 )
-from appliance.settings.models import NamedModel
-from appliance.settings.sections import EarsSettings, Settings, VoiceSettings
-from appliance.settings.values import toml_value
+from appliance.config.models import NamedModel
+from appliance.config.sections import EarsSettings, Settings, VoiceSettings
+from appliance.config.values import toml_value
+from appliance.errors import ConfigError
+from appliance.exits import Exit
 
 
 def parse(text: str) -> Settings:

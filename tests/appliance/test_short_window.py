@@ -7,12 +7,12 @@ from typing import Literal
 
 import pytest
 
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict as Judgement
 from appliance.doctor.sound import judge_window, window
-from appliance.hearing.choice import Pick
-from appliance.hearing.recognizers import choose_recognizer
-from appliance.hearing.short_window import compare_box, is_short, recall
+from appliance.input.whisper.choice import Pick
+from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.short_window import compare_box, is_short, recall
 from audio.recognizer.compare import Comparison
 from audio.speech import Transcript
 from tests.appliance.command import nakari, state_folder

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.ringing.due import STOPPED
-from appliance.ringing.snooze import snooze_minutes
+from appliance.timers.due import STOPPED
+from appliance.timers.snooze import snooze_minutes
 from tests.appliance.ringing_room import ringing_room
 
 

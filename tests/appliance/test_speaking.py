@@ -7,9 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.replies import Reply
-from appliance.config import Config, load
-from appliance.settings.sections import VoiceSettings
-from appliance.speaking.mouth import choose_voice
+from appliance.config.load import Config, load
+from appliance.config.sections import VoiceSettings
+from appliance.output.voices import choose_voice
 from tests.appliance.test_voice import EVENT, FIRST, a_room
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, listen

@@ -7,14 +7,14 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from appliance.hearing.device_news import SETTLE_SECONDS, DeviceNews
-from appliance.hearing.supervision import AWAITED_PAUSE, PAUSES, Around, MicrophoneSupervision
-from audio.capture import LiveMicrophone
+from appliance.input.device_news import SETTLE_SECONDS, DeviceNews
+from appliance.input.supervision import AWAITED_PAUSE, PAUSES, Around, MicrophoneSupervision
+from audio.capture.health import DeviceFault, Fault
+from audio.capture.live import LiveMicrophone
 from audio.errors import DeviceUnavailable
-from audio.health import DeviceFault, Fault
-from audio.mouth import Mouth, SpokenSentence
 from audio.pcm import CHUNK_SAMPLES
-from audio.player.played import PlayedSound
+from audio.playback.played import PlayedSound
+from audio.playback.speech_output import Mouth, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.audio.test_microphone import ScriptedCard

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.model.messages import Json
-from appliance.commands.telling import lines
+from appliance.cli.telling import lines
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
-from appliance.speaking.text import CLIENT_CAPACITY, WRITTEN, ReplyRouter, TextOutlet, is_text
+from appliance.output.text import CLIENT_CAPACITY, WRITTEN, ReplyRouter, TextOutlet, is_text
 from tests.fakes import RecordingOutlet
 
 EVENT = Event(type="user_text", content="hello", source="cli")

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent.model.messages import Json
-from appliance.about import about
-from appliance.config import Config, load
+from appliance.config.file import SettingsText, default_toml, show
+from appliance.config.load import Config, load
+from appliance.config.mcp import McpServer
 from appliance.doctor.examine import Verdict
 from appliance.doctor.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
-from appliance.settings.file import SettingsText, default_toml, show
-from appliance.settings.mcp import McpServer
-from appliance.tool_servers import servers_of, unset_secrets
+from appliance.wiring.about import about
+from appliance.wiring.tool_servers import servers_of, unset_secrets
 from tests.agent.mcp_house import a_tool, bare
 from tests.processes import ROOT
 
@@ -104,7 +104,7 @@ def test_a_section_of_ours_may_have_a_servers_name(tmp_path: Path) -> None:
 
 
 def test_the_client_is_not_imported_before_a_server_is_to_be_connected() -> None:
-    program = "import sys, appliance.build; print({'mcp', 'httpx2'} & set(sys.modules))"
+    program = "import sys, appliance.wiring.box; print({'mcp', 'httpx2'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

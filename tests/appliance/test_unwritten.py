@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.run.phrases import phrase
-from appliance.hearing.unwritten import MOST_WAITING, UnwrittenTurns
-from audio.mouth import SpokenSentence
+from appliance.input.pending_turns import MOST_WAITING, UnwrittenTurns
+from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable
 from tests.appliance.full_disk import FullDisk
 

@@ -10,11 +10,11 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from agent.tools.sharing import NOT_SHARED
-from appliance.visitors import UNUSED_SECONDS
+from appliance.owners.visitors import UNUSED_SECONDS
 from memory.graph.dialect import NEO4J
-from memory.graph.embedded import State
-from memory.graph.server import DATABASE
-from memory.schedule import INEXACT_WRITES
+from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.store import State
+from memory.history.schedule import INEXACT_WRITES
 from tests.appliance.keeping.boxes import KeptBox
 from tests.appliance.visiting import ADA, BEN, CLEO, Guests, at_home, is_household, spying_in, until
 from tests.memory.tier_fixtures import WordEmbedder

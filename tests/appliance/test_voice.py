@@ -9,8 +9,8 @@ import pytest
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import SENTENCE_STARTED, Delivered, Reply
-from appliance.speaking.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
-from audio.mouth import Mouth, SpokenSentence
+from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceOutlet
+from audio.playback.speech_output import Mouth, SpokenSentence
 from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 

@@ -4,8 +4,8 @@ import pytest
 
 from agent.event import Event
 from agent.record import step
-from appliance.speaking.voice import FIRST_SOUND
-from appliance.waterfall import Waterfall
+from appliance.cli.waterfall import Waterfall
+from appliance.output.voice import FIRST_SOUND
 
 TURN = Event(
     type="asr_transcript", id="turn", metadata={"timing": {"speech_ended": 10.0, "committed": 10.7, "text": 10.9}}

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from agent.bus import Bus
-from appliance.door.household import Household
-from appliance.door.letterbox import Letterbox
-from appliance.door.mailbox_requests import Withdraw
-from appliance.speaking.text import TextOutlet
+from appliance.api.event_intake import Letterbox
+from appliance.api.handler import Household
+from appliance.api.mailbox_requests import Withdraw
+from appliance.output.text import TextOutlet
 from tests.agent.mailboxes import SqliteRig
 
 

@@ -11,13 +11,13 @@ from typing import Any
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.tools.sharing import shared
 from agent.tools.tool import Call, Tool, run_tool
-from appliance.config import Config
-from appliance.graph import GraphSide, graph_side
-from appliance.kept_graph import KeptGraph
-from appliance.visitors import Visitors
-from memory.embedding import Embedder, NoEmbedder
+from appliance.config.load import Config
+from appliance.owners.visitors import Visitors
+from appliance.wiring.graph import GraphSide, graph_side
+from appliance.wiring.managed_graph import KeptGraph
 from memory.graph.dialect import Dialect
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.store import EmbeddedStore, State
+from memory.vectors.embedding import Embedder, NoEmbedder
 
 ADA, BEN, CLEO = ("a1" * 32, "be" * 32, "c0" * 32)
 """Keys of visitors."""

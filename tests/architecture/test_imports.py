@@ -83,23 +83,23 @@ def test_importing_a_package_is_light(package: str) -> None:
 
 
 def test_help_is_light() -> None:
-    shown = loaded_by("from appliance.cli import main\nassert main(['--help']) == 0")
+    shown = loaded_by("from appliance.cli.main import main\nassert main(['--help']) == 0")
     assert shown & (HEAVY | {"numpy", "pydantic", "httpx"}) == set()
 
 
 @pytest.mark.shows("H9")
 def test_the_service_starts_without_what_can_come_once_it_listens() -> None:
     later = HEAVY - {"av"} | {"aiohttp", "mcp", "zeroconf"}
-    assert loaded_by("import appliance.build, appliance.service") & later == set()
-    only_for_speaking = "{name for name in sys.modules if name.startswith('audio.verbalize.')}"
-    loaded_by(f"import appliance.build, appliance.service, sys\nassert {only_for_speaking} == set()")
+    assert loaded_by("import appliance.wiring.box, appliance.service") & later == set()
+    only_for_speaking = "{name for name in sys.modules if name.startswith('audio.tts.verbalize.')}"
+    loaded_by(f"import appliance.wiring.box, appliance.service, sys\nassert {only_for_speaking} == set()")
 
 
 @pytest.mark.shows("H9")
 def test_the_microphone_records_before_the_mind_is_loaded() -> None:
     """`service.run` begins to record with what importing `service` loads, and imports the rest behind that."""
     rest = HEAVY | {"agent", "memory", "httpx", "aiohttp", "zeroconf"}
-    assert loaded_by("import appliance.service, audio.microphone") & rest == set()
+    assert loaded_by("import appliance.service, audio.capture.microphone") & rest == set()
 
 
 def test_the_check_can_fail() -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from appliance.commands import nakari
+from appliance.cli import nakari
 from appliance.exits import Exit
 from tests.architecture import decisions
 from tests.architecture.readme_tree import ROOT, in_readme, lines

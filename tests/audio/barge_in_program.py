@@ -19,17 +19,17 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
-from appliance.speaking.interruption import Interruption
-from appliance.speaking.voice import VoiceOutlet
+from appliance.output.interruption import Interruption
+from appliance.output.voice import VoiceOutlet
+from audio.capture.microphone import MicrophoneSource
 from audio.echo.duplex import Mode
-from audio.endpointer import Endpointer, EndpointerSettings
-from audio.listener import Listener
-from audio.microphone import MicrophoneSource
-from audio.mouth import Mouth
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
-from audio.player.speaker import SpeakerPlayer
+from audio.playback.speaker import SpeakerPlayer
+from audio.playback.speech_output import Mouth
 from audio.speech import Heard, SpeechAudio, SpeechStarted, Transcript, Utterance, WordTiming
-from audio.vad import load_detector
+from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
 from tests.audio.mouth_fakes import note
 
 RATE = 48_000

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 import numpy as np
 
-from audio.endpointer import Endpointer
 from audio.interfaces import VoiceDetector
-from audio.listener import Listener
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.speech import Heard, Transcript, Utterance
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
 
 
 class Played:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from audio.interfaces import EchoGuard
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples, rms_dbfs, to_float
-from audio.player.live import PlaybackTap
+from audio.playback.live import PlaybackTap
 from audio.resampler import StreamResampler
 
 

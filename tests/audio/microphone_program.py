@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator
 
 import numpy as np
 
-from audio.capture import LiveMicrophone
+from audio.capture.live import LiveMicrophone
+from audio.capture.microphone import MicrophoneSource
+from audio.capture.microphone_pyaudio import PyAudioMicrophone
 from audio.errors import DeviceUnavailable
-from audio.microphone import MicrophoneSource
-from audio.microphone_pyaudio import PyAudioMicrophone
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
 
 BACKENDS = {"sounddevice": MicrophoneSource, "pyaudio": PyAudioMicrophone}

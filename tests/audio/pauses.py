@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from audio.capture.recording import read_recording
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.recording import read_recording
 from audio.speech import Transcript, Utterance
-from audio.vad import load_detector
+from audio.turns.vad import load_detector
 from tests.audio.spoken import SHARED_CLIPS, Clip, debian_clips, go_forward
 
 PAUSES: Final = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.1)

@@ -12,9 +12,9 @@ import numpy as np
 
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.player.live import LivePlayer
-from audio.player.speaker import SpeakerPlayer
-from audio.player.speaker_pyaudio import PyAudioPlayer
+from audio.playback.live import LivePlayer
+from audio.playback.speaker import SpeakerPlayer
+from audio.playback.speaker_pyaudio import PyAudioPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import note
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.recording import read_recording
 from audio.speech import Utterance
 
 DEBIAN_CLIPS = Path("/usr/share/pocketsphinx/test/data")

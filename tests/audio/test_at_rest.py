@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.capture import LiveMicrophone
-from audio.endpointer import Endpointer
-from audio.listener import Listener
+from audio.capture.live import LiveMicrophone
+from audio.capture.recording import RecordingSource
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
-from audio.recording import RecordingSource
 from audio.speech import Heard
-from audio.vad import load_detector
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.ears_fakes import ScriptedRecognizer
 from tests.audio.spoken import said

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.attention import FOLLOW_UP_SECONDS, NOT_ADDRESSED, ONLY_WOKEN, Attention
+from audio.reflexes.attention import FOLLOW_UP_SECONDS, NOT_ADDRESSED, ONLY_WOKEN, Attention
 from audio.speech import Heard, Transcript, Utterance
 
 

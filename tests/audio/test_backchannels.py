@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.backchannels import is_backchannel
+from audio.turns.backchannels import is_backchannel
 
 ENGLISH = (
     *("Mhm.", "mm-hmm", "Mmm", "Hm.", "Hmm...", "uh-huh", "Uh huh.", "uh", "um", "Ah!", "Oh.", "ok", "OK.", "Okay,"),

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.barge_in import (
+from audio.echo.duplex import Mode
+from audio.pcm import CHUNK_SECONDS
+from audio.turns.barge_in import (
     CALM_SECONDS,
     DUCKED_SPEECH_SECONDS,
     NOISE_SECONDS,
@@ -20,8 +22,6 @@ from audio.barge_in import (
     Peek,
     Resume,
 )
-from audio.echo.duplex import Mode
-from audio.pcm import CHUNK_SECONDS
 from tests.audio.heard import heard
 
 

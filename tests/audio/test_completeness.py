@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.completeness import LONGEST_SILENCE, SHORTEST_SILENCE, Completeness, commit_silence, completeness_of
+from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE, Completeness, commit_silence, completeness_of
 
 
 def lines(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.devices import SoundDevice, choose
+from audio.devices.listing import SoundDevice, choose
 from audio.errors import DeviceUnavailable
 from tests.room.virtual_sound import virtual_sound
 
@@ -69,7 +69,7 @@ def test_a_machine_without_any_is_told() -> None:
 
 LOOK = """
 import json
-from audio.devices import find_device, list_devices
+from audio.devices.listing import find_device, list_devices
 from audio.errors import DeviceUnavailable
 found = {"names": [device.name for device in list_devices()]}
 for kind in ("input", "output"):
@@ -138,14 +138,14 @@ class PyAudio:
 def test_nor_by_the_other_backend(tmp_path: Path) -> None:
     (tmp_path / "pyaudio.py").write_text(REFUSING_PYAUDIO)
     told = printed(
-        ASKING.format(ask="from audio.devices_pyaudio import open_portaudio as ask"), PYTHONPATH=str(tmp_path)
+        ASKING.format(ask="from audio.devices.listing_pyaudio import open_portaudio as ask"), PYTHONPATH=str(tmp_path)
     )
     assert told.startswith("DeviceUnavailable the sound system cannot be opened (")
 
 
 REFUSING_FOR_ONCE = """
 import sounddevice
-from audio.devices import find_device_anew
+from audio.devices.listing import find_device_anew
 opens = sounddevice._initialize
 def ask():
     sounddevice._initialize = refuse

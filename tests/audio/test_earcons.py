@@ -5,8 +5,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from audio.earcons import PEAK, SAMPLE_RATE, SIGN_PEAK, SIGNS, STRIKES, Sign, bell, sign
 from audio.pcm import rms_dbfs
+from audio.playback.earcons import PEAK, SAMPLE_RATE, SIGN_PEAK, SIGNS, STRIKES, Sign, bell, sign
 from tests.audio.mouth_fakes import is_tone
 
 

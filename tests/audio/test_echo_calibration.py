@@ -14,7 +14,7 @@ from audio.echo.guard import NOT_HEARD, CancellingGuard
 from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
-from audio.player.live import LivePlayer, Output
+from audio.playback.live import LivePlayer, Output
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
 from tests.audio.echo_room import EchoPath, Room, at_level

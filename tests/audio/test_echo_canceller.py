@@ -14,8 +14,8 @@ from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.echo.stream import DELAY_SECONDS
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
-from audio.player.live import PlaybackTap
-from audio.vad import load_detector
+from audio.playback.live import PlaybackTap
+from audio.turns.vad import load_detector
 from tests.audio.echo_room import EchoPath, Room, at_level, cleaned, joined
 from tests.audio.spoken import debian_clips, said, silence, trimmed
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.barge_in import CALM_SECONDS
 from audio.echo.near_end import EVIDENCE_DB, LEARNING_SECONDS, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
+from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath
 from tests.audio.speechlike import murmur
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
-from audio.line import SpokenSentence
-from audio.mouth import Mouth
+from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.speech_output import Mouth
 from audio.speech import Heard, SpeechAudio, Transcript, Utterance
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.audio.spoken import silence

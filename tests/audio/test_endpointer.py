@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx  # noqa: PT013  reads better in sums
 
-from audio.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Resumed, Signal, SoftEnd, Started
 from audio.pcm import CHUNK_SECONDS
+from audio.turns.endpointer import Committed, Dropped, Endpointer, EndpointerSettings, Resumed, Signal, SoftEnd, Started
 from tests.audio.ears_fakes import PROBABILITIES
 
 SETTINGS = EndpointerSettings(commit_seconds=0.7)

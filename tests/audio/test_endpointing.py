@@ -7,12 +7,12 @@ import asyncio
 
 import pytest
 
-from audio.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
-from audio.endpointer import Endpointer
-from audio.listener import Listener
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import Heard
-from audio.vad import load_detector
+from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
 from benchmarks.endpointing import Judged, by_kind, corpus, ends_of_ours, judge
 from tests.audio.pauses import (
     LEAD,

@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from audio.endpointer import Committed, Endpointer, Signal
-from audio.energy_gate import PRE_ROLL_CHUNKS, EnergyGate, levels_of
+from audio.capture.recording import read_recording
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
-from audio.recording import read_recording
-from audio.vad import load_detector, load_silero
+from audio.turns.endpointer import Committed, Endpointer, Signal
+from audio.turns.energy_gate import PRE_ROLL_CHUNKS, EnergyGate, levels_of
+from audio.turns.vad import load_detector, load_silero
 from tests.audio.spoken import SHARED_CLIPS, Clip, debian_clips, go_forward, silence, trimmed
 from tests.figures import figure
 from tests.room import sounds

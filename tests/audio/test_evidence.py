@@ -2,8 +2,8 @@
 
 import pytest
 
-from audio.evidence import UPSTREAM, Evidence, evidence_guard, evidence_of, judge, letters_of, thresholds_for
 from audio.speech import Confidence, Heard, Transcript, Utterance
+from audio.turns.evidence import UPSTREAM, Evidence, evidence_guard, evidence_of, judge, letters_of, thresholds_for
 from tests.audio.spoken import silence
 
 GOOD = Evidence(

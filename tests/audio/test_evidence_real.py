@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.model.offline.grammar import command_grammar
-from audio.evidence import evidence_guard
+from agent.intents.grammar import command_grammar
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.speech import Heard, Utterance
-from audio.vad import load_silero
+from audio.turns.evidence import evidence_guard
+from audio.turns.vad import load_silero
 from tests.audio.cutting import cut, in_a_room
 from tests.audio.spoken import HOUSEHOLD_WHISPER, debian_clips, go_forward, said, silence, trimmed
 from tests.figures import figure

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from audio.endpointer import Committed, Endpointer
-from audio.foreground import BEFORE_SECONDS, Foreground
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
-from audio.vad import load_detector
+from audio.turns.endpointer import Committed, Endpointer
+from audio.turns.foreground import BEFORE_SECONDS, Foreground
+from audio.turns.vad import load_detector
 from tests.audio.spoken import debian_clips, silence
 from tests.figures import figure
 

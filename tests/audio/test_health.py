@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.health import COPY, LAG_WINDOW, LAG_WINDOWS, LagWatch, ZeroRun, is_copy, likeness
+from audio.capture.health import COPY, LAG_WINDOW, LAG_WINDOWS, LagWatch, ZeroRun, is_copy, likeness
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples, from_float
 
 BLOCK = 0.032

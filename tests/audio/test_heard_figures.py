@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from audio.mouth import Mouth, SpokenSentence
+from audio.playback.speech_output import Mouth, SpokenSentence
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
 WRITTEN = "It is **20 °C** at 9:05 now."

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.endpointer import Committed, Endpointer
+from audio.capture.recording import read_recording
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
-from audio.recording import read_recording
 from audio.speech import Transcript
-from audio.vad import load_detector
+from audio.turns.endpointer import Committed, Endpointer
+from audio.turns.vad import load_detector
 from tests.audio.spoken import (
     DEBIAN_CLIPS,
     SHARED_CLIPS,

@@ -13,10 +13,10 @@ import pytest
 
 from audio.errors import BadRecording
 from audio.speech import SpeechAudio
-from audio.synthesizer.chain import PAUSE_SECONDS, VoiceChain
-from audio.synthesizer.flac import from_flac, to_flac
-from audio.synthesizer.kept import LONGEST_SECONDS, KeepingVoice, KeptPhrases, KeptVoice
-from audio.synthesizer.tone import failure_tone
+from audio.tts.chain import PAUSE_SECONDS, VoiceChain
+from audio.tts.flac import from_flac, to_flac
+from audio.tts.tone import failure_tone
+from audio.tts.tts_cache import LONGEST_SECONDS, KeepingVoice, KeptPhrases, KeptVoice
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, listen, note
 
 TEXT = "I heard you."
@@ -138,7 +138,7 @@ READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2
 FINDING = f"""
 import sys
 from pathlib import Path
-from audio.synthesizer.kept import KeptPhrases
+from audio.tts.tts_cache import KeptPhrases
 phrases = KeptPhrases(Path(sys.argv[1]))
 print(*(phrases.find("edge-tts", text, "en") is not None for text in ("{TEXT}", "Broken.")))
 """

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from audio.echo.half_duplex import HalfDuplex
-from audio.endpointer import Endpointer, EndpointerSettings
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.interfaces import EchoGuard
-from audio.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.pcm import CHUNK_SECONDS, AudioChunk
-from audio.recognition import WAITING_UTTERANCES
+from audio.recognizer.recognition import WAITING_UTTERANCES
 from audio.recognizer.window import FRAME_SAMPLES, WHOLE
 from audio.speech import Heard, SpeechStarted
-from audio.turn import PRE_ROLL_SECONDS
+from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
+from audio.turns.turn import PRE_ROLL_SECONDS
 from tests.audio.ears_fakes import (
     FAILED,
     RecordingObserver,

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.capture import LiveMicrophone
+from audio.capture.input import Block, ChunkCutter, InputFormat, Taker, age_of, formats_to_try
+from audio.capture.live import LiveMicrophone
 from audio.errors import DeviceUnavailable
-from audio.input import Block, ChunkCutter, InputFormat, Taker, age_of, formats_to_try
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk
 from tests.room.virtual_sound import VirtualSound, virtual_sound
 

@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from audio.capture import LiveMicrophone
+from audio.capture.health import DeviceFault, Fault
+from audio.capture.input import InputFormat, Taker
+from audio.capture.live import LiveMicrophone
+from audio.devices.portaudio import SoundThread
 from audio.errors import DeviceUnavailable
-from audio.health import DeviceFault, Fault
-from audio.input import InputFormat, Taker
-from audio.portaudio import SoundThread
 from tests.audio.test_microphone import ScriptedCard, pcm
 
 

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from audio.errors import AudioError, DeviceUnavailable
-from audio.line import MOST_PIECES
-from audio.mouth import LOOK_AHEAD, MOST_WAITING, Mouth, SpokenSentence
+from audio.playback.queued_sentence import MOST_PIECES
+from audio.playback.speech_output import LOOK_AHEAD, MOST_WAITING, Mouth, SpokenSentence
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
 

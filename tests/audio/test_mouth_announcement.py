@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audio.errors import DeviceUnavailable
-from audio.mouth import Mouth, SpokenSentence
+from audio.playback.speech_output import Mouth, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 

@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from audio.mouth import LONGEST_HOLD, LONGEST_PAUSE, LOOK_SECONDS, Mouth, SpokenSentence
-from audio.player.live import LivePlayer
+from audio.playback.live import LivePlayer
+from audio.playback.speech_output import LONGEST_HOLD, LONGEST_PAUSE, LOOK_SECONDS, Mouth, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
 from tests.audio.test_mouth import Told, say, speaking

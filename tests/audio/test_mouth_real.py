@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from audio.interfaces import Player, Synthesizer
-from audio.mouth import Mouth, SpokenSentence
 from audio.pcm import rms_dbfs
-from audio.player.wav import SAMPLE_RATE, WavPlayer
-from audio.synthesizer.chain import VoiceChain
-from audio.synthesizer.edge import EdgeSynthesizer
-from audio.synthesizer.espeak import EspeakSynthesizer
+from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.wav import SAMPLE_RATE, WavPlayer
+from audio.tts.chain import VoiceChain
+from audio.tts.edge import EdgeSynthesizer
+from audio.tts.espeak import EspeakSynthesizer
 from tests.audio.edge_server import TICKS, Fault, edge_server, spoken
 from tests.audio.mouth_fakes import listen, read_wav
 

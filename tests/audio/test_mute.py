@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.mute import MUTED, Mute, MutedSource
+from audio.capture.mute import MUTED, Mute, MutedSource
 from audio.speech import Heard, Transcript, Utterance
 from tests.audio.ears_fakes import ScriptedSource
 

@@ -8,7 +8,7 @@ import pytest
 
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.player.live import AHEAD_SECONDS, Filler, LivePlayer, OutputFormat, fill_channels
+from audio.playback.live import AHEAD_SECONDS, Filler, LivePlayer, OutputFormat, fill_channels
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audio.pcm import Samples
-from audio.player.loudness import FADE_SECONDS, Ramp, gain, scaled
+from audio.playback.loudness import FADE_SECONDS, Ramp, gain, scaled
 
 RATE = 24_000
 FADE = round(FADE_SECONDS * RATE)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audio.pcm import Samples
-from audio.player.live import LivePlayer
-from audio.player.loudness import FADE_SECONDS
-from audio.player.wav import SAMPLE_RATE, WavPlayer
+from audio.playback.live import LivePlayer
+from audio.playback.loudness import FADE_SECONDS
+from audio.playback.wav import SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, read_wav
 from tests.audio.test_player_live import LATENCY, RATE, HandTurnedOutput, level

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 
+from audio.devices.portaudio import SoundThread
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.player.live import Filler, LivePlayer, OutputFormat
-from audio.player.played import KEPT_SECONDS, PlayedSound
-from audio.player.reopening import DEAD_SECONDS, LOOK_SECONDS, PAUSES, ReopeningOutput
-from audio.portaudio import SoundThread
+from audio.playback.live import Filler, LivePlayer, OutputFormat
+from audio.playback.played import KEPT_SECONDS, PlayedSound
+from audio.playback.reopening import DEAD_SECONDS, LOOK_SECONDS, PAUSES, ReopeningOutput
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
 

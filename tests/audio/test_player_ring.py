@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audio.pcm import Samples
-from audio.player.ring import SampleRing
+from audio.playback.ring import SampleRing
 
 CAPACITY = 16
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audio.errors import OutputUnwritable
-from audio.player.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
+from audio.playback.wav import GAP_SECONDS, SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note, read_wav
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from audio.devices.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread, finish
 from audio.errors import DeviceUnavailable
-from audio.portaudio import LATEST_FORCED, SOONEST_FORCED, WAITING_JOBS, DeviceList, SoundThread, finish
 
 
 @pytest.mark.shows("V3")

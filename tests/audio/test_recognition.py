@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from audio.recognition import USELESS_AHEAD, WAITING_UTTERANCES, Recognition
+from audio.recognizer.recognition import USELESS_AHEAD, WAITING_UTTERANCES, Recognition
 from audio.speech import Heard, Utterance
 from tests.audio.ears_fakes import FAILED, ScriptedRecognizer
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.endpointer import Endpointer
+from audio.capture.recording import RecordingSource
 from audio.errors import ModelNotFound, RecognitionFailed
-from audio.listener import Listener
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions, _evidence
 from audio.recognizer.window import WHOLE, Window, encoded_once, short_window
-from audio.recording import RecordingSource
 from audio.speech import Heard, Utterance
-from audio.vad import load_detector
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
 from tests.figures import figure

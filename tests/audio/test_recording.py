@@ -9,9 +9,9 @@ import av
 import numpy as np
 import pytest
 
+from audio.capture.recording import CLOSING_SECONDS, RecordingSource, read_recording
 from audio.errors import BadRecording
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
-from audio.recording import CLOSING_SECONDS, RecordingSource, read_recording
 from benchmarks.sound import write_wav
 from tests.audio.mouth_fakes import note
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.sentences import LONGEST, LONGEST_WORD, SentenceSplitter
+from audio.tts.sentences import LONGEST, LONGEST_WORD, SentenceSplitter
 
 
 def split(text: str) -> list[str]:

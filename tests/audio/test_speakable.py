@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.speakable import speakable, written_part
+from audio.tts.speakable import speakable, written_part
 
 
 @pytest.mark.parametrize(

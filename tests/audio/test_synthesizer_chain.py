@@ -6,10 +6,10 @@ import pytest
 
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
-from audio.synthesizer.chain import PAUSE_SECONDS, VoiceChain
-from audio.synthesizer.edge import EdgeSynthesizer
-from audio.synthesizer.espeak import EspeakSynthesizer
-from audio.synthesizer.tone import NOTES_HZ
+from audio.tts.chain import PAUSE_SECONDS, VoiceChain
+from audio.tts.edge import EdgeSynthesizer
+from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.tone import NOTES_HZ
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, is_tone, listen
 

@@ -5,9 +5,9 @@ import pytest
 
 from audio.pcm import rms_dbfs
 from audio.resampler import StreamResampler
-from audio.synthesizer.breaker import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Breaker
-from audio.synthesizer.mp3 import Mp3Decoder
-from audio.synthesizer.tone import SAMPLE_RATE, failure_tone
+from audio.tts.breaker import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Breaker
+from audio.tts.mp3 import Mp3Decoder
+from audio.tts.tone import SAMPLE_RATE, failure_tone
 from tests.audio.edge_server import mp3
 from tests.audio.mouth_fakes import Clock, is_tone, note
 

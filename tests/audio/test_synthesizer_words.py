@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
-from audio.synthesizer.words import TAIL_SECONDS, WordAligner, estimated_seconds, heard_part, position_after
+from audio.tts.words import TAIL_SECONDS, WordAligner, estimated_seconds, heard_part, position_after
 
 TEXT = "Tea is ready, at 5 o'clock."
 WORDS = tuple(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, Samples
-from audio.vad import SileroDetector, load_detector
+from audio.turns.vad import SileroDetector, load_detector
 from tests.audio.spoken import debian_clips, go_forward, said, silence, trimmed
 
 SPEECH = 0.5
@@ -97,7 +97,7 @@ def test_a_chunk_costs_less_than_a_tenth_of_real_time(detector: SileroDetector) 
 @pytest.mark.shows("V5", "H11")
 def test_the_detector_comes_without_torch() -> None:
     check = (
-        "import sys; from audio.vad import load_detector; import numpy; "
+        "import sys; from audio.turns.vad import load_detector; import numpy; "
         "assert load_detector().probability(numpy.zeros(512, numpy.int16)) < 0.5; "
         "print(sorted({'torch', 'silero_vad', 'faster_whisper', 'ctranslate2'} & set(sys.modules)))"
     )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.verbalize.chinese import verbalize
+from audio.tts.verbalize.chinese import verbalize
 
 
 @pytest.mark.shows("V18", "V19")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.verbalize.english import verbalize
+from audio.tts.verbalize.english import verbalize
 
 
 def check(written: str, said: str) -> None:

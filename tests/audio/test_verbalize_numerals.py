@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unicode_rbnf import FormatPurpose, RbnfEngine
 
-from audio.verbalize.numerals import LARGEST, cardinal, chinese_cardinal, chinese_decimal, decimal, ordinal, year
+from audio.tts.verbalize.numerals import LARGEST, cardinal, chinese_cardinal, chinese_decimal, decimal, ordinal, year
 
 ENGLISH, CHINESE = RbnfEngine.for_language("en"), RbnfEngine.for_language("zh")
 numbers = st.integers(0, LARGEST) | st.integers(0, 100_000)

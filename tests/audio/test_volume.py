@@ -2,8 +2,8 @@
 
 import pytest
 
-from audio.player.loudness import gain
-from audio.volume import QUIETEST, STEP, Volume
+from audio.playback.loudness import gain
+from audio.playback.volume import QUIETEST, STEP, Volume
 from tests.audio.mouth_fakes import ScriptedPlayer
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from audio.capture.recording import read_recording
 from audio.errors import ModelNotFound
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.recording import read_recording
-from audio.wakeword import WakeWord, wake_words
+from audio.reflexes.wakeword import WakeWord, wake_words
 from tests.audio.spoken import SHARED_CLIPS, debian_clips
 from tests.figures import figure
 

@@ -11,8 +11,8 @@ import numpy as np
 from agent.errors import IllegalMessages, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
-from agent.model.validate import validate_openai
-from agent.model.wire import to_openai
+from agent.model.wire.openai import to_openai
+from agent.model.wire.validate import validate_openai
 from audio.speech import SpeechAudio
 from tests.crash.deaths import Ledger, Steps
 from tests.crash.script import Answering

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
-from memory.database import Database, _Job
+from memory.state.database import Database, _Job
 
 T = TypeVar("T")
 

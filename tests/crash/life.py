@@ -11,21 +11,21 @@ from typing import Final
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.record import Recorder
-from agent.run.desk import Desk
+from agent.run.run_state import Desk
 from agent.run.think import Thinker
-from agent.situation import place_in_time
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Call, Tool, tool
-from appliance.speaking.voice import VoiceOutlet
-from audio.mouth import Mouth
-from memory import journal as journal_module
-from memory.journal import Journal
+from appliance.output.voice import VoiceOutlet
+from audio.playback.speech_output import Mouth
+from memory.state import journal as journal_module
+from memory.state.journal import Journal
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice

@@ -16,9 +16,9 @@ from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.tools.reply import DELIVERED, REPLY
-from memory import journal as journal_module
-from memory.database import Database
-from memory.journal import Journal, Stored
+from memory.state import journal as journal_module
+from memory.state.database import Database
+from memory.state.journal import Journal, Stored
 from tests.crash.body import sounded
 from tests.crash.deaths import noted
 from tests.crash.life import NOON

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 
 

@@ -6,8 +6,8 @@ import resource
 import sys
 from pathlib import Path
 
-from memory.database import Database
 from memory.errors import StateUnusable
+from memory.state.database import Database
 
 NOTES = "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)"
 

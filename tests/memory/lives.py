@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.graph.dump import write_dump
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
-from memory.replay import replay
+from memory.history.replay import replay
 from tests.memory.writing_life import is_mark, started, writer
 
 ROOT = Path(__file__).parents[2]

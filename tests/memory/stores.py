@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from memory.database import Database
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
+from memory.state.database import Database
 
 THINGS = "CREATE TABLE IF NOT EXISTS things (n INTEGER PRIMARY KEY)"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from memory.asked import MOST_NAMES, PAUSE, SCHEMA, Asked
-from memory.database import Database
+from memory.graph.name_usage import MOST_NAMES, PAUSE, SCHEMA, Asked
 from memory.graph.store import Json
+from memory.state.database import Database
 
 pytestmark = pytest.mark.shows("C5")
 

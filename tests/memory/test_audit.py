@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from memory import audit
-from memory.audit import AuditLog
-from memory.audit_record import Record, as_line, sha256
 from memory.errors import AuditBroken, StateUnusable
-from memory.tally import Tally, expected
+from memory.history import audit
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Record, as_line, sha256
+from memory.history.expected_counts import Tally, expected
 
 START = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory.errors import CommitUncertain
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Endpoint
 from tests.memory.graph_looks import SESSION

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.database import Database, StateInUse
 from memory.errors import StateUnusable
+from memory.state.database import Database, StateInUse
 from tests.processes import child
 
 NOTES = "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE)"

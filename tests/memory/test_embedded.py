@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphUnavailable
-from memory.graph import seal
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded import checksums as seal
+from memory.graph.embedded.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
+from memory.graph.embedded.server import groups
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.graph.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
-from memory.graph.server import groups
 from tests.memory.graph_looks import Process
 
 ROOT = Path(__file__).resolve().parents[2]

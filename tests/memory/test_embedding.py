@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memory.embedding import Handles, NoEmbedder, OpenAiEmbedder, handle_of
 from memory.errors import EmbeddingUnavailable, GraphRefused
+from memory.vectors.embedding import Handles, NoEmbedder, OpenAiEmbedder, handle_of
 from tests.memory.embeddings_server import embeddings_server, letters
 
 pytestmark = pytest.mark.shows("C8")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.embedding_local import BATCH, LocalEmbedder, normalised, pooled, pooling_of
 from memory.errors import EmbeddingUnavailable
+from memory.vectors.embedding_local import BATCH, LocalEmbedder, normalised, pooled, pooling_of
 from tests.memory.onnx_model import network, write_model, write_settings
 from tests.memory.sentence_model import needs_sentence_model, write_sentence_model
 

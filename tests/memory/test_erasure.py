@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
-from memory.erasure import AFTER, AGAIN_SECONDS, erase_event, finish, finish_later, unclean
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.dump import write_dump
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
-from memory.rebuild import restore
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.erasure import AFTER, AGAIN_SECONDS, erase_event, finish, finish_later, unclean
+from memory.history.rebuild import restore
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION, free_port
 from tests.memory.test_rebuild import ME, Home
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit_record import Record
-from memory.erasure import erase_event, finish
 from memory.graph.store import Json
+from memory.history.audit_record import Record
+from memory.history.erasure import erase_event, finish
 from tests.memory.test_erasure import NAME, SECRET, found_in, told
 from tests.memory.test_rebuild import Home
 

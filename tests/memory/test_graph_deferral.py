@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphRefused
-from memory.graph.deferral import MANY_NODES
 from memory.graph.definitions import as_cypher, definition
 from memory.graph.dump import read_dump, write_dump
-from memory.graph.indexes import Address
-from memory.graph.stages import QUIET, Stage
-from memory.graph.unfinished import Unfinished
-from memory.graph.warming import Indexes
+from memory.graph.embedded.deferral import MANY_NODES
+from memory.graph.embedded.index_builder import Indexes
+from memory.graph.embedded.indexes import Address
+from memory.graph.embedded.stages import QUIET, Stage
+from memory.graph.embedded.unfinished import Unfinished
 from tests.memory.test_graph_warming import UNFINISHED, kept, killed_and_ready, ready, states
 
 pytestmark = pytest.mark.shows("C9", "C18")

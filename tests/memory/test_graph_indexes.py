@@ -8,7 +8,7 @@ import pytest
 from memory.errors import GraphRefused, WriteNotAllowed
 from memory.graph.definitions import definition
 from memory.graph.dump import load_dump, read_dump, write_dump
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import VectorOptions
 from tests.memory.graph_looks import SESSION

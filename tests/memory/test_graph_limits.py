@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from memory.errors import GraphRefused, TooLarge
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from tests.memory.graph_looks import SESSION

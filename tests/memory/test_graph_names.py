@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.errors import GraphRefused
 from memory.graph.dump import FORMAT, _Writing, load_dump
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.names import NameTaken, refused
-from memory.replay import replay
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.replay import replay
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ("tests.memory.graph_fixtures",)

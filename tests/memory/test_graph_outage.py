@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphRefused, GraphUnavailable, TooLarge
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer

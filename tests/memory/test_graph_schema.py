@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import SESSION, Process
 

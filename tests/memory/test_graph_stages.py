@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.graph.stages import LONGEST, QUIET, Stage, Stages
+from memory.graph.embedded.stages import LONGEST, QUIET, Stage, Stages
 
 pytestmark = pytest.mark.shows("C9")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from memory.graph.embedded.heap import LEAST, MOST, machine_megabytes, usual_heap
 from memory.graph.graph import Graph
-from memory.graph.heap import LEAST, MOST, machine_megabytes, usual_heap
 from memory.graph.store import Json
 from memory.graph.survey import survey
 from tests.memory.graph_looks import SESSION

@@ -14,15 +14,15 @@ from structlog.testing import capture_logs
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition, definition
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.index_builder import MANY, Indexes
+from memory.graph.embedded.indexes import QUICK, Address
+from memory.graph.embedded.server import vector_arithmetic
+from memory.graph.embedded.stages import Stage
+from memory.graph.embedded.store import EmbeddedStore, State
+from memory.graph.embedded.unfinished import Unfinished
 from memory.graph.graph import Graph
-from memory.graph.indexes import QUICK, Address
 from memory.graph.results import COUNTERS
-from memory.graph.server import vector_arithmetic
-from memory.graph.stages import Stage
 from memory.graph.store import VectorOptions
-from memory.graph.unfinished import Unfinished
-from memory.graph.warming import MANY, Indexes
 
 pytestmark = pytest.mark.shows("C9", "C18")
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.importance import IMPORTANT, SUMMARY, TRIFLE, judged, summary_of
+from memory.state.importance import IMPORTANT, SUMMARY, TRIFLE, judged, summary_of
 
 pytestmark = pytest.mark.shows("E13", "E14", "G12")
 

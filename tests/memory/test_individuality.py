@@ -11,12 +11,12 @@ import pytest
 from agent.context import block
 from agent.model.messages import Message
 from agent.tools.memory import memory_tools
-from memory.audit import AuditLog
-from memory.embedding import Handles, NoEmbedder
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

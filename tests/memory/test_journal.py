@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.database import Database
 from memory.errors import StateUnusable
-from memory.journal import ERASED, SCHEMA, Entry, Journal, Json, Stored
+from memory.state.database import Database
+from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Json, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -8,12 +8,12 @@ from typing import Unpack
 
 import pytest
 
-from memory import owner_settings, tiers
-from memory.database import Database
 from memory.errors import StateUnusable
-from memory.journal import ERASED, SCHEMA, Entry, Journal, Selection, Stored
-from memory.journal_erasure import PAGE, erase_entries
-from memory.tiers import TASK, Tiers
+from memory.state import owner_settings, tiers
+from memory.state.database import Database
+from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Selection, Stored
+from memory.state.journal_erasure import PAGE, erase_entries
+from memory.state.tiers import TASK, Tiers
 from tests.memory.test_erasure import NAME, found_in
 
 pytestmark = pytest.mark.shows("F12", "V29")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit_record import Kind, Record
 from memory.errors import AuditBroken, SnapshotBroken
 from memory.graph.store import Json
-from memory.lineage import lineage
-from memory.snapshot import Snapshot
+from memory.history.audit_record import Kind, Record
+from memory.history.restore_plan import lineage
+from memory.history.snapshot import Snapshot
 
 pytestmark = pytest.mark.shows("C11", "C12", "C15")
 

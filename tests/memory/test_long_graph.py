@@ -10,11 +10,11 @@ from agent.context import block
 from agent.errors import ModelError
 from agent.model.messages import Message
 from agent.tools.memory import memory_tools
-from memory.audit import AuditLog
-from memory.embedding import Handles, NoEmbedder
 from memory.graph.graph import Graph
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import a_mind, spoken
 from tests.agent.test_long_memory import SMALL, turns
 from tests.fakes import ScriptedModel, calls

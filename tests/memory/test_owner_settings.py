@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.database import Database
 from memory.errors import RegistrationNeeded, SettingRefused
-from memory.owner_settings import LONGEST, SCHEMA, Effective, Levels, OwnerSettings, Value, effective
+from memory.state.database import Database
+from memory.state.owner_settings import LONGEST, SCHEMA, Effective, Levels, OwnerSettings, Value, effective
 
 pytestmark = pytest.mark.shows("F14", "F16")
 

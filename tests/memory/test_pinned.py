@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.graph.pinned import pinned
+from memory.graph.deterministic import pinned
 
 NOW = datetime(2026, 11, 21, 8, 30, 5, 250_000, tzinfo=UTC)
 

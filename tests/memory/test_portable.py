@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neo4j import spatial, time
 
-from memory.graph.portable import from_portable, portable
+from memory.graph.serialization import from_portable, portable
 from memory.graph.store import Json
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.database import Database
+from memory.history.audit import AuditLog
+from memory.state.database import Database
 from tests.memory.power import moments, recorded
 
 pytestmark = pytest.mark.network  # strace
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.network  # strace
 AUDIT = """
 import asyncio, os, sys
 from pathlib import Path
-from memory.audit import AuditLog
+from memory.history.audit import AuditLog
 async def main():
     log = AuditLog(Path(sys.argv[1]))
     for number in range(25):
@@ -25,7 +25,7 @@ asyncio.run(main())
 ERASING = """
 import asyncio, os, sys
 from pathlib import Path
-from memory.audit import AuditLog
+from memory.history.audit import AuditLog
 async def main():
     log = AuditLog(Path(sys.argv[1]))
     for words in ("hush", "tea", "coffee"):
@@ -39,7 +39,7 @@ asyncio.run(main())
 SQLITE = """
 import asyncio, os, sys
 from pathlib import Path
-from memory.database import Database
+from memory.state.database import Database
 async def main():
     database = Database(Path(sys.argv[1]) / "nakari.db")
     await database.open("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)")

@@ -7,12 +7,12 @@ import pytest
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, run_tool
-from memory.audit import AuditLog
-from memory.embedding import Handles, NoEmbedder
 from memory.graph.graph import Graph
-from memory.replay import replay
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.replay import replay
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.vectors.embedding import Handles, NoEmbedder
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.errors import SnapshotBroken
 from memory.graph.dump import write_dump
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
-from memory.graph.server import DATABASE
-from memory.rebuild import heal, is_missing, rebuild, restore
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.rebuild import heal, is_missing, rebuild, restore
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from memory.embedding import OpenAiEmbedder
 from memory.errors import EmbeddingUnavailable
-from memory.recall import BATCH, PAGE, PROBE, Recall
+from memory.state.recall import BATCH, PAGE, PROBE, Recall
+from memory.vectors.embedding import OpenAiEmbedder
 from tests.memory.embeddings_server import embeddings_server, of_letters
 from tests.memory.tier_fixtures import WordEmbedder, a_memory, task
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.embedding_local import LocalEmbedder
-from memory.recall import Recall
+from memory.state.recall import Recall
+from memory.vectors.embedding_local import LocalEmbedder
 from tests.figures import figure
 from tests.memory.sentence_model import needs_sentence_model, write_sentence_model
 from tests.memory.tier_fixtures import a_memory

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
 from memory.errors import SnapshotBroken
 from memory.graph.dump import write_dump
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
-from memory.rebuild import begin_refill, restore
-from memory.snapshot import Snapshot, Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.rebuild import begin_refill, restore
+from memory.history.snapshot import Snapshot, Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_rebuild import ME
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
 from memory.graph.dump import load_dump, write_dump
 from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
-from memory.schedule import keep_snapshots
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.schedule import keep_snapshots
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_rebuild import ME
 from tests.memory.test_schedule import Clock, Over

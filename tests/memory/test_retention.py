@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.database import Database
-from memory.database_view import DatabaseView
 from memory.errors import StateUnusable
-from memory.journal import SCHEMA, THINNED, Entry, Journal, Stored
-from memory.retention import PERIOD, Keep, Retention
+from memory.state.database import Database
+from memory.state.database_view import DatabaseView
+from memory.state.journal import SCHEMA, THINNED, Entry, Journal, Stored
+from memory.state.retention import PERIOD, Keep, Retention
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=100)

@@ -12,12 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from memory.errors import GraphUnavailable
-from memory.graph import seal
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded import checksums as seal
+from memory.graph.embedded.checksums import Differs, Sum, compare, put, remove
+from memory.graph.embedded.server import DATABASE
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.graph.seal import Differs, Sum, compare, put, remove
-from memory.graph.server import DATABASE
-from memory.tally import Tally, counted
+from memory.history.expected_counts import Tally, counted
 from tests.memory.graph_looks import SESSION, Process
 from tests.memory.test_rebuild import ME, Home
 

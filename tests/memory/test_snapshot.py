@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from memory.audit import AuditLog
 from memory.graph.graph import Graph
-from memory.snapshot import Snapshots
+from memory.history.audit import AuditLog
+from memory.history.snapshot import Snapshots
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

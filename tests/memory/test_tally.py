@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit_record import Kind, Record
-from memory.erasure import finish_later
 from memory.errors import AuditBroken, GraphRefused
-from memory.graph import seal
-from memory.graph.server import DATABASE
+from memory.graph.embedded import checksums as seal
+from memory.graph.embedded.server import DATABASE
 from memory.graph.store import Json
-from memory.rebuild import make_whole, rebuild
-from memory.schedule import keep_snapshots
-from memory.tally import Tally, counted, expected
+from memory.history.audit_record import Kind, Record
+from memory.history.erasure import finish_later
+from memory.history.expected_counts import Tally, counted, expected
+from memory.history.rebuild import make_whole, rebuild
+from memory.history.schedule import keep_snapshots
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_rebuild import ME, Home

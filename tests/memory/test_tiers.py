@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.importance import SUMMARY
-from memory.recall import keep_filled
-from memory.retention import Keep, Retention
-from memory.tiers import Remembered, TierSizes
+from memory.state.importance import SUMMARY
+from memory.state.recall import keep_filled
+from memory.state.retention import Keep, Retention
+from memory.state.tiers import Remembered, TierSizes
 from tests.memory.tier_fixtures import NOON, Memory, WordEmbedder, a_memory, hours, task
 from tests.processes import child
 

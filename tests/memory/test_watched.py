@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.erasure import erase_event, finish
 from memory.errors import GraphUnavailable
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Json, Neo4jServer
-from memory.refill import empty
-from memory.snapshot import Snapshots
-from memory.watched import SEEN_SECONDS, WatchedServer
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.erasure import erase_event, finish
+from memory.history.restore import empty
+from memory.history.server_integrity import SEEN_SECONDS, WatchedServer
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 from tests.memory.test_erasure import NAME, SECRET
 from tests.memory.test_rebuild import ME

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.words import MAX_TERMS, all_words, any_words, segmented
+from memory.state.words import MAX_TERMS, all_words, any_words, segmented
 
 
 def test_characters_of_scripts_without_spaces_stand_alone() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.index_builder import Indexes
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.graph.warming import Indexes
 from tests.memory.test_writer import ME, told, writer_in
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.errors import GraphUnavailable, StateUnusable
 from memory.graph.graph import Graph
-from memory.snapshot import Snapshot, Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.snapshot import Snapshot, Snapshots
+from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory import journal as journal_module
-from memory import tiers as tiers_module
-from memory.database import Database
 from memory.errors import EmbeddingUnavailable
-from memory.journal import Entry, Journal, Json
-from memory.recall import Recall
-from memory.tiers import MARKED, TASK, Tiers, TierSizes
+from memory.state import journal as journal_module
+from memory.state import tiers as tiers_module
+from memory.state.database import Database
+from memory.state.journal import Entry, Journal, Json
+from memory.state.recall import Recall
+from memory.state.tiers import MARKED, TASK, Tiers, TierSizes
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import structlog
 
-from memory.audit import AuditLog
-from memory.audit_record import Origin
 from memory.errors import GraphUnavailable
-from memory.graph.embedded import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.snapshot import Snapshots
-from memory.writer import Writer
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Origin
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
 
 CREATE = "CREATE (n:W {i: $i, at: datetime(), t: $t})-[:NEXT {i: $i}]->(:End {i: $i})"
 MARK = "MATCH (n:W {i: $i - 1}) SET n.seen = $i"

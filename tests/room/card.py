@@ -7,17 +7,17 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from audio.capture.input import InputFormat, Taker
 from audio.errors import DeviceUnavailable
-from audio.input import InputFormat, Taker
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples
-from audio.player.live import Filler, OutputFormat
+from audio.playback.live import Filler, OutputFormat
 from tests.room.acoustics import SPEAKER_RATE, EchoPath, Loudspeaker, Sound
 from tests.room.virtual_time import until
 
 T = TypeVar("T")
 
 OUTPUT_LATENCY: Final = 0.06
-"""Seconds from a callback to the loudspeaker, which the card tells (as `audio.player.speaker` asks for)."""
+"""Seconds from a callback to the loudspeaker, which the card tells (as `audio.playback.speaker` asks for)."""
 
 OUTPUT_BLOCK: Final = 960
 """Samples asked for at once: 20 ms."""

@@ -12,13 +12,13 @@ import sys
 import numpy as np
 import structlog
 
-from appliance.hearing.supervision import MicrophoneSupervision
+from appliance.input.supervision import MicrophoneSupervision
+from audio.capture.health import Fault
+from audio.capture.microphone import MicrophoneSource
 from audio.errors import DeviceUnavailable
-from audio.health import Fault
-from audio.microphone import MicrophoneSource
 from audio.pcm import rms_dbfs
-from audio.player.reopening import ReopeningPlayer
-from audio.player.speaker import SounddeviceOutput
+from audio.playback.reopening import ReopeningPlayer
+from audio.playback.speaker import SounddeviceOutput
 from audio.speech import SpeechAudio
 
 

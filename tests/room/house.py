@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
-from appliance.build import Box, open_box
-from appliance.config import Config, load
-from appliance.hearing.event import PERSON_PRIORITY
-from appliance.options import RunOptions
-from appliance.outside import Outside
+from appliance.config.load import Config, load
+from appliance.config.options import RunOptions
+from appliance.input.event import PERSON_PRIORITY
 from appliance.service import serve
-from audio.capture import LiveMicrophone
+from appliance.wiring.box import Box, open_box
+from appliance.wiring.environment import Outside
+from audio.capture.live import LiveMicrophone
 from audio.interfaces import Player
-from audio.player.live import LivePlayer
+from audio.playback.live import LivePlayer
 from audio.speech import Heard, SpeechStarted
 from tests.fakes import ScriptedModel, calls
 from tests.room.acoustics import Loudspeaker, Sound, at_level

@@ -6,10 +6,10 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from audio.capture import LiveMicrophone
+from audio.capture.live import LiveMicrophone
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
-from audio.player.live import LivePlayer
+from audio.playback.live import LivePlayer
 from audio.speech import SpeechAudio
 from tests.room.acoustics import Loudspeaker
 from tests.room.card import SimulatedCard, beside

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
-from audio.recording import read_recording
 from audio.resampler import StreamResampler
 from audio.speech import Heard
 from tests.audio.spoken import HOUSEHOLD_WHISPER, SHARED_CLIPS, debian_clips, go_forward, plain, trimmed, utterance

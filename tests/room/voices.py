@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from audio.capture.recording import read_recording
 from audio.errors import SynthesisFailed
 from audio.pcm import SAMPLE_RATE, Samples
-from audio.recording import read_recording
 from audio.speech import SpeechAudio
 from tests.audio.spoken import said, trimmed
 from tests.room.acoustics import Sound, from_samples

@@ -12,13 +12,13 @@ from typing import Any
 from agent.context import block
 from agent.model.interface import ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
-from appliance.build import Box, open_box
-from appliance.config import Config, load
-from appliance.door.client import ask_running
-from appliance.options import RunOptions
-from appliance.outside import REAL
+from appliance.api.client import ask_running
+from appliance.config.load import Config, load
+from appliance.config.options import RunOptions
 from appliance.service import serve
-from memory.graph.embedded import EmbeddedStore, State
+from appliance.wiring.box import Box, open_box
+from appliance.wiring.environment import REAL
+from memory.graph.embedded.store import EmbeddedStore, State
 from tests.fakes import ScriptedModel, calls
 from tests.service.process import Household
 

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from appliance.config import load
-from appliance.speaking.mouth import choose_voice
-from audio.mouth import Mouth, SpokenSentence
-from audio.player.wav import WavPlayer
+from appliance.config.load import load
+from appliance.output.voices import choose_voice
+from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.wav import WavPlayer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock
 

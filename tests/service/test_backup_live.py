@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event, utc_now
+from appliance.admin.exchange import MANIFEST
+from appliance.config.options import RunOptions
 from appliance.exits import Exit
-from appliance.keeping.exchange import MANIFEST
-from appliance.options import RunOptions
-from appliance.ringing.due import RANG
+from appliance.timers.due import RANG
 from memory.identity import new_key
 from tests.service.living import KEEP, Living, living
 from tests.service.process import Household

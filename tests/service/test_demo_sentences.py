@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.offline.grammar import command_grammar
-from appliance.demo import QUESTION, speak_question, words
+from agent.intents.grammar import command_grammar
+from appliance.cli.demo import QUESTION, speak_question, words
+from audio.capture.recording import read_recording
 from audio.interfaces import Recognizer
 from audio.pcm import SAMPLE_RATE
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
-from audio.recording import read_recording
 from audio.speech import Utterance
 from tests.service.process import HOUSEHOLD
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from appliance.cli import main
-from appliance.door.client import ask_running
+from appliance.api.client import ask_running
+from appliance.cli.main import main
 from appliance.exits import Exit
 from memory.identity import Identities, new_key
 from tests.memory.test_erasure import found_in

@@ -10,10 +10,10 @@ import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
 from agent.model.messages import Json
-from appliance.door.client import ask_running, follow, tell
+from appliance.api.client import ask_running, follow, tell
 from appliance.exits import Exit
 from appliance.reflexes.forget import FORGOTTEN
-from memory.audit import AuditLog
+from memory.history.audit import AuditLog
 from memory.identity import new_key
 from tests.appliance.door_fakes import visiting
 from tests.memory.test_erasure import found_in

@@ -12,12 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.run.phrases import phrase
-from appliance.config import load
+from appliance.api.client import status_of
+from appliance.config.load import load
 from appliance.doctor.machine import state
-from appliance.door.client import status_of
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.state import open_state
+from appliance.wiring.state import open_state
 from tests.appliance.test_hearing import heard
 from tests.service.living import DEAF, Living, living
 from tests.service.process import Household

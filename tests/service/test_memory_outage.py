@@ -11,10 +11,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.run.phrases import phrase
+from appliance.config.options import RunOptions
 from appliance.errors import Problem
-from appliance.options import RunOptions
 from appliance.service import conversation_over
-from memory.graph.server import DATABASE
+from memory.graph.embedded.server import DATABASE
 from tests.figures import figure
 from tests.memory.test_tiers_full import room_for
 from tests.service.living import Living, living

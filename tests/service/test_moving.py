@@ -10,7 +10,7 @@ import pytest
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
-from memory.refill import empty
+from memory.history.restore import empty
 from tests.service.process import Household
 from tests.service.typist import Typist, typist
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from appliance.build import Box, open_box
-from appliance.config import load
+from appliance.config.load import load
+from appliance.config.options import RunOptions
 from appliance.exits import Exit
-from appliance.options import RunOptions
+from appliance.output.voice import FIRST_SOUND
 from appliance.service import conversation_over, serve
-from appliance.speaking.voice import FIRST_SOUND
+from appliance.wiring.box import Box, open_box
+from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recording import read_recording
-from audio.speakable import speakable
+from audio.tts.speakable import speakable
 from benchmarks.sound import write_wav
 from tests.agent.openai_server import OpenAiServer, reply
 from tests.audio.edge_server import Fault, edge_server, spoken

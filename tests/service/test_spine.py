@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from appliance.build import Box, open_box
-from appliance.config import load
-from appliance.options import RunOptions
+from appliance.config.load import load
+from appliance.config.options import RunOptions
+from appliance.output.voice import FIRST_SOUND
 from appliance.service import conversation_over, serve
-from appliance.speaking.voice import FIRST_SOUND
+from appliance.wiring.box import Box, open_box
 from tests.agent.openai_server import Gate, OpenAiServer, reply
 from tests.service.process import Household, speak
 

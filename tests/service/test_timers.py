@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from appliance.ringing.words import is_stop
-from audio.earcons import SAMPLE_RATE, bell
+from appliance.timers.words import is_stop
+from audio.playback.earcons import SAMPLE_RATE, bell
 from tests.agent.openai_script import Scripted, Stall
 from tests.agent.openai_server import OpenAiServer, call, calls, reply
 from tests.audio.mouth_fakes import read_wav

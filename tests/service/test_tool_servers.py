@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.tools.mcp.server import Server
-from appliance.build import Box, open_box
-from appliance.config import load
-from appliance.options import RunOptions
+from appliance.config.load import load
+from appliance.config.options import RunOptions
 from appliance.service import serve
+from appliance.wiring.box import Box, open_box
 from tests.agent.mcp_house import a_tool, bare, gone, process_of
 from tests.agent.openai_script import call, calls
 from tests.agent.openai_server import OpenAiServer, reply

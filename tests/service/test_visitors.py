@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.door.client import ask_running
+from appliance.api.client import ask_running
 from memory.identity import new_key
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household

@@ -5,7 +5,7 @@ import json
 import sys
 from contextlib import redirect_stdout
 
-from appliance.cli import main
+from appliance.cli.main import main
 
 if __name__ == "__main__":
     for line in sys.stdin:

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Collection
 from typing import Final
 
-from agent.model.profile import NOT_IN_NAMES
+from agent.model.wire.profile import NOT_IN_NAMES
 
 MOST_CHARACTERS: Final = 64
-"""Of a tool's name, the narrowest rule among providers (`agent.model.profile.NAME`)."""
+"""Of a tool's name, the narrowest rule among providers (`agent.model.wire.profile.NAME`)."""
 
 _DIGEST: Final = 6
 """Hexadecimal digits that tell changed names apart."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.config import Config, load
+from appliance.config.load import Config, load
 
 
 @dataclass(frozen=True)

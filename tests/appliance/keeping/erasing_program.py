@@ -6,8 +6,8 @@ import signal
 import sys
 from pathlib import Path
 
-from appliance.config import load
-from appliance.keeping.alone import erase_everything
+from appliance.admin.local import erase_everything
+from appliance.config.load import load
 
 
 def main(file: str, owner_key: str, most: str) -> None:

@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from appliance.keeping import exchange
+from appliance.admin import exchange
 
 STEPS = {"os.rename", "os.remove", "os.rmdir"}
 

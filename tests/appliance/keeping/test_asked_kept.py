@@ -8,15 +8,15 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from agent.model.messages import Json
-from appliance.door.memory_requests import UseTool
-from appliance.graph import graph_side
-from appliance.keeping.alone import keeper_alone
-from appliance.keeping.keeper import Keeper
-from appliance.keeping.owner_erasure import OwnerErasure
-from appliance.owners import open_owners
+from appliance.admin.graph_admin import Keeper
+from appliance.admin.local import keeper_alone
+from appliance.api.memory_requests import UseTool
+from appliance.owners.erasure import OwnerErasure
+from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import Forgetting
-from appliance.state import State, open_state
-from memory.graph.embedded import State as StoreState
+from appliance.wiring.graph import graph_side
+from appliance.wiring.state import State, open_state
+from memory.graph.embedded.store import State as StoreState
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, Desk, is_household
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from agent.event import TIMER, Event, utc_now
-from appliance.door.memory_requests import Backup
+from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over
+from appliance.admin.local import keeper_alone
+from appliance.admin.restoring import restore_archive
+from appliance.api.memory_requests import Backup
 from appliance.errors import Problem
-from appliance.keeping.alone import keeper_alone
-from appliance.keeping.archive import LEFT_SECONDS, fetched, handed_over
-from appliance.keeping.restoring import restore_archive
-from appliance.state import open_state
+from appliance.wiring.state import open_state
 from memory.graph.fingerprint import fingerprint
-from memory.journal import Entry
+from memory.state.journal import Entry
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.keeping.test_keeper import write
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from appliance.admin.local import keeper_alone
+from appliance.api.memory_requests import TakeSnapshot
 from appliance.doctor.examine import Verdict
 from appliance.doctor.keeping import (
     audit,
@@ -17,8 +19,6 @@ from appliance.doctor.keeping import (
     snapshots,
     visitors,
 )
-from appliance.door.memory_requests import TakeSnapshot
-from appliance.keeping.alone import keeper_alone
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.keeping.test_keeper import write
 from tests.appliance.visiting import ADA, BEN, at_home

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.keeping import exchange
+from appliance.admin import exchange
 from memory.errors import StateUnusable
 
 ROOT = Path(__file__).parents[3]

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from agent.event import ASR_TRANSCRIPT, Event
-from appliance.door.memory_requests import TakeSnapshot
-from appliance.graph import graph_side
-from appliance.keeping.keeper import keeper_of
+from appliance.admin.graph_admin import keeper_of
+from appliance.api.memory_requests import TakeSnapshot
 from appliance.reflexes.forget import Forgetting
-from appliance.state import open_state
-from audio.synthesizer.kept import KeptPhrases
-from memory.graph.embedded import State
-from memory.journal import Entry
+from appliance.wiring.graph import graph_side
+from appliance.wiring.state import open_state
+from audio.tts.tts_cache import KeptPhrases
+from memory.graph.embedded.store import State
+from memory.state.journal import Entry
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.keeping.test_keeper import write
 from tests.memory.test_erasure import NAME, found_in

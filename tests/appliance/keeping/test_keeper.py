@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.model.messages import Json
-from appliance.door.memory_requests import (
+from appliance.admin.graph_admin import Keeper
+from appliance.admin.local import AtTheDoor, keeper_alone, open_keeper
+from appliance.admin.progress import Progress
+from appliance.api.memory_requests import (
     Diff,
     ListSnapshots,
     MemoryRequest,
@@ -20,12 +23,9 @@ from appliance.door.memory_requests import (
     UseTool,
     VerifyAudit,
 )
-from appliance.door.server import Door
+from appliance.api.server import Door
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.keeping.alone import AtTheDoor, keeper_alone, open_keeper
-from appliance.keeping.keeper import Keeper
-from appliance.keeping.progress import Progress
 from tests.appliance.door_fakes import ScriptedHandler
 from tests.appliance.keeping.boxes import KeptBox, silent
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from appliance.door.server import Door
-from appliance.keeping.alone import keeper_alone
+from appliance.admin.local import keeper_alone
+from appliance.api.server import Door
 from tests.appliance.command import environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler
 from tests.appliance.keeping.boxes import KeptBox

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
+from appliance.admin.local import erase_everything
 from appliance.errors import Problem
-from appliance.graph import graph_side
-from appliance.keeping.alone import erase_everything
-from appliance.keeping.owner_erasure import (
+from appliance.owners.erasure import (
     GRAPH_OF_THE_HOUSE,
     GRAPH_OF_THEIR_OWN,
     JOURNAL,
@@ -25,11 +24,12 @@ from appliance.keeping.owner_erasure import (
     OwnerErasure,
     sentence,
 )
-from appliance.owners import identities_of, open_owners
+from appliance.owners.owners import identities_of, open_owners
 from appliance.reflexes.forget import Forgetting
-from appliance.state import State, open_state
-from memory.audit import AuditLog
-from memory.journal import Entry
+from appliance.wiring.graph import graph_side
+from appliance.wiring.state import State, open_state
+from memory.history.audit import AuditLog
+from memory.state.journal import Entry
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, BEN, at_home, is_household
 from tests.memory.test_erasure import NAME, found_in

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from appliance.keeping.alone import keeper_alone
-from appliance.keeping.archive import Manifest, unpack
-from appliance.keeping.restoring import restore_archive
-from appliance.state import open_state
+from appliance.admin.archive import Manifest, unpack
+from appliance.admin.local import keeper_alone
+from appliance.admin.restoring import restore_archive
+from appliance.wiring.state import open_state
 from memory.errors import GraphUnavailable
 from memory.graph.fingerprint import fingerprint
 from tests.appliance.keeping.boxes import KeptBox, silent

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from appliance.kept_graph import KeptGraph
-from memory.audit_record import Origin
-from memory.embedding import NoEmbedder
+from appliance.wiring.managed_graph import KeptGraph
 from memory.errors import GraphUnavailable
-from memory.graph.embedded import EmbeddedStore, State
+from memory.graph.embedded.store import EmbeddedStore, State
+from memory.history.audit_record import Origin
+from memory.vectors.embedding import NoEmbedder
 
 pytestmark = pytest.mark.shows("C10")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.door.memory_requests import Backup
-from appliance.keeping.keeper import Keeper, keeper_of
-from appliance.keeping.restoring import restore_archive
-from memory.audit import AuditLog
-from memory.erasure import AFTER
-from memory.graph.embedded import State
+from appliance.admin.graph_admin import Keeper, keeper_of
+from appliance.admin.restoring import restore_archive
+from appliance.api.memory_requests import Backup
+from memory.graph.embedded.store import State
+from memory.history.audit import AuditLog
+from memory.history.erasure import AFTER
 from tests.appliance.keeping.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, BEN, House, at_home
 from tests.memory.test_erasure import NAME, found_in

@@ -14,10 +14,10 @@ from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import REFLEX, Reflexes
 from appliance.reflexes.voice import Voice
-from appliance.ringing.ringer import Ringer
-from appliance.state import State
-from audio.mouth import Mouth, SpokenSentence
-from audio.mute import Mute
+from appliance.timers.ringer import Ringer
+from appliance.wiring.state import State
+from audio.capture.mute import Mute
+from audio.playback.speech_output import Mouth, SpokenSentence
 from audio.reflexes.spotter import Spotted
 from audio.reflexes.words import Reflex
 from audio.speech import Heard, Transcript, Utterance

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from appliance.reflexes.doubts import ECHO, LINGERS_SECONDS, OWN_WORDS, Doubts, holds
-from audio.attention import NOT_ADDRESSED, Attention
+from audio.reflexes.attention import NOT_ADDRESSED, Attention
 from tests.appliance.reflexes.reflex_room import reflex_room
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.record import step
-from appliance.hearing.suppressed import EARS_SUPPRESSED
+from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting
-from appliance.state import State
+from appliance.wiring.state import State
 from memory.errors import StateUnusable
-from memory.journal import ERASED
+from memory.state.journal import ERASED
 from tests.agent.mind import TestMind, a_mind
 from tests.fakes import ScriptedModel, calls
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audio.capture.recording import read_recording
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
 from audio.recognizer.keyword_decoder import exponent_of
-from audio.recording import read_recording
 from audio.reflexes.spotter import (
     LONGEST_CHUNKS,
     MOST_WAITING,
@@ -26,7 +26,7 @@ from audio.reflexes.spotter import (
     overlap,
 )
 from audio.reflexes.words import asked
-from audio.vad import load_detector
+from audio.turns.vad import load_detector
 from tests.audio.spoken import SHARED_CLIPS, debian_clips, said, silence, trimmed
 from tests.figures import figure
 

@@ -1,0 +1,188 @@
+"""What the offline model sees in a message list: the event in hand, what was done for it, and what came before."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
+
+from agent.context.block import Block, parse
+from agent.context.history import turns
+from agent.intents.intent import Language, language_of
+from agent.model.messages import Json, Message, ToolSpec
+
+_OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
+
+_YEARS: Final = range(1970, 9000)
+"""Years in which any sum of a few days is a date; a block of another year has nonsense in it."""
+
+_LONGEST_WAIT: Final = 366 * 86_400
+"""Seconds; words do not wait longer than a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call of this turn with its result."""
+
+    tool: str
+    result: str
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the result says that nothing came of it."""
+        return self.result.startswith(("error:", "refused:"))
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the machine stopped while the tool ran, so that nobody knows what came of it."""
+        return self.result.startswith("unknown:")
+
+    @property
+    def reason(self) -> str:
+        """What the result says of a failure, as part of a sentence."""
+        return self.result.partition(":")[2].strip().rstrip(".")
+
+    @property
+    def value(self) -> Json:
+        """The result as JSON, None when it is none."""
+        return _json(self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One event as the messages tell it."""
+
+    block: Block
+    done: tuple[Done, ...] = ()
+    replies: tuple[str, ...] = ()
+    """What was said, in order, whether it came out whole or not."""
+
+    @property
+    def ends_in_words(self) -> bool:
+        """Whether the last thing done was to say something, and it came out whole."""
+        if not self.done:
+            return bool(self.replies)
+        spoken = [done.result for done in self.done if done.tool == "reply"]
+        return self.done[-1].tool in {"reply", "complete_event"} and spoken[-1:] == ["delivered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A tool to call."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a decision is made of."""
+
+    turn: Turn
+    earlier: tuple[Turn, ...]
+    """The turns before, oldest first."""
+    tools: Mapping[str, ToolSpec]
+    language: Language
+    """In which to speak: that of the words, or of the last words a person said."""
+
+    @property
+    def words(self) -> str:
+        """What the person said, or what the event holds."""
+        return self.turn.block.words
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the words were hard to hear."""
+        return self.turn.block.evidence.get("confidence") == "low"
+
+    @property
+    def waited(self) -> int:
+        """How long ago the words were said, in seconds, when that is worth telling; else 0."""
+        told = self.turn.block.situation.get("Waited_Seconds", "")
+        return int(told) if told.isdecimal() else 0
+
+    @property
+    def now(self) -> datetime | None:
+        """The time of this moment at home, aware; None when the block does not tell."""
+        told = self.turn.block.time
+        if told is None or told.year not in _YEARS:
+            return None
+        moment = told + timedelta(seconds=min(self.waited, _LONGEST_WAIT))
+        return moment.astimezone(_zone(self.turn.block.situation.get("Timezone", "")))
+
+    def result(self, tool: str) -> Done | None:
+        """Return what came of the last call of a tool in this turn, None when there was none."""
+        return next((done for done in reversed(self.turn.done) if done.tool == tool), None)
+
+    def results(self, tool: str) -> list[Done]:
+        """Return what came of the calls of a tool in this turn, in order."""
+        return [done for done in self.turn.done if done.tool == tool]
+
+    def has(self, tool: str) -> bool:
+        """Whether there is such a tool."""
+        return tool in self.tools
+
+    def move(self, tool: str, **arguments: Json) -> Move:
+        """Return a call with those of the arguments that the tool knows."""
+        known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
+        fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
+        return Move(tool, fitting)
+
+
+def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> Scene:
+    """Return the scene of any message list, also of one that no provider would take."""
+    found = [_turn(turn) for turn in turns(messages)] or [Turn(_plain(""))]
+    spoken = [turn.block.words for turn in found if turn.block.is_human and turn.block.words.strip()]
+    language = language_of((spoken or [found[-1].block.words])[-1])
+    if not spoken and language == "en":
+        language = default
+    return Scene(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
+
+
+def _turn(messages: Sequence[Message]) -> Turn:
+    block = _block(messages[0].content)
+    named = {call.id: call.name for message in messages for call in message.tool_calls}
+    done = tuple(
+        Done(named.get(message.tool_call_id, ""), message.content) for message in messages if message.role == "tool"
+    )
+    return Turn(block, done, tuple(text for message in messages[1:] for text in _said(message) if text))
+
+
+def _block(content: str) -> Block:
+    try:
+        return parse(content) or _plain(content)
+    except (ValueError, OverflowError):  # a block in form, with nonsense in it
+        return _plain(content)
+
+
+def _said(message: Message) -> list[str]:
+    replies = [_text_of(call.arguments) for call in message.tool_calls if call.name == "reply"]
+    return [message.content if message.role == "assistant" else "", *replies]
+
+
+def _text_of(arguments: str) -> str:
+    given = _json(arguments)
+    text = given.get("text") if isinstance(given, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _json(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _plain(words: str) -> Block:
+    return Block(event_id="", event_type="user_text", source="", words=words, is_human=True, budget=0)
+
+
+def _zone(told: str) -> timezone:
+    offset = _OFFSET.search(told)
+    if offset is None:
+        return UTC
+    sign, hours, minutes = offset.groups()
+    length = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-length if sign == "-" else length)

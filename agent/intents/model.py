@@ -1,0 +1,97 @@
+"""The offline model as a `ChatModel`: the same loop and the same tools, with rules in the place of thought."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from agent.intents.decide import decide
+from agent.intents.dialog_state import Move, read_scene
+from agent.intents.intent import Language
+from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import Message, ToolCall, ToolSpec
+
+if TYPE_CHECKING:  # hassil costs 0.3 s
+    from agent.intents.understanding import Understanding
+
+_REHEARSED = (
+    *(
+        "what time is it",
+        "set a timer for five minutes",
+        "set an alarm for six thirty",
+        "volume to ten",
+        "volume down by ten",
+    ),
+    *("现在几点了", "设置五分钟的计时器", "定一个七点十分的闹钟", "把音量调到百分之十"),
+)
+"""Understood while warming, because hassil makes its tables of numbers at the first sentence that needs them."""
+
+
+class OfflineModel:
+    """Answers with what rules can do. Deterministic; never fails on any message list; opens no connection."""
+
+    name = "offline"
+
+    def __init__(self, language: Language = "en") -> None:
+        """`language` is spoken where no person's words say which."""
+        self._language = language
+        self._understanding: Understanding | None = None
+        self._loading = asyncio.Lock()
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer, whole (see `ChatModel.stream`); thinks in a worker thread."""
+        understanding = await self._loaded()
+        moves = await asyncio.to_thread(_decided, understanding, messages, tools, self._language)
+        for item in _as_stream(messages, moves, {tool.name for tool in tools}):
+            yield item
+
+    async def warm(self) -> None:
+        """Load the sentences."""
+        understanding = await self._loaded()
+        await asyncio.to_thread(lambda: [understanding(words) for words in _REHEARSED])
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    async def _loaded(self) -> "Understanding":
+        async with self._loading:
+            if self._understanding is None:
+                self._understanding = await asyncio.to_thread(_load)
+            return self._understanding
+
+
+def _load() -> "Understanding":
+    from agent.intents.understanding import Understanding
+
+    return Understanding()
+
+
+def _decided(
+    understanding: "Understanding", messages: Sequence[Message], tools: Sequence[ToolSpec], language: Language
+) -> list[Move]:
+    return decide(read_scene(messages, tools, language), understanding)
+
+
+def _as_stream(messages: Sequence[Message], moves: Sequence[Move], tools: AbstractSet[str]) -> Iterator[StreamItem]:
+    """Yield the moves as an answer; where there is no reply tool, the words are bare text."""
+    bare = "".join(str(move.arguments["text"]) for move in moves if move.tool == "reply" and "reply" not in tools)
+    if bare:
+        yield TextDelta(bare)
+    mark = _mark(messages)
+    calls = []
+    for index, move in enumerate(move for move in moves if move.tool in tools):
+        call = ToolCall(f"offline_{mark}_{index}", move.tool, json.dumps(dict(move.arguments), ensure_ascii=False))
+        calls.append(call)
+        yield ToolCallStarted(index, call.id, call.name)
+        yield ArgumentsDelta(index, call.arguments)
+    yield Answer(Message("assistant", bare, tuple(calls)), finish_reason="tool_calls" if calls else "stop")
+
+
+def _mark(messages: Sequence[Message]) -> str:
+    """Return what makes the ids of this answer's calls unique in the conversation, yet the same when asked again."""
+    digest = blake2b(str(len(messages)).encode(), digest_size=9)
+    for message in messages[-8:]:
+        digest.update(json.dumps(message.to_json(), ensure_ascii=True).encode())
+    return digest.hexdigest()

@@ -1,0 +1,108 @@
+"""What the offline model says, in English and Chinese."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from agent.intents.intent import Language
+
+_PHRASES: Final[Mapping[str, tuple[str, str]]] = {
+    # the clock
+    "time": ("It is {clock}.", "现在是{clock}。"),
+    "date": ("Today is {date}.", "今天是{date}。"),
+    "date_1": ("Tomorrow is {date}.", "明天是{date}。"),
+    "date_2": ("The day after tomorrow is {date}.", "后天是{date}。"),
+    "date_-1": ("Yesterday was {date}.", "昨天是{date}。"),
+    "no_clock": ("I do not know what time it is.", "我不知道现在几点。"),
+    # timers and alarms
+    "timer_set": ("Your timer is set for {length}.", "{length}的计时器已经开始了。"),
+    "timer_set_for": ("I will tell you in {length}: {label}.", "{length}后我会提醒你：{label}。"),
+    "timer_cancelled": ("All right, it is cancelled.", "好的，已经取消了。"),
+    "timer_cancelled_named": ("All right, I cancelled this: {label}.", "好的，已经取消：{label}。"),
+    "timers_cancelled": ("I cancelled {count} timers.", "已取消{count}个计时器。"),
+    "timer_none": ("No timer is set.", "现在没有计时器。"),
+    "timer_not_that": ("I find no such timer.", "我没有找到这个计时器。"),
+    "timer_left": ("Your timer has {left} left.", "计时器还有{left}。"),
+    "timer_left_of": ("Your timer of {label} has {left} left.", "{label}的计时器还有{left}。"),
+    "timer_left_for": ("{left} left for this: {label}.", "{label}还有{left}。"),
+    "alarm_left": ("Your alarm is due at {clock}{day}.", "闹钟设在{day}{clock}。"),
+    "alarm_left_for": ("This is due at {clock}{day}: {label}.", "{day}{clock}：{label}。"),
+    "timer_up": ("Your timer of {length} is up.", "{length}的计时器到时间了。"),
+    "time_up": ("Time is up.", "时间到了。"),
+    "timer_up_for": ("Time is up: {label}.", "时间到了：{label}。"),
+    "alarm_up": ("It is {clock}. This is your alarm.", "现在是{clock}，闹钟响了。"),
+    "alarm_up_for": ("It is {clock}: {label}.", "现在是{clock}：{label}。"),
+    "was_due": ("It was due {length} ago, while I was off.", "本来应该在{length}前提醒，那时我没有开机。"),
+    "alarm_set": ("The alarm is set for {clock}{day}.", "闹钟已设在{day}{clock}。"),
+    "alarm_set_for": ("I will remind you at {clock}{day}: {label}.", "我会在{day}{clock}提醒你：{label}。"),
+    "day_1": (" tomorrow", "明天"),
+    "day_2": (" the day after tomorrow", "后天"),
+    "ask_when": (
+        "Tell me when, all in one sentence: for example, in ten minutes, or at seven in the evening.",
+        "请在一句话里告诉我时间，比如十分钟后，或者晚上七点。",
+    ),
+    "interrupted": ("I was interrupted while I did that. {timers}", "我做到一半被打断了。{timers}"),
+    # the volume
+    "volume_set": ("The volume is at {percent} percent.", "音量已调到百分之{percent}。"),
+    "volume_up": ("A little louder now.", "声音调大了一点。"),
+    "volume_down": ("A little quieter now.", "声音调小了一点。"),
+    "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
+    "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
+    "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
+    # memory
+    "remembered": ("I will keep that: {fact}.", "我记住了：{fact}。"),
+    "remembered_here": (
+        "I keep that in my journal, but could not note it down for later: {reason}.",
+        "我的日志里有这句话，但是没能记下来留到以后：{reason}。",
+    ),
+    "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
+    "not_found": (
+        "I find nothing about that in what was said here, and no model can be reached that might know more.",
+        "这里说过的话里没有找到，现在也连不上可能知道的模型。",
+    ),
+    # company
+    "fine": ("All right.", "好的。"),
+    "left_alone": ("All right, I leave it.", "好的，那就算了。"),
+    "who": (
+        "I am nakari. I live in this box: I listen, I keep what matters, and I answer.",
+        "我是nakari，住在这个盒子里：我听你说话，记住重要的事，然后回答你。",
+    ),
+    "abilities": (
+        "Without a model I can tell the time and the date, set timers and alarms, "
+        "keep what you ask me to remember, and find it again.",
+        "没有模型的时候，我可以报时间和日期，设计时器和闹钟，记住你让我记的事，再帮你找出来。",
+    ),
+    "hello": ("Hello. I am listening.", "你好，我在听。"),
+    "how_are_you": (
+        "I am well, but the model I think with cannot be reached right now.",
+        "我很好，只是现在连不上我思考用的模型。",
+    ),
+    "good_night": ("Good night.", "晚安。"),
+    "goodbye": ("Goodbye.", "再见。"),
+    "welcome": ("You are welcome.", "不客气。"),
+    "nothing_said": ("I have said nothing yet.", "我还没有说过话。"),
+    # doubt
+    "did_you_say": ("Did you say: {words}?", "你说的是：{words}，对吗？"),
+    "not_heard": ("I did not catch that. Please say it again.", "我没有听清楚，请再说一遍。"),
+    "not_caught": (
+        "I am not sure what I heard. It sounded like: {words}. Please say it again.",
+        "我没有听清楚，听起来像是：{words}。请再说一遍。",
+    ),
+    "needs_model": (
+        "I heard you, but I need a model to answer that, and none can be reached right now. {abilities}",
+        "我听到了，但是回答这个需要模型，现在连不上。{abilities}",
+    ),
+    "needs_model_still": (
+        "I need a model for that too, and I still cannot reach one.",
+        "这个也需要模型，现在还是连不上。",
+    ),
+    "lost_thread": (
+        "Sorry, I lost the model I think with in the middle of that.",
+        "对不起，说到一半，我和思考用的模型断开了。",
+    ),
+}
+
+
+def phrase(name: str, language: Language, **values: object) -> str:
+    """Return a sentence with its gaps filled. Raises KeyError for a name or a gap that is missing."""
+    english, chinese = _PHRASES[name]
+    return (chinese if language == "zh" else english).format_map(values)

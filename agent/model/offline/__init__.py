@@ -1,6 +1,0 @@
-"""What works without any model: commands by sentence, memory by the journal, and the honest word about the rest."""
-
-from agent.model.offline.grammar import command_grammar
-from agent.model.offline.model import OfflineModel
-
-__all__ = ["OfflineModel", "command_grammar"]

@@ -1,0 +1,1 @@
+"""A model's answer as it arrives: server-sent events, deltas, tool calls and thoughts made into one message."""

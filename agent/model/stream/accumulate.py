@@ -1,0 +1,234 @@
+"""Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
+
+import json
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from agent.event import new_id
+from agent.model.interface import Answer, StreamItem, TextDelta
+from agent.model.messages import Json, Message, ToolCall, Usage
+from agent.model.stream.arguments import unwrapped
+from agent.model.stream.growing import Growing
+from agent.model.stream.open_call import OpenCall
+from agent.model.stream.thinking import ThinkingSplitter
+from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
+from agent.model.wire.profile import INLINE
+
+_TEXT_FIELDS = ("reasoning_content", "reasoning")
+"""Reasoning as DeepSeek, vLLM and llama.cpp name it, and as OpenRouter and Ollama do; comes as text."""
+
+_LIST_FIELDS = ("reasoning_details", "thinking_blocks")
+"""OpenRouter's signed reasoning and Anthropic's; come in pieces of a list, to be sent back in the same order."""
+
+_OWN_CALL_FIELDS = ("extra_content", "provider_specific_fields")
+"""Where Gemini's thought signatures come, in its own OpenAI dialect and through litellm."""
+
+_SIGNED_ID = "__thought__"
+"""Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
+
+
+MOST_TOKENS = 2**53
+"""No call costs so many; every reader of JSON can hold a smaller number."""
+
+
+class Accumulator:
+    """Takes one answer's chunks in order of arrival. The pieces may be cut anywhere; whole characters come out."""
+
+    def __init__(
+        self,
+        taken_ids: AbstractSet[str] = frozenset(),
+        names: AbstractSet[str] = frozenset(),
+        *,
+        thinks_inline: bool = False,
+    ) -> None:
+        """`names` are the tools there are: with them a name that comes in pieces is known from two names."""
+        self._taken = set(taken_ids)
+        self._names = names
+        self._thinking = ThinkingSplitter() if thinks_inline else None
+        self._text = Growing()
+        self._raw_text = Growing()
+        self._calls: list[OpenCall] = []
+        self._open: dict[int, OpenCall] = {}
+        """The newest call under each index of the wire."""
+        self._wire_index = 0
+        """The index that the last piece had; a piece without one goes on there."""
+        self._text_fields: dict[str, Growing] = {}
+        self._list_fields: dict[str, list[Json]] = {}
+        self._signatures: list[Json] = []
+        self._usage = Usage()
+        self.finish_reason = ""
+        """As the wire said it; empty until it did."""
+
+    def feed(self, chunk: Mapping[str, Json]) -> Iterator[StreamItem]:
+        """Yield what one chunk adds; a chunk may add nothing. Fields of an unexpected type are ignored."""
+        if isinstance(usage := chunk.get("usage"), dict):
+            self._usage = read_usage(usage)
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            return
+        was_over = bool(self.finish_reason)
+        if isinstance(reason := choice.get("finish_reason"), str):
+            self.finish_reason = reason
+        # A server that does not stream sends one whole `message` instead.
+        delta = choice.get("delta") or choice.get("message")
+        if isinstance(delta, dict) and not (was_over and self._repeats(delta)):
+            yield from self._feed_delta(delta)
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether the answer can be taken as whole although nobody said so: it ends in a call with whole arguments."""
+        return bool(self._calls) and all(call.arguments.is_json for call in self._calls)
+
+    def finish(self) -> Iterator[StreamItem]:
+        """Yield what was held back and the `Answer`."""
+        for words in (self._spoken(self._raw_text.flush()), self._rest_of_spoken()):
+            if words:
+                yield TextDelta(words)
+        for call in self._calls:
+            yield from call.flush()
+        yield Answer(self.message(), self._usage, self._reason())
+
+    def message(self) -> Message:
+        """Return the message as far as it came."""
+        calls = tuple(ToolCall(call.id, call.name, unwrapped(call.arguments.text)) for call in self._calls)
+        extra: dict[str, Json] = {key: grown.text for key, grown in self._text_fields.items()}
+        extra.update({key: sendable(_joined(pieces)) for key, pieces in self._list_fields.items()})
+        if self._signatures:
+            extra["provider_specific_fields"] = {"thought_signatures": sendable(list(self._signatures))}
+        if own := {call.id: sendable(call.own_fields) for call in self._calls if call.own_fields}:
+            extra[CALL_FIELDS] = dict(own)
+        return Message("assistant", self._text.text, calls, extra=extra)
+
+    def _reason(self) -> str:
+        if self.finish_reason in {"length", "content_filter"}:
+            return self.finish_reason
+        return "tool_calls" if self._calls else "stop"
+
+    def _repeats(self, delta: Mapping[str, Json]) -> bool:
+        """Whether a delta after the end only says once more what was said."""
+        return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
+
+    def _spoken(self, raw: str) -> str:
+        """Return what more of the raw text adds to what is meant for others."""
+        return self._keep(*(self._thinking.feed(raw) if self._thinking else (raw, "")))
+
+    def _rest_of_spoken(self) -> str:
+        """Return what the end of the raw text adds to it: what may have become thinking, and did not."""
+        return self._keep(*(self._thinking.finish() if self._thinking else ("", "")))
+
+    def _keep(self, words: str, thought: str) -> str:
+        if thought:
+            self._text_fields.setdefault(INLINE, Growing()).add(thought)
+        return self._text.add(words)
+
+    def _feed_delta(self, delta: Mapping[str, Json]) -> Iterator[StreamItem]:
+        for key in _TEXT_FIELDS:
+            if isinstance(piece := delta.get(key), str):
+                self._text_fields.setdefault(key, Growing()).add(piece)
+        for key in _LIST_FIELDS:
+            if isinstance(pieces := delta.get(key), list):
+                self._list_fields.setdefault(key, []).extend(pieces)
+        own = delta.get("provider_specific_fields")
+        if isinstance(own, dict) and isinstance(signatures := own.get("thought_signatures"), list):
+            self._signatures.extend(signatures)
+        raw = self._raw_text.add(_words(delta.get("content") or delta.get("refusal")))
+        if text := self._spoken(raw):
+            yield TextDelta(text)
+        calls = delta.get("tool_calls")
+        for piece in calls if isinstance(calls, list) else ():
+            if isinstance(piece, dict):
+                yield from self._feed_call(piece)
+
+    def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
+        function = piece.get("function")
+        named = function if isinstance(function, dict) else {}
+        identifier, name = _string(piece.get("id")), _string(named.get("name"))
+        arguments = _arguments(named.get("arguments"))
+        index = piece.get("index")
+        self._wire_index = index if isinstance(index, int) else self._wire_index
+        call = self._open.get(self._wire_index)
+        if call is not None and self._is_rest_of_name(call, identifier, name):
+            call.name, name = call.name + name, ""
+        elif call is None or call.is_over_at(identifier, name, arguments):
+            call = self._begin(identifier, call.name if call and not name else name)
+        for key in _OWN_CALL_FIELDS:
+            if value := piece.get(key):
+                call.own_fields[key] = value
+        if not call.is_repeated_by(identifier, arguments):
+            yield from call.add(name, arguments, self._names)
+
+    def _is_rest_of_name(self, call: OpenCall, identifier: str, name: str) -> bool:
+        """Whether the piece goes on with the call's name: only where the two together begin a tool's name."""
+        whole = call.name + name
+        is_same = not identifier or identifier == call.wire_id
+        return (
+            bool(name and call.name and is_same)
+            and call.name not in self._names
+            and any(known.startswith(whole) for known in self._names)
+        )
+
+    def _begin(self, wire_id: str, name: str) -> OpenCall:
+        own = whole_characters(wire_id.partition(_SIGNED_ID)[0])
+        is_usable = own and own not in self._taken
+        identifier = own if is_usable else f"call_{new_id()[:24]}"
+        self._taken.add(identifier)
+        call = OpenCall(len(self._calls), identifier, wire_id, name)
+        self._calls.append(call)
+        self._open[self._wire_index] = call
+        return call
+
+
+def read_usage(usage: Mapping[str, Json]) -> Usage:
+    """Return the counts, wherever the provider puts what came out of its cache (OpenAI, DeepSeek, Moonshot)."""
+    details = usage.get("prompt_tokens_details")
+    nested = details.get("cached_tokens") if isinstance(details, dict) else None
+    cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
+    asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    return Usage(asked, _count(cached), answered)
+
+
+def _joined(pieces: list[Json]) -> Json:
+    """Return blocks of Anthropic's thinking put together again; pieces of anything else as they came.
+
+    Each block's words come in pieces, and its signature last.
+    """
+    blocks: list[Json] = []
+    for piece in pieces:
+        last = blocks[-1] if blocks else None
+        if isinstance(piece, dict) and isinstance(last, dict) and _is_open(last) and piece.get("type") == "thinking":
+            last["thinking"] = _string(last.get("thinking")) + _string(piece.get("thinking"))
+            if piece.get("signature"):
+                last["signature"] = piece["signature"]
+        else:
+            blocks.append(dict(piece) if isinstance(piece, dict) else piece)
+    return blocks
+
+
+def _is_open(block: Mapping[str, Json]) -> bool:
+    return block.get("type") == "thinking" and not block.get("signature")
+
+
+def _count(value: Json) -> int:
+    """Return a number of tokens; 0 for what can be none (negative, infinite, no number)."""
+    return int(value) if isinstance(value, int | float) and 0 <= value < MOST_TOKENS else 0
+
+
+def _string(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _arguments(value: Json) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return str(type(value))  # no JSON, which the tool's caller says
+
+
+def _words(content: Json) -> str:
+    """Return the text of a content, which some servers send as a list of parts."""
+    if isinstance(content, list):
+        return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
+    return _string(content)

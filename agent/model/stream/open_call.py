@@ -1,0 +1,86 @@
+"""One tool call while it is being written: which pieces are of it, and what can be told of it already."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from agent.model.interface import ArgumentsDelta, StreamItem, ToolCallStarted
+from agent.model.messages import Json
+from agent.model.stream.arguments import unwrapped
+from agent.model.stream.growing import Growing
+
+
+@dataclass(slots=True)
+class OpenCall:
+    """A call under way: held back while its name may still grow, then told piece by piece.
+
+    Arguments that begin as no object does (a code fence, a JSON text) are told when they are whole, unwrapped.
+    """
+
+    index: int
+    id: str
+    """Ours where the wire gave none that can be used."""
+    wire_id: str
+    name: str
+    arguments: Growing = field(default_factory=Growing)
+    own_fields: dict[str, Json] = field(default_factory=dict)
+    is_told: bool = False
+
+    def is_over_at(self, identifier: str, name: str, arguments: str) -> bool:
+        """Whether this piece begins another call, although the wire may give it the same index.
+
+        The surest sign that both have decides: their ids, else their names, else whether there can be more of this one.
+        """
+        if identifier and self.wire_id:
+            return identifier != self.wire_id and not self._goes_on(name, arguments)
+        if name and self.name:
+            # Servers exist that repeat the header of one call in every piece, and others that number two calls alike.
+            return name != self.name or self.arguments.is_json
+        return bool(arguments.strip()) and self.arguments.is_json
+
+    def _goes_on(self, name: str, arguments: str) -> bool:
+        """Whether a piece under another id goes on with this call: its arguments are open, and it opens no others."""
+        is_open = bool(self.arguments.text.strip()) and not self.arguments.is_json
+        return is_open and name in ("", self.name) and not arguments.lstrip().startswith("{")
+
+    def is_repeated_by(self, identifier: str, arguments: str) -> bool:
+        """Whether the piece says the whole call once more."""
+        is_same = not identifier or identifier == self.wire_id
+        return is_same and bool(arguments) and arguments == self.arguments.text and self.arguments.is_json
+
+    def add(self, name: str, arguments: str, names: AbstractSet[str]) -> Iterator[StreamItem]:
+        """Take a piece, and tell what it adds; `names` are the tools there are, if they are known."""
+        self.name = self.name or name
+        fresh = self.arguments.add(arguments)
+        if self.is_told:
+            yield from self._tell_arguments(fresh)
+        elif self._has_whole_name(names):
+            yield from self._tell()
+
+    def flush(self) -> Iterator[StreamItem]:
+        """Tell what was held back: the answer is over."""
+        rest = self.arguments.flush()
+        if self.is_told:
+            yield from self._tell_arguments(rest)
+        else:
+            yield from self._tell()
+        if self.is_wrapped and (whole := unwrapped(self.arguments.text)):
+            yield ArgumentsDelta(self.index, whole)
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the arguments begin as no object does."""
+        return not self.arguments.text.lstrip().startswith("{")
+
+    def _has_whole_name(self, names: AbstractSet[str]) -> bool:
+        """Whether no more of the name can follow: it is a tool's, or its arguments have begun, or no tool is known."""
+        return bool(self.name) and (not names or self.name in names or bool(self.arguments.text))
+
+    def _tell(self) -> Iterator[StreamItem]:
+        self.is_told = True
+        yield ToolCallStarted(self.index, self.id, self.name)
+        yield from self._tell_arguments(self.arguments.text)
+
+    def _tell_arguments(self, words: str) -> Iterator[StreamItem]:
+        if words and not self.is_wrapped:
+            yield ArgumentsDelta(self.index, words)

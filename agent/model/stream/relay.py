@@ -1,0 +1,56 @@
+"""Chunks of any provider become our stream, under two deadlines; a stream that fails says how far it came."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from agent.errors import ModelError, StreamBroken
+from agent.model.faults import broken
+from agent.model.interface import StreamItem
+from agent.model.messages import Json
+from agent.model.stream.accumulate import Accumulator
+
+Chunk = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a model, in seconds."""
+
+    connect: float = 5.0
+    first: float = 120.0
+    """Until the first chunk: a small machine may read a long prompt for a minute."""
+    between: float = 30.0
+    """From one chunk to the next; comments that keep the connection alive do not count."""
+
+
+async def relay(
+    chunks: AsyncIterator[Chunk], accumulator: Accumulator, name: str, patience: Patience
+) -> AsyncGenerator[StreamItem, None]:
+    """Yield the items of one answer, `Answer` last.
+
+    `chunks` raises `ModelError` when it fails, and ends only when the answer is whole. What fails before the first item
+    is raised as it is, what fails after it as `StreamBroken` with what had come.
+    """
+    has_begun = False
+    try:
+        while (chunk := await _next(chunks, name, patience, has_begun)) is not None:
+            for item in accumulator.feed(chunk):
+                has_begun = True
+                yield item
+    except ModelError as error:
+        if not has_begun:
+            raise
+        raise StreamBroken(str(error), accumulator.message()) from error
+    for item in accumulator.finish():
+        yield item
+
+
+async def _next(chunks: AsyncIterator[Chunk], name: str, patience: Patience, has_begun: bool) -> Chunk | None:
+    seconds = patience.between if has_begun else patience.first
+    try:
+        async with asyncio.timeout(seconds):
+            return await anext(chunks, None)
+    except TimeoutError as error:
+        how = f"stopped for {seconds:g} s" if has_begun else f"did not begin within {seconds:g} s"
+        raise broken(name, how) from error

@@ -1,0 +1,1 @@
+"""Canonical messages on the wire: each provider's form and its rules."""

@@ -1,0 +1,194 @@
+"""Canonical messages in the form of OpenAI's chat completions: pure, byte-stable, each message made once."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from agent.errors import IllegalMessages
+from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.stream.arguments import is_object
+from agent.model.wire.profile import GENERIC, INLINE, Profile
+from agent.model.wire.validate import OpenAiRules, validate_tools
+
+CALL_FIELDS = "call_fields"
+"""Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
+
+MOST_DEPTH: Final = 32
+"""Of a provider's own fields, within one another; known ones have four."""
+
+
+def to_openai(messages: Sequence[Message], profile: Profile = GENERIC) -> list[dict[str, Json]]:
+    """Return the wire form of a list for one provider.
+
+    Message by message, so that a longer list's form starts with the shorter one's. What a model wrote and no server
+    would take back is made legal: malformed arguments become an object that quotes them, a wrong name loses its wrong
+    characters, an answer without any content vanishes.
+    """
+    return [entry for message in messages for entry in _entries(message, profile)]
+
+
+def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
+    """Return the wire form of the tools, in their order."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in tools
+    ]
+
+
+def encode(value: Json) -> bytes:
+    """Return compact JSON in UTF-8; equal values give equal bytes (dicts keep their order)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def legal_arguments(arguments: str) -> str:
+    """Return the text if it is a strict JSON object, `{}` for an empty one, else an object that quotes it."""
+    text = whole_characters(arguments)
+    if not text.strip():
+        return "{}"
+    return text if is_object(text) else json.dumps({"malformed_arguments": text}, ensure_ascii=False)
+
+
+def whole_characters(text: str) -> str:
+    """Return the text with surrogate halves joined where they meet; a lone half becomes U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def sendable(value: Json, depth: int = MOST_DEPTH) -> Json:
+    """Return a provider's own value as it can be kept and sent back: whole characters, finite numbers, not too deep.
+
+    What cannot be said in JSON becomes null.
+    """
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | dict) and not depth:
+        return None
+    if isinstance(value, list):
+        return [sendable(each, depth - 1) for each in value]
+    if isinstance(value, dict):
+        return {whole_characters(key): sendable(each, depth - 1) for key, each in value.items()}
+    return value
+
+
+class GrowingList:
+    """The wire form of a message list that grows from call to call.
+
+    What was there before is neither checked, made nor encoded again, so that the 201st message costs what the 11th
+    did. Another list simply starts over.
+    """
+
+    def __init__(self, profile: Profile = GENERIC) -> None:
+        self._profile = profile
+        self._begin()
+
+    def _begin(self) -> None:
+        self._messages: list[Message] = []
+        self._rules = OpenAiRules(self._profile)
+        self._encoded = bytearray()
+        self._given_ids: set[str] = set()
+        self.entries: list[dict[str, Json]] = []
+        """The wire form of the list, in order."""
+
+    @property
+    def encoded(self) -> bytes:
+        """The wire form as one JSON array, in UTF-8."""
+        return b"[%b]" % bytes(self._encoded)
+
+    @property
+    def call_ids(self) -> frozenset[str]:
+        """The ids of all calls in the list, as they came and as they are sent."""
+        return self._rules.call_ids | self._given_ids
+
+    def common(self, messages: Sequence[Message]) -> int:
+        """Return how many messages of the list known so far a new one begins with; 0 unless with all of them."""
+        known = len(self._messages)
+        return known if list(messages[:known]) == self._messages else 0
+
+    def update(self, messages: Sequence[Message], *, is_whole: bool = True) -> None:
+        """Take the list of the next call. Raises `IllegalMessages`, and forgets everything then.
+
+        With `is_whole` false it may end anywhere, as a list does that somebody is about to add to.
+        """
+        known = len(self._messages)
+        if list(messages[:known]) != self._messages:
+            self._begin()
+            known = 0
+        try:
+            for message in messages[known:]:
+                self._append(message)
+            if is_whole:
+                self._rules.finish()
+        except IllegalMessages:
+            self._begin()
+            raise
+
+    def _append(self, message: Message) -> None:
+        for entry in _entries(message, self._profile):
+            self._rules.accept(entry)
+            self._encoded += (b"," if self._encoded else b"") + encode(entry)
+            self.entries.append(entry)
+        self._messages.append(message)
+        self._given_ids.update(call.id for call in message.tool_calls)
+
+
+class GrowingTools:
+    """The wire form of the tools, made again only when they change."""
+
+    def __init__(self) -> None:
+        self._tools: list[ToolSpec] = []
+        self.entries: list[dict[str, Json]] = []
+        """The wire form, in order."""
+        self.encoded = b"[]"
+        """The same as JSON in UTF-8."""
+
+    def update(self, tools: Sequence[ToolSpec]) -> None:
+        """Take the tools of the next call. Raises `IllegalMessages` for a tool that no server would take."""
+        if list(tools) != self._tools:
+            validate_tools(tools)
+            self._tools = list(tools)
+            self.entries = tools_to_openai(tools)
+            self.encoded = encode([*self.entries])
+
+
+def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
+    if message.role == "assistant":
+        return _assistant(message, profile)
+    entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}
+    if message.role == "tool":
+        entry["tool_call_id"] = profile.id_of(message.tool_call_id)
+    return [entry]
+
+
+def _assistant(message: Message, profile: Profile) -> list[dict[str, Json]]:
+    thought = message.extra.get(INLINE)
+    said = f"<think>{thought}</think>{message.content}" if thought and profile.replays_thinking else message.content
+    content = whole_characters(said) if said.strip() else None
+    if content is None and not message.tool_calls:
+        return []
+    call_fields = message.extra.get(CALL_FIELDS)
+    own = call_fields if isinstance(call_fields, Mapping) and profile.returns_call_fields else {}
+    entry: dict[str, Json] = {"role": "assistant", "content": content}
+    entry.update(profile.travelling(message.extra, bool(message.tool_calls)))
+    if message.tool_calls:
+        entry["tool_calls"] = [_call(call, own.get(call.id), profile) for call in message.tool_calls]
+    return [entry]
+
+
+def _call(call: ToolCall, own_fields: Json, profile: Profile) -> dict[str, Json]:
+    wired: dict[str, Json] = {
+        "id": profile.id_of(call.id),
+        "type": "function",
+        "function": {"name": profile.name_of(call.name), "arguments": legal_arguments(call.arguments)},
+    }
+    if isinstance(own_fields, dict):
+        wired.update(own_fields)
+    return wired

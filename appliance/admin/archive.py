@@ -1,0 +1,202 @@
+"""Everything she is in one file: written while she lives, under the graph's lock; read only if it is whole and hers."""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from agent.event import new_id
+from agent.model.messages import Json
+from appliance.admin.exchange import DATABASE, MANIFEST
+from appliance.admin.progress import Progress
+from appliance.config.load import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.version import version
+from memory.graph.fingerprint import fingerprint
+from memory.history.writer import Writer
+from memory.sync import rename_durably
+
+FORMAT: Final = 1
+CONFIGURATION: Final = "nakari.toml"
+"""The configuration file as it was, beside the state."""
+
+NOT_KEPT: Final = ("graph*", "models", "logs", "*.lock", "*.sock", f"{DATABASE}*", "before-*", "replay-*", "diff-*")
+NOT_KEPT_EITHER: Final = ("backup-*", "restoring", "forgetting-*", "*.new", "crash*")
+"""Of the state folder: what is made again or fetched again, what belongs to a process, what was put aside."""
+FETCHED: Final = "backup-fetched-"
+"""How an archive in the state folder is called until whoever asked for it has taken it away."""
+
+HANDED_OVER: Final = "backup-handed-over-"
+"""How a folder in the state folder begins that is for what somebody hands to the service."""
+
+LEFT_SECONDS: Final = 3600.0
+"""After which either counts as left by a command that was killed, when nothing was written to it since.
+
+Others may be under way at the same time: what is younger is theirs.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive holds, as its first file says."""
+
+    at: str
+    version: str
+    snapshot: str
+    """The snapshot's name that is the graph; "" without a graph."""
+    graph: str
+    """The graph's fingerprint."""
+    files: Mapping[str, str]
+    """SHA-256 of each, by its path."""
+
+
+def fetched(config: Config, now: Callable[[], float] = time.time) -> Path:
+    """Return a new archive's place in the state folder, those that nobody took away removed. `now`: POSIX seconds."""
+    _remove_left(config.state_folder, FETCHED, now())
+    return config.state_folder / f"{FETCHED}{new_id()}"
+
+
+def handed_over(config: Config, name: str, now: Callable[[], float] = time.time) -> Path:
+    """Make an empty file of this name in a new folder of the state folder; those that nobody took up are removed.
+
+    `now`: POSIX seconds.
+    """
+    _remove_left(config.state_folder, HANDED_OVER, now())
+    place = config.state_folder / f"{HANDED_OVER}{new_id()}"
+    place.mkdir(mode=0o700)
+    file = place / Path(name).name
+    file.touch(mode=0o600)
+    return file
+
+
+def _remove_left(folder: Path, name: str, now: float) -> None:
+    for old in folder.glob(f"{name}*"):
+        with suppress(FileNotFoundError):  # taken away meanwhile
+            if now - max(one.stat().st_mtime for one in (old, *old.rglob("*"))) > LEFT_SECONDS:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+
+
+async def write_archive(
+    config: Config,
+    writer: Writer,
+    path: Path,
+    told: Progress,
+    still: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> Json:
+    """Write everything into a new file, durable on return; graphs and database are of one moment.
+
+    The household's graph is a snapshot of now; while `still` is entered, the folders of all others hold theirs. Nothing
+    waits for it but who wants to write into a graph. Raises `Problem` when the file is there, `MemoryFailure`, OSError.
+    """
+    if await asyncio.to_thread(path.exists):
+        raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
+    with tempfile.TemporaryDirectory(prefix="backup-", dir=config.state_folder) as folder:
+        place = Path(folder)
+        async with still(), writer.exclusively() as alone:
+            snapshot = await alone.snapshot("for a backup")
+            await asyncio.to_thread(_gather, config, place)
+        print_of = await asyncio.to_thread(fingerprint, snapshot.path)
+        return await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
+
+
+def _gather(config: Config, place: Path) -> None:
+    """Copy what lasts, the database as one of its transactions left it."""
+    state = config.state_folder
+    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if config.voice.keep_phrases else ["phrases"])]
+    ignored = shutil.ignore_patterns(*left_out)
+    shutil.copytree(state, place, ignore=ignored, copy_function=_copy, dirs_exist_ok=True)
+    if (state / DATABASE).exists():
+        with closing(sqlite3.connect(state / DATABASE)) as source:
+            source.execute("VACUUM INTO ?", (str(place / DATABASE),))
+    if config.file is not None:
+        shutil.copy(config.file, place / CONFIGURATION)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file, if it is still there: she lives meanwhile, and lets go of a phrase or a thinned snapshot."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
+
+
+def _pack(place: Path, path: Path, graph: tuple[str, str], told: Progress) -> Json:
+    files = sorted(file for file in place.rglob("*") if file.is_file())
+    digests = {str(file.relative_to(place)): _digest(file) for file in files}
+    manifest: dict[str, Json] = {"nakari": "backup", "format": FORMAT, "at": datetime.now(UTC).isoformat()}
+    manifest |= {"version": version(), "snapshot": graph[0], "graph": graph[1], "files": {**digests}}
+    (place / MANIFEST).write_text(json.dumps(manifest, indent=1))
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with new.open("xb") as raw:
+            new.chmod(0o600)
+            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=3) as archive:
+                for number, file in enumerate([place / MANIFEST, *files]):
+                    archive.add(file, arcname=str(file.relative_to(place)))
+                    told(number, len(files))
+            raw.flush()
+            os.fsync(raw.fileno())
+        rename_durably(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+    return {"file": str(path), "bytes": path.stat().st_size, "files": len(files)}
+
+
+def unpack(path: Path, place: Path) -> Manifest:
+    """Unpack an archive into an empty folder and check every file of it. Blocking.
+
+    Raises `Problem` for what is no backup, torn or changed; nothing but `place` is touched.
+    """
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            _extract(archive, place)
+        manifest = _manifest(place)
+    except FileNotFoundError as error:
+        raise Problem(f"{path} is not there, or is no backup of a nakari", Exit.NO_INPUT) from error
+    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, OSError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise Problem(f"{path} is no whole backup of a nakari ({why}); nothing was changed", Exit.NO_INPUT) from error
+    found = {str(file.relative_to(place)): _digest(file) for file in place.rglob("*") if file.is_file()}
+    if found.pop(MANIFEST) and found != manifest.files:
+        raise Problem(f"{path} is not what was written, or not all of it; nothing was changed", Exit.NO_INPUT)
+    return manifest
+
+
+def _extract(archive: tarfile.TarFile, place: Path) -> None:
+    """Write its files into a folder. Raises ValueError for anything but a file of that folder.
+
+    `extractall` knows how to be so careful from Python 3.11.4 on; Debian 12 has 3.11.2.
+    """
+    for member in archive:
+        name = PurePosixPath(member.name)
+        content = archive.extractfile(member) if member.isreg() else None
+        if content is None or name.is_absolute() or ".." in name.parts:
+            raise ValueError(f"it holds {member.name}, which is no file of hers")
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("xb") as target:
+            shutil.copyfileobj(content, target)
+        file.chmod(0o600)
+        os.utime(file, (member.mtime, member.mtime))
+
+
+def _manifest(place: Path) -> Manifest:
+    read = json.loads((place / MANIFEST).read_text())
+    if read["nakari"] != "backup" or read["format"] != FORMAT:
+        raise ValueError("of another program, or a newer version")
+    return Manifest(read["at"], read["version"], read["snapshot"], read["graph"], dict(read["files"]))
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

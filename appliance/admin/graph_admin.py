@@ -1,0 +1,252 @@
+"""What a person does with her memory from outside: look, change, save, bring back, compare, ask the past, verify."""
+
+import asyncio
+import tempfile
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from agent.errors import ToolFailed
+from agent.event import Event, new_id
+from agent.model.messages import Json
+from agent.tools.tool import Tool
+from appliance.admin.archive import fetched, handed_over, write_archive
+from appliance.admin.progress import Progress
+from appliance.api.memory_requests import (
+    NEWEST,
+    NOW,
+    Backup,
+    Diff,
+    HandOver,
+    ListSnapshots,
+    MemoryRequest,
+    Past,
+    ReadAudit,
+    Replay,
+    Restore,
+    TakeSnapshot,
+    UseTool,
+    VerifyAudit,
+)
+from appliance.config.load import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.owners.visitors import Visitors
+from appliance.wiring.graph import GraphSide
+from memory.errors import EmbeddingUnavailable, GraphUnavailable
+from memory.graph.dump import Dump, write_dump
+from memory.graph.embedded.store import EmbeddedStore
+from memory.graph.fingerprint import contents, fingerprint
+from memory.graph.graph import Graph
+from memory.history.audit_record import Record
+from memory.history.erasure import erase_event
+from memory.history.rebuild import restore
+from memory.history.replay import Replayed, replay
+from memory.history.snapshot import Snapshot
+from memory.history.writer import Writer
+
+ASKED_FROM_OUTSIDE = "asked_from_outside"
+"""Type of the events that other programs' use of her memory is written down under; none is in the mailbox."""
+
+MOST_DIFFERENCES = 200
+"""Nodes, and relationships, that a comparison lists each way; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Does what is asked, in the one process that has the state folder (`appliance.api.answers.MemoryHandler`)."""
+
+    config: Config
+    writer: Writer
+    store: EmbeddedStore | None
+    """None at a server."""
+    tools: Mapping[str, Tool]
+    visitors: Visitors
+
+    def described(self) -> list[Json]:
+        """Return the tools: name, description and schema each."""
+        specs = [tool.spec for tool in self.tools.values()]
+        return [{"name": spec.name, "description": spec.description, "schema": dict(spec.parameters)} for spec in specs]
+
+    async def use(self, request: UseTool) -> Json:
+        """Run a tool within its own guard. Raises `Problem` with the tool's words when it refuses."""
+        tool = self.tools.get(request.name)
+        if tool is None:
+            raise Problem(f"there is no tool {request.name}; there are {', '.join(self.tools)}", Exit.USAGE)
+        event = Event(ASKED_FROM_OUTSIDE, id=f"{request.source}-{new_id()}", source=request.source)
+        try:
+            return await _called(tool, request.arguments, event)
+        except ToolFailed as error:
+            is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
+            raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
+
+    async def act(self, request: MemoryRequest, told: Progress) -> Json:
+        """Do what is asked and return what came of it. Raises `MemoryFailure`, `Problem`, and what `told` does."""
+        match request:
+            case TakeSnapshot():
+                return _snapshot(await self.writer.take_snapshot("asked for"))
+            case Restore():
+                return await self._restore(request, told)
+            case Replay():
+                return await self._replay(request, told)
+            case Past():
+                return await self._past(request, told)
+            case Backup():
+                file = Path(request.file or fetched(self.config))
+                return await write_archive(self.config, self.writer, file, told, self.visitors.still)
+        return await self._look(request)
+
+    async def erase_event(self, event_id: str) -> int:
+        """Take out of graph, audit log and snapshots what an event wrote; return how many statements it were.
+
+        Whosever event it was: each has written into one graph, the household's or a visitor's own.
+        """
+        return await erase_event(self.writer, self.store, event_id) or await self.visitors.erase_event(event_id)
+
+    async def _look(self, request: ListSnapshots | HandOver | Diff | ReadAudit | VerifyAudit) -> Json:
+        match request:
+            case HandOver():
+                return {"file": str(await asyncio.to_thread(handed_over, self.config, request.name))}
+            case ListSnapshots():
+                return [_snapshot(one) for one in await self.writer.snapshots.listed()]
+            case Diff():
+                return await self._diff(request)
+            case ReadAudit():
+                newest = await asyncio.to_thread(lambda: deque(self.writer.audit.records(), maxlen=request.last))
+                return [_record(one) for one in newest]
+            case VerifyAudit():
+                return {"records": await self.writer.audit.verify()}
+
+    async def _restore(self, request: Restore, told: Progress) -> Json:
+        path = await self._named(request.snapshot)
+        held = await restore(self.writer, self.store, path, told)
+        return {"file": path.name, "nodes": held.nodes, "relationships": held.relationships}
+
+    async def _named(self, name: str) -> Path:
+        """Return the file of a snapshot. Raises `Problem` when there is none."""
+        listed = await self.writer.snapshots.listed()
+        if name == NEWEST and listed:
+            return listed[-1].path
+        given = [one.path for one in listed if name in (one.path.name, one.path.name.partition(".")[0])]
+        path = given[0] if given else Path(name)
+        if not await asyncio.to_thread(path.is_file):
+            raise Problem(f"there is no snapshot {name}; `nakari memory list` names them", Exit.NO_INPUT)
+        return path
+
+    async def _diff(self, request: Diff) -> Json:
+        with tempfile.TemporaryDirectory(prefix="diff-", dir=self.config.state_folder) as place:
+            sides = []
+            for number, name in enumerate((request.before, request.after)):
+                path = Path(place) / str(number)
+                if name == NOW:
+                    await self._dump(self.writer.graph, path)
+                sides.append(path if name == NOW else await self._named(name))
+            before, after = [await asyncio.to_thread(contents, path) for path in sides]
+        kinds = ("nodes", "relationships")
+        return {
+            kind: {"came": _listed(new - old), "went": _listed(old - new)}
+            for kind, old, new in zip(kinds, before, after, strict=True)
+        }
+
+    async def _replay(self, request: Replay, told: Progress) -> Json:
+        async with self._as_of(request.until, told) as (graph, done, place):
+            made = place / "made"
+            dump = await self._dump(graph, made)
+            found = _told(done) | {"nodes": dump.nodes, "relationships": dump.relationships}
+            if request.until is None:
+                await self._dump(self.writer.graph, place / "now")
+                found["equal"] = await asyncio.to_thread(lambda: fingerprint(made) == fingerprint(place / "now"))
+            if request.file:
+                await asyncio.to_thread(_copy_new, made, Path(request.file))
+                found["file"] = request.file
+        return found
+
+    async def _past(self, request: Past, told: Progress) -> Json:
+        async with self._as_of(request.until, told) as (graph, done, _):
+            result = await graph.read(request.cypher, dict(request.params))
+        found = _told(done) | {"records": [*result.records]}
+        return found | ({"truncated": result.truncated} if result.truncated else {})
+
+    @asynccontextmanager
+    async def _as_of(self, until: datetime | None, told: Progress) -> AsyncIterator[tuple[Graph, Replayed, Path]]:
+        """Make her graph as it was, in a store that is gone afterwards."""
+        with tempfile.TemporaryDirectory(prefix="replay-", dir=self.config.state_folder) as folder:
+            place = Path(folder)
+            async with EmbeddedStore(place / "graph") as store:
+                graph = Graph(store)
+                try:
+                    audit, snapshots = self.writer.audit, self.writer.snapshots
+                    yield graph, await replay(audit, snapshots, graph, until, told), place
+                finally:
+                    await graph.close()
+
+    async def _dump(self, graph: Graph, path: Path) -> Dump:
+        return await write_dump(graph, path, datetime.now(UTC))
+
+
+def keeper_of(config: Config, graph: GraphSide) -> Keeper | None:
+    """Return who keeps this graph; None when there is none."""
+    if graph.writer is None or graph.visitors is None:
+        return None
+    return Keeper(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
+
+
+async def _called(tool: Tool, arguments: Mapping[str, JsonValue], event: Event) -> Json:
+    try:
+        given = tool.arguments.model_validate(dict(arguments))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "arguments"
+        raise ToolFailed(f"{tool.name}: {place}: {first['msg']}") from error
+    values = {name: getattr(given, name) for name in tool.arguments.model_fields}
+    values |= {name: event for name, _ in tool.hidden}
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return await tool.function(**values)
+    except TimeoutError as error:
+        raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error
+
+
+def _listed(counted: Mapping[str, int]) -> Json:
+    """Return what is in a count, each as often as it is there, the first ones of many, and how many there are."""
+    first = [text for text, times in sorted(counted.items()) for _ in range(times)]
+    return {"count": len(first), "first": [*first[:MOST_DIFFERENCES]]}
+
+
+def _told(done: Replayed) -> dict[str, Json]:
+    return {
+        "base": done.base.path.name if done.base else "",
+        "writes": done.writes,
+        "exact": done.is_exact,
+        "inexact": [*done.inexact],
+        "erased": [*done.erased],
+        "refused": {str(number): why for number, why in done.refused.items()},
+    }
+
+
+def _snapshot(one: Snapshot) -> Json:
+    return {
+        "file": one.path.name,
+        "at": one.at.isoformat(timespec="seconds"),
+        "nodes": one.nodes,
+        "relationships": one.relationships,
+        "bytes": one.path.stat().st_size,
+        "reason": one.reason,
+    }
+
+
+def _record(one: Record) -> Json:
+    found: dict[str, Json] = {"seq": one.seq, "at": one.at.isoformat(timespec="seconds"), "kind": one.kind}
+    content: Json = "erased" if one.is_erased else None if one.content is None else dict(one.content)
+    return found | {"facts": dict(one.facts), "content": content}
+
+
+def _copy_new(source: Path, file: Path) -> None:
+    with file.open("xb") as written:
+        file.chmod(0o600)
+        written.write(source.read_bytes())

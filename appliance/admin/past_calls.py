@@ -1,0 +1,52 @@
+"""Past model calls as a person looks at them, read beside the running service."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent.context.rebuild import REQUESTS, rebuild
+from agent.model.messages import Json
+from appliance.admin.exchange import DATABASE
+from appliance.config.load import Config
+from memory.state.database_view import DatabaseView
+from memory.state.journal import ERASED, THINNED, Journal, Stored
+
+
+async def newest(config: Config, count: int) -> list[str]:
+    """Return a line for each of the newest calls, oldest first. Raises `StateUnreadable`."""
+    async with _journal(config) as journal:
+        asked = await journal.entries(topic=REQUESTS, newest=True, limit=count)
+    return [f"{entry.at.astimezone(config.zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
+
+
+def _told(asked: Stored) -> str:
+    if ERASED in asked.body:
+        return "its words were erased"
+    if THINNED in asked.body:
+        return "its details were dropped for their age"
+    return f"{asked.body['model']}, {asked.body['messages']} messages"
+
+
+async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], bool]:
+    """Return a call for programs, and whether it is proven. Raises `Gone`, `StateUnreadable`."""
+    async with _journal(config) as journal:
+        past = await rebuild(journal, request_id)
+    told: dict[str, Json] = {
+        "id": past.request.id,
+        "at": past.request.at.isoformat(),
+        "model": past.request.body["model"],
+        "event_id": past.request.event_id,
+        "is_proven": past.is_proven,
+        "messages": [message.to_json() for message in past.messages],
+        "tools": [{"name": tool.name, "description": tool.description} for tool in past.tools],
+    }
+    return told, past.is_proven
+
+
+@asynccontextmanager
+async def _journal(config: Config) -> AsyncIterator[Journal]:
+    view = DatabaseView(config.state_folder / DATABASE)
+    await view.open()
+    try:
+        yield Journal(view)
+    finally:
+        await view.close()

@@ -1,0 +1,106 @@
+"""Everything she is put back from an archive: checked first, then put in place, what was there kept aside."""
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from agent.model.messages import Json
+from appliance.admin import exchange
+from appliance.admin.archive import CONFIGURATION, Manifest, unpack
+from appliance.admin.local import keeper_alone
+from appliance.admin.progress import Progress
+from appliance.api.client import find_service
+from appliance.config.load import Config
+from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
+from appliance.exits import Exit
+from appliance.wiring.graph import server_of
+from appliance.wiring.state import open_state
+from memory.graph.fingerprint import fingerprint
+from memory.graph.graph import Graph
+from memory.history.audit import AuditLog
+from memory.history.rebuild import begin_refill
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+
+REBUILD_SECONDS: Final = 3600.0
+"""For making a graph of millions from its snapshot; one of 100,000 nodes takes minutes on a small box."""
+
+
+async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
+    """Make this box what a backup holds; what was here before is kept in a folder beside it.
+
+    The store of the box makes her graph from the snapshot in the archive; a server's graph is emptied and filled, a
+    snapshot of what was in it before stays among the snapshots. Cut off at any moment, the box is what it was, or
+    becomes what the backup holds at its next start. Raises `Problem` or `GraphUnavailable`, before anything is changed,
+    for an archive that is torn, changed or foreign, while a nakari is running, and where a server does not answer.
+    """
+    await asyncio.to_thread(_refuse_running, config)
+    state = config.state_folder
+    place = state / "restoring"
+    async with open_state(config):  # for its lock, and that the folder can be written
+        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        try:
+            manifest = await asyncio.to_thread(_checked, path, place)
+            if config.memory.enabled and config.memory.uri and manifest.snapshot:
+                await _announce(config, place, manifest.snapshot)
+            before = await asyncio.to_thread(exchange.begin, state, place)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    await asyncio.to_thread(exchange.finish, state)
+    found: dict[str, Json] = {"at": manifest.at, "files": len(manifest.files), "kept_aside": str(before)}
+    if (state / CONFIGURATION).exists():
+        found["configuration"] = str(state / CONFIGURATION)
+    if manifest.snapshot and config.memory.enabled:
+        found |= await _graph(config, manifest, told)
+    return found
+
+
+def _refuse_running(config: Config) -> None:
+    try:
+        path = find_service(config.sockets)
+    except ServiceNotRunning:
+        return
+    raise AlreadyRunning(f"a nakari is running ({path}); stop it before everything it is made of is changed")
+
+
+def _checked(path: Path, place: Path) -> Manifest:
+    """Unpack and look at what matters most. Raises `Problem`."""
+    manifest = unpack(path, place)
+    database = place / exchange.DATABASE
+    if database.exists():
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if told != "ok":
+            raise Problem(f"the database in {path} is damaged ({told}); nothing was changed", Exit.NO_INPUT)
+    if manifest.snapshot and fingerprint(place / "snapshots" / manifest.snapshot) != manifest.graph:
+        raise Problem(f"the graph in {path} is not what was written; nothing was changed", Exit.NO_INPUT)
+    return manifest
+
+
+async def _announce(config: Config, place: Path, snapshot: str) -> None:
+    """Keep what the server holds now, and write into the new state that its graph is to become this snapshot.
+
+    Whoever opens that state next makes it so. Raises `GraphUnavailable`.
+    """
+    graph, audit = Graph(server_of(config)), AuditLog(place / "audit")
+    try:
+        writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
+        async with writer.exclusively() as alone:
+            await begin_refill(alone, writer.snapshots.folder / snapshot)
+    finally:
+        await graph.close()
+        audit.close()
+
+
+async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:
+    """Make the graph what the archive's snapshot holds, and look at what came out."""
+    async with keeper_alone(config, REBUILD_SECONDS) as keeper:
+        async with keeper.writer.exclusively(told) as alone:
+            taken = await alone.snapshot("after a restore of everything")
+        is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
+    if not is_equal:
+        raise Problem("everything was restored, but her graph came out otherwise than it was", Exit.FAULT)
+    return {"nodes": taken.nodes, "relationships": taken.relationships}

@@ -1,0 +1,136 @@
+"""What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from agent.bus import Bus
+from agent.event import HOUSEHOLD, USER_TEXT, Event
+from agent.loop import Loop
+from agent.mailbox import Mailbox
+from agent.model.messages import Json
+from appliance.api.caller import ROOM
+from appliance.api.event_intake import Letterbox
+from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
+from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.input.event import PERSON_PRIORITY
+from appliance.output.text import TextOutlet
+from appliance.version import version
+from appliance.wiring.reflexes import ReflexSide
+
+Part = Callable[[], Mapping[str, Json]]
+"""Returns what one part says of itself in the status."""
+
+
+class ActedOn(Protocol):
+    """The senses, as far as somebody at a door acts on them."""
+
+    @property
+    def reflexes(self) -> ReflexSide:
+        """What acts at once, and forgets."""
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """Handles the requests of the doors (`appliance.api.server.DoorHandler`)."""
+
+    letters: Letterbox
+    bus: Bus
+    text: TextOutlet
+    loop: Loop
+    senses: ActedOn
+    parts: Mapping[str, Part]
+    max_tool_calls: int
+    started_at: float
+    """Seconds on `time.monotonic`."""
+
+    @property
+    def mailbox(self) -> Mailbox:
+        """Where everything goes that is put in."""
+        return self.letters.mailbox
+
+    async def ask(self, text: str, session: str, owner_key: str = HOUSEHOLD) -> AsyncGenerator[str, None]:
+        """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
+
+        The household's reflex words are answered at once, and go no further; nobody else's act on the room.
+        """
+        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.reflexes.typed(text)):
+            yield done
+            return
+        event = Event(
+            type=USER_TEXT,
+            content=text,
+            owner_key=owner_key,
+            source="cli",
+            session_id=session,
+            priority=PERSON_PRIORITY,
+            max_tool_calls=self.max_tool_calls,
+        )
+        with self.text.listening(event.id) as pieces:
+            await self.letters.put(event)
+            async for piece in pieces:
+                yield piece
+
+    async def enqueue(self, request: Enqueue, session: str = ROOM, owner_key: str = HOUSEHOLD) -> str:
+        """Put any event into the mailbox and return its id; durable on return."""
+        if owner_key != HOUSEHOLD and request.priority > PERSON_PRIORITY:
+            raise Problem(f"priority: at most {PERSON_PRIORITY} for what is not the household's", Exit.NOT_ALLOWED)
+        event = Event(
+            type=request.type,
+            content=request.content,
+            owner_key=owner_key,
+            session_id=session,
+            source="system",
+            priority=request.priority,
+            metadata=request.metadata,
+            max_tool_calls=self.max_tool_calls,
+        )
+        await self.letters.put(event)
+        return event.id
+
+    async def status(self, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
+        """Return what runs, since when, and how it is; to another owner than the household only what is theirs."""
+        is_household = owner_key == HOUSEHOLD
+        run = self.loop.run_in_hand
+        is_told = is_household or (run is not None and run.event.owner_key == owner_key)
+        return {
+            "version": version(),
+            "uptime_seconds": round(monotonic() - self.started_at, 1),
+            "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
+            "run": run.describe() if run and is_told else None,
+            **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
+        }
+
+    async def hush(self, request: Hush) -> str:
+        """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
+        return await self.senses.reflexes.reflexes.told(request.what)
+
+    async def forget(self, request: Forget) -> str:
+        """Erase what was heard; return the sentence that says how that went."""
+        return await self.senses.reflexes.forget(request.last, request.minutes)
+
+    async def calibrate(self) -> str:
+        """Measure her echo; return the sentence that says what was found."""
+        return await self.senses.calibrate()
+
+    async def mail(self, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:
+        """Tell what is in the mailbox, or try or drop one of its events; who waits for an answer to that is let go."""
+        answer = await answer_of(self.mailbox, request, owner_key)
+        if isinstance(request, Withdraw):
+            self.text.finish(request.id)
+        return answer
+
+    async def end_clients(self) -> None:
+        """Tell each waiting text client when its run is over, until cancelled."""
+
+        async def tell(envelope: Event) -> None:
+            if envelope.metadata.get("event") == "run_finished":
+                self.text.finish(envelope.parent_id)
+
+        await self.bus.attend("ui.events", tell)

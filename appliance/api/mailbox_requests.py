@@ -1,0 +1,139 @@
+"""What may be asked at the door of her mailbox: what is in it, and to try or drop one of its events."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from agent.event import HOUSEHOLD
+from agent.mailbox import Mailbox
+from agent.mailbox.mail import Filed, State
+from agent.model.messages import Json
+from appliance.api.request_model import Asked, Name
+from appliance.errors import Problem
+from appliance.exits import Exit
+
+BY_COMMAND = "withdrawn by command"
+
+OF_ANOTHER_OWNER: Final = "of another owner"
+"""In place of the type of an event whose words are not for whoever looks."""
+
+ROOM: Final = 8_000_000
+"""Bytes of the events in one answer: half of what a program has to take (`appliance.api.client.ANSWER_BYTES`)."""
+
+TEXTS: Final = ("content", "note", "reason", "summary")
+"""What of an event may be long; all are cut alike where the events have no room together."""
+
+LONGEST_CHARACTER: Final = 6
+"""Bytes of a character in JSON, such as \\u0001."""
+
+
+class ListMailbox(Asked):
+    """Which events are in a state, the newest first."""
+
+    do: Literal["mailbox"]
+    state: State = "dead"
+    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+
+
+class Retry(Asked):
+    """Take an event out of the dead letter; it is handled as if it were new."""
+
+    do: Literal["mailbox.retry"]
+    id: Name
+
+
+class Withdraw(Asked):
+    """Drop an event that waits."""
+
+    do: Literal["mailbox.withdraw"]
+    id: Name
+
+
+MailboxRequest: TypeAlias = ListMailbox | Retry | Withdraw
+
+
+async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
+    """Do what is asked, and return the answer. Raises `Problem` for an event that is not where it should be.
+
+    The household keeps the box, and may drop or try whatever is there, but it reads no other owner's words; for anybody
+    else there are no events but their own.
+    """
+    whose = None if owner_key == HOUSEHOLD else owner_key
+    match request:
+        case ListMailbox():
+            found = await mailbox.listed(request.state, request.limit, whose)
+            events = [shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found]
+            return {"counts": dict(await mailbox.counts(whose)), "events": [*within(events, ROOM)]}
+        case Retry():
+            if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
+                raise Problem(
+                    f"there is no event {request.id} in the dead letter; `nakari mailbox` lists it", Exit.FAULT
+                )
+            return {"done": "It is tried again."}
+        case Withdraw():
+            if not (await _is_of(mailbox, request.id, whose) and await mailbox.withdraw(request.id, BY_COMMAND)):
+                raise Problem(
+                    f"no event {request.id} is waiting; `nakari mailbox --state pending` lists them", Exit.FAULT
+                )
+            return {"done": "It is withdrawn."}
+
+
+async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool:
+    """Whether there is such an event, of this owner or with None of anybody."""
+    filed = await mailbox.find(event_id)
+    return filed is not None and owner_key in {None, filed.event.owner_key}
+
+
+def without_words(filed: Filed) -> dict[str, Json]:
+    """Return an event as it is listed to who may not read it."""
+    event = filed.event
+    created_at = event.created_at.isoformat()
+    return {
+        "id": event.id,
+        "type": OF_ANOTHER_OWNER,
+        "owner_key": event.owner_key,
+        "state": filed.state,
+        "created_at": created_at,
+    }
+
+
+def shown(filed: Filed) -> dict[str, Json]:
+    """Return an event as it is listed: only what is there to be told."""
+    event = filed.event
+    told: dict[str, Json] = {
+        "id": event.id,
+        "type": event.type,
+        "source": event.source,
+        "state": filed.state,
+        "content": event.content,
+        "created_at": event.created_at.isoformat(),
+        "due_at": filed.due_at.isoformat() if filed.due_at else "",
+        "waits_for": filed.waits_for,
+        "attempt": filed.progress.attempt,
+        "note": filed.progress.note,
+        "reason": filed.reason,
+        "summary": filed.summary,
+        "figures": dict(filed.figures),
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def within(events: Sequence[Mapping[str, Json]], room: int) -> list[dict[str, Json]]:
+    """Return the events so that their texts have room, in bytes of JSON; whole where they have.
+
+    Else each text is as long as it can be if all are; the `cut` of an event says how many characters there were.
+    """
+    needed = sum(len(json.dumps(event, ensure_ascii=False).encode()) for event in events)
+    if needed <= room:
+        return [dict(event) for event in events]
+    most = room // (len(events) * len(TEXTS) * LONGEST_CHARACTER)
+    return [_cut(event, most) for event in events]
+
+
+def _cut(event: Mapping[str, Json], most: int) -> dict[str, Json]:
+    long = {key: text for key, text in event.items() if key in TEXTS and isinstance(text, str) and len(text) > most}
+    shortened: dict[str, Json] = {key: text[:most] for key, text in long.items()}
+    cut: dict[str, Json] = {key: len(text) for key, text in long.items()}
+    return {**event, **shortened, **({"cut": cut} if cut else {})}

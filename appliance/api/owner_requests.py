@@ -1,0 +1,121 @@
+"""What may be asked at a door by somebody with a key: to prove it, and for the settings that are theirs."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BeforeValidator, model_validator
+
+from agent.model.messages import Json
+from appliance.admin.progress import Progress
+from appliance.api.caller import Caller
+from appliance.api.request_model import Asked, Name
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.owners.owners import Owners, owner_of
+from memory.identity import HOW_TO_REGISTER
+from memory.state.owner_settings import Value
+
+
+def _single(value: object) -> object:
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("should be a text, a number, true or false")  # noqa: TRY004  pydantic wants a ValueError
+    return value
+
+
+class AskChallenge(Asked):
+    """Somebody wants to prove a key, and needs something to sign."""
+
+    do: Literal["challenge"]
+
+
+class Prove(Asked):
+    """They have signed it; what comes after this on the connection is theirs."""
+
+    do: Literal["prove"]
+    owner_key: Name
+    """The public key, 64 hexadecimal digits."""
+    challenge: Name
+    signature: Name
+    """128 hexadecimal digits, of `memory.identity.PURPOSE` and the challenge."""
+
+
+class ListSettings(Asked):
+    """What holds for whoever asks, and at which level it was set."""
+
+    do: Literal["settings"] = "settings"
+
+
+class SetSetting(Asked):
+    """A setting of their own, from their next event on."""
+
+    do: Literal["settings.set"] = "settings.set"
+    name: Name
+    value: Annotated[Value, BeforeValidator(_single)]
+
+
+class ResetSettings(Asked):
+    """One of their settings as it was before they set it, or all of them."""
+
+    do: Literal["settings.reset"] = "settings.reset"
+    name: Name | None = None
+    all: bool = False
+
+    @model_validator(mode="after")
+    def _says_which(self) -> "ResetSettings":
+        if (self.name is None) != self.all:
+            raise ValueError('either a "name", or "all": true')
+        return self
+
+
+class ForgetOwner(Asked):
+    """Somebody wants everything of theirs erased, or the household wants everything of an owner erased."""
+
+    do: Literal["forget.owner"] = "forget.owner"
+    owner: Name | None = None
+    """A key, or a member's name; whoever has proven a key leaves it out."""
+
+
+SettingsRequest: TypeAlias = ListSettings | SetSetting | ResetSettings
+OwnerRequest: TypeAlias = AskChallenge | Prove | SettingsRequest
+
+
+async def answer_of(owners: Owners, caller: Caller, request: OwnerRequest) -> dict[str, Json]:
+    """Do what is asked, and return the answer. Raises `NotProven`, `RegistrationNeeded`, `SettingRefused`."""
+    match request:
+        case AskChallenge():
+            return {"challenge": caller.challenged(owners.identities)}
+        case Prove():
+            found = caller.prove(owners.identities, request.owner_key, request.challenge, request.signature)
+            who: dict[str, Json] = {"owner_key": found.owner_key, "name": found.name, "member": found.is_member}
+            return who if found.is_member else who | {"told": HOW_TO_REGISTER}
+    return await settings_of(owners, caller.owner_key, request)
+
+
+async def settings_of(owners: Owners, owner_key: str, request: SettingsRequest) -> dict[str, Json]:
+    """Tell or change the settings of an owner. Raises `RegistrationNeeded`, `SettingRefused`."""
+    match request:
+        case ListSettings():
+            found = owners.settings.all(owner_key)
+            return {"settings": {name: {"value": one.value, "level": one.level} for name, one in found.items()}}
+        case SetSetting():
+            await owners.set(owner_key, request.name, request.value)
+            return {"done": f"{request.name} is yours from your next event on."}
+        case ResetSettings():
+            await owners.reset(owner_key, *([request.name] if request.name is not None else []))
+            which = request.name or "Everything"
+            return {"done": f"{which} is as it was before you set it."}
+
+
+async def erased_of(owners: Owners, caller: Caller, request: ForgetOwner, told: Progress) -> str:
+    """Erase everything of whoever asks, or of whom the household names; return the sentence that says so.
+
+    Raises `Problem`, and what `told` raises; the work goes on even then.
+    """
+    if owners.erase is None:
+        raise Problem("nothing is kept here", Exit.UNAVAILABLE)
+    if not caller.is_household:
+        if request.owner not in (None, caller.owner_key):
+            raise Problem("what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED)
+        return await owners.erase(caller.owner_key, told)
+    if request.owner is None:
+        raise Problem("owner: say whose, by the key or a member's name", Exit.USAGE)
+    return await owners.erase(owner_of(owners.identities, request.owner).owner_key, told)

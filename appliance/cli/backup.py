@@ -1,0 +1,58 @@
+"""Commands that put everything she is into one file, and back."""
+
+from pathlib import Path
+
+import click
+
+from appliance.cli.root import PATH, configured, nakari, to_be_made
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+
+@nakari.command()
+@click.argument("file", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+    """Write everything she is into a new FILE.
+
+    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; she goes on meanwhile. Models are
+    left out: they can be fetched again. Whoever has the file can read it all.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    from agent.model.messages import Json
+    from appliance.admin.local import open_keeper
+    from appliance.cli.telling import on_terminal, tell
+
+    path = to_be_made(file)
+
+    async def run() -> Json:
+        async with open_keeper(config) as keeper:
+            return await keeper.back_up(path, on_terminal())
+
+    tell(asyncio.run(run()), as_json=as_json)
+    return Exit.OK
+
+
+@nakari.command()
+@click.argument("file", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
+    """Make this box what the backup FILE holds.
+
+    On this machine or another; stop the service first. A torn, changed or foreign file is refused before anything is
+    changed. What was here is kept aside, in a folder that is named at the end.
+    """
+    import asyncio
+
+    config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
+    from appliance.admin.progress import in_hundredths
+    from appliance.admin.restoring import restore_archive
+    from appliance.cli.telling import on_terminal, tell
+
+    found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(on_terminal())))
+    tell(found, as_json=as_json)
+    return Exit.OK

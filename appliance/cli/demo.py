@@ -1,0 +1,150 @@
+"""`nakari demo`: the main job on any machine, from a spoken question to an answer aloud, with the time it took."""
+
+import asyncio
+import re
+import tempfile
+import wave
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import click
+import numpy as np
+
+from agent.bus import Observer
+from agent.event import ASR_TRANSCRIPT
+from agent.replies import SENTENCE_STARTED
+from appliance.cli.waterfall import Waterfall
+from appliance.config.load import Config
+from appliance.config.options import RunOptions
+from appliance.exits import Exit
+from appliance.input.whisper.recognizers import model_in_use
+from appliance.service import conversation_over, serve
+from appliance.wiring.box import Box, open_box
+from audio.pcm import SAMPLE_RATE, Samples
+from audio.resampler import StreamResampler
+from audio.tts.flite import FliteSynthesizer
+
+QUESTION: Final = "What time is it?"
+"""Understood by every recognizer that runs here: tests/service/test_demo_sentences.py checks it, and others."""
+
+LEAD_SECONDS: Final = 0.6
+"""Quiet before the question, as in a room."""
+
+SECONDS: Final = 60.0
+"""The longest a demo may take."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """What became of the question."""
+
+    heard: str = ""
+    recognizer: str = ""
+    answered: list[str] = field(default_factory=list)
+    waterfall: Waterfall = field(default_factory=lambda: Waterfall(""))
+
+    async def follow(self, envelopes: Observer, box: Box) -> None:
+        """Take what the bus shows, until cancelled."""
+        async for envelope in envelopes:
+            if envelope.type == "runs.new" and not self.heard:
+                filed = await box.household.mailbox.find(envelope.parent_id)
+                if filed is not None and filed.event.type == ASR_TRANSCRIPT:
+                    self.heard = filed.event.content
+                    evidence = filed.event.metadata.get("evidence")
+                    self.recognizer = str(evidence.get("recognizer")) if isinstance(evidence, dict) else ""
+                    self.waterfall = Waterfall(filed.event.id)
+                    self.waterfall.begin(filed.event)
+            if envelope.type == SENTENCE_STARTED:
+                self.answered.append(envelope.content)
+            self.waterfall.take(envelope)
+
+
+def demo(config: Config, output: Path | None) -> Exit:
+    """Ask, hear, think, answer; print each, and the waterfall. `Exit.FAULT` when meant and heard differ.
+
+    Raises `VoiceUnavailable` when flite is missing, and what the box raises.
+    """
+    target = output or _without_loudspeaker()
+    with tempfile.TemporaryDirectory(prefix="nakari-demo-") as folder:
+        turn = asyncio.run(_demo(_own(config, Path(folder)), Path(folder), target))
+    for line in report(turn, target):
+        click.echo(line)
+    return Exit.OK if words(turn.heard) == words(QUESTION) and turn.answered else Exit.FAULT
+
+
+def words(text: str) -> list[str]:
+    """Return what was said without case and punctuation: what meant and heard are compared by."""
+    return re.findall(r"[\w']+", text.lower())
+
+
+def report(turn: Turn, output: Path | None) -> list[str]:
+    """Return what is printed: meant, heard, answered, and where the time went."""
+    lines = [
+        f"meant     {QUESTION}",
+        f"heard     {turn.heard or '(nothing)'}   [{turn.recognizer or 'no recognizer'}]",
+        f"answered  {' '.join(turn.answered) or '(nothing)'}",
+        "",
+        "          since the end of speech",
+    ]
+    lines += [f"{at:9.3f} s  {stage:<13} (+{step:.3f})" for stage, at, step in turn.waterfall.rows]
+    return [*lines, "", f"the answer, as it would be heard, is in {output}"] if output else lines
+
+
+async def _demo(config: Config, folder: Path, output: Path | None) -> Turn:
+    question = folder / "question.wav"
+    await speak_question(QUESTION, question)
+    turn = Turn()
+    async with open_box(config, RunOptions(input=question, output=output, once=True)) as box:
+        envelopes = box.household.bus.observe("*")
+
+        async def until_over() -> None:
+            async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
+                following = group.create_task(turn.follow(envelopes, box), name="demo: what happens")
+                await conversation_over(box)
+                following.cancel()
+
+        await serve(box, until_over)
+    return turn
+
+
+async def speak_question(text: str, file: Path) -> None:
+    """Write the text, spoken by flite, into a WAV of 16 kHz with a little quiet before it.
+
+    Raises `VoiceUnavailable` when flite is not installed.
+    """
+    pieces: list[Samples] = [np.zeros(int(LEAD_SECONDS * SAMPLE_RATE), np.int16)]
+    resampler: StreamResampler | None = None
+    async for audio in FliteSynthesizer().speak(text, "en"):
+        resampler = resampler or StreamResampler(audio.sample_rate, SAMPLE_RATE)
+        pieces.append(resampler.feed(audio.samples))
+    if resampler is not None:
+        pieces.append(resampler.flush())
+    with closing(wave.open(str(file), "wb")) as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(SAMPLE_RATE)
+        out.writeframes(np.concatenate(pieces).tobytes())
+
+
+def _own(config: Config, folder: Path) -> Config:
+    """Return the configuration with a state of its own, so that her journal does not remember the demo."""
+    return replace(
+        config,
+        state_folder=folder / "state",
+        sockets=(folder / "nakari.sock",),
+        ears=replace(config.ears, download=False, model=model_in_use(config)),
+    )
+
+
+def _without_loudspeaker() -> Path | None:
+    """Return where the answer goes when there is no loudspeaker, None when there is one."""
+    from audio.devices.listing import find_device
+    from audio.errors import DeviceUnavailable
+
+    try:
+        find_device("", "output")
+    except DeviceUnavailable:
+        return Path("nakari-demo.wav").resolve()
+    return None

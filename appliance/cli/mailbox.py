@@ -1,0 +1,65 @@
+"""Commands that look into her mailbox: what waits, what she gave up and why, and what to do about it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import NAME, configured, nakari
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from agent.model.messages import Json
+
+STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
+
+
+@nakari.command()
+@click.option(
+    "--state", type=click.Choice(STATES), default="dead", help="Which events; those she gave up if not given."
+)
+@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@click.option("--retry", type=NAME, metavar="ID", help="Try an event again that she gave up.")
+@click.option("--withdraw", type=NAME, metavar="ID", help="Drop an event that waits.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def mailbox(
+    invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
+) -> Exit:
+    """List what she gave up, and why; or what waits.
+
+    `--state` shows her other events: those that wait, were put back, are in hand, or are done.
+    """
+    if retry is not None and withdraw is not None:
+        raise click.UsageError("either --retry or --withdraw")
+    request: dict[str, Json] = {"do": "mailbox", "state": state, "limit": lines}
+    if retry is not None:
+        request = {"do": "mailbox.retry", "id": retry}
+    elif withdraw is not None:
+        request = {"do": "mailbox.withdraw", "id": withdraw}
+    import asyncio
+    import json
+
+    config = configured(invocation)
+    from appliance.api.client import find_service, tell
+
+    answer = asyncio.run(tell(find_service(config.sockets), request))
+    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else "\n".join(lines_of(answer)))
+    return Exit.OK
+
+
+def lines_of(answer: "dict[str, Json]") -> list[str]:
+    """Return an answer as lines for people: the sentence of what was done, or the counts and an event a line."""
+    if "done" in answer:
+        return [str(answer["done"])]
+    counts, events = answer["counts"], answer["events"]
+    assert isinstance(counts, dict)
+    assert isinstance(events, list)
+    head = ", ".join(f"{state.replace('_', ' ')} {count}" for state, count in counts.items())
+    return [head, *(_line(event) for event in events if isinstance(event, dict))]
+
+
+def _line(event: "dict[str, Json]") -> str:
+    words = str(event.get("content", "")).replace("\n", " ")
+    why = event.get("reason") or event.get("summary") or event.get("waits_for") or event.get("due_at") or ""
+    return f"{event['id']}  {event['type']}" + (f": {words[:80]}" if words else "") + (f"  ({why})" if why else "")

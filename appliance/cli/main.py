@@ -1,0 +1,129 @@
+"""The command `nakari`: every failure ends as one sentence on stderr and a documented exit code, never a traceback."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from appliance.cli import nakari
+from appliance.config.options import Invocation
+from appliance.errors import first_of, problem_of
+from appliance.exits import Exit
+
+INTERRUPTED = 130
+"""Ctrl-C; 128 + SIGINT, as shells have it."""
+NOBODY_READS = 141
+"""Whoever read the output is gone; 128 + SIGPIPE, as shells have it."""
+LONGEST = 800
+"""Characters of a sentence; what is more comes from an argument, and is left out of the middle."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; `arguments` are the process's own when None, --help when empty."""
+    _prepare_streams()
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    invocation = Invocation()
+
+    def run() -> int:
+        with nakari.make_context("nakari", given or ["--help"], obj=invocation) as context:
+            code = nakari.invoke(context)
+        sys.stdout.flush()
+        return int(code)
+
+    code = conclude(run, invocation)
+    _settle(sys.stderr)
+    return code
+
+
+def conclude(run: Callable[[], int], invocation: Invocation) -> int:
+    """Run and return the exit code; whatever is raised becomes a sentence on stderr and its code."""
+    try:
+        return run()
+    except click.exceptions.Exit as done:  # after --help
+        return done.exit_code
+    except click.ClickException as wrong:
+        return _say(_misused(wrong), Exit.USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _settle(sys.stdout)
+        return NOBODY_READS
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  the outermost edge: nothing reaches the person as a traceback
+        return _failed(error, invocation)
+
+
+def _prepare_streams() -> None:
+    """Give a closed stdout or stderr a place to write to, and let no terminal's alphabet stop a sentence."""
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    with suppress(OSError, ValueError):  # sounddevice sends descriptor 2 to nowhere while PortAudio starts
+        lasting = os.dup(sys.stderr.fileno())
+        sys.stderr = os.fdopen(lasting, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
+
+
+def _misused(wrong: click.ClickException) -> str:
+    asked = wrong.ctx if isinstance(wrong, click.UsageError) else None
+    said = wrong.format_message()
+    if asked and isinstance(asked.command, click.Group) and said == "Missing command.":
+        said = f"Missing command: {' or '.join(asked.command.list_commands(asked))}"
+    return f"{said} (see `{asked.command_path if asked else 'nakari'} --help`)"
+
+
+def _failed(error: BaseException, invocation: Invocation) -> int:
+    is_read = _settle(sys.stdout)
+    if not is_read and isinstance(first_of(error), BrokenPipeError):  # of a task that wrote what was found
+        return NOBODY_READS
+    config = invocation.config
+    if config is not None and config.debug:
+        traceback.print_exception(error)
+    problem = problem_of(error)
+    if problem is not None:
+        return _say(problem.sentence, problem.code)
+    if config is None:
+        return _say(f"internal error ({_where(error)}) before logging began; please report it", Exit.INTERNAL)
+    from appliance.logs.configure import keep_crash, redaction_of
+
+    kept = keep_crash(error, config)
+    where = redaction_of(config).clean(_where(error))
+    logged = f"logged in {kept}" if kept else "and it could not be logged"
+    return _say(f"internal error ({where}), {logged}; please report it", Exit.INTERNAL)
+
+
+def _where(error: BaseException) -> str:
+    """Return what was raised and where, in a line."""
+    error = first_of(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {Path(frames[-1].filename).name} line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _say(sentence: str, code: int) -> int:
+    line = "".join(each if each.isprintable() else "?" for each in " ".join(sentence.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    with suppress(OSError):  # nobody may be there to read that either
+        sys.stderr.write(f"nakari: {line}\n")
+        sys.stderr.flush()
+    return int(code)
+
+
+def _settle(stream: TextIO) -> bool:
+    """Write out what is left, and return True; else point it at nothing, so that it does not fail again at the exit."""
+    try:
+        stream.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+        return False
+    return True

@@ -1,0 +1,48 @@
+"""Commands that look after the models that hear."""
+
+from pathlib import Path
+
+import click
+
+from appliance.cli.root import PATH, WORDS, configured, nakari
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+
+@nakari.group(no_args_is_help=False)
+def models() -> None:
+    """List, fetch and measure the models that hear."""
+
+
+@models.command("list")
+@click.option("--measure", is_flag=True, help="Measure how fast the ones that are here are on this box.")
+@click.pass_obj
+def list_models(invocation: Invocation, measure: bool) -> Exit:
+    """Print the Whisper models: which are here, and which listens.
+
+    With its size, and how fast it is on this box where that was measured.
+    """
+    config = configured(invocation)
+    from appliance.input.whisper import models as whisper_models
+
+    return whisper_models.show(config, measure=measure)
+
+
+@models.command()
+@click.argument("name", type=WORDS)
+@click.option("--folder", type=PATH, metavar="FOLDER", help="Put it there, not into the state folder.")
+@click.pass_obj
+def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
+    """Fetch the model NAME from the Hugging Face hub.
+
+    A Whisper model, or the one that compares by meaning. Stopped, it goes on from where it was; nothing but a whole,
+    checked model ever stands in its place. "auto" fetches the usual one if none is here, measures the box and
+    remembers the best.
+    """
+    config = configured(invocation)
+    from appliance.input.whisper import models as whisper_models
+
+    if name not in whisper_models.KNOWN:
+        known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"
+        raise click.BadParameter(f"there is no model {name!r}; take {known}", param_hint="NAME")
+    return whisper_models.pull(config, name, folder)

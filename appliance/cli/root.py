@@ -1,0 +1,128 @@
+"""The command `nakari` itself, and what its commands share."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from appliance.config.load import Config
+
+EPILOG = """\b
+Exit codes:
+    0  it went well
+    1  it ran, but the answer is no: doctor found a fault, the demo was misheard
+    2  the command line is wrong
+   66  an input file is missing, or is no sound or key
+   69  a part that this command cannot do without is not there
+   70  a bug of ours; the message says where it is logged
+   73  the state folder or an output file cannot be written
+   75  another nakari is running here
+   77  it is not yours to ask: a key is not proven, or not a member's
+   78  the configuration is wrong; the message names file, line and key
+  130  stopped by Ctrl-C
+  141  whoever read the output is gone
+"""
+
+
+class _Place(click.Path):
+    """A path that says something: an empty one would be the present folder."""
+
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if not str(value):
+            self.fail("there is nothing in it", param, ctx)
+        return Path(value)
+
+
+class _Text(click.ParamType[str]):
+    """A text in UTF-8: what the shell hands over may be any bytes."""
+
+    name = "text"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("it holds bytes that are no UTF-8 text", param, ctx)
+        return value
+
+
+class _Words(_Text):
+    """A text that says something, in at most so many characters."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.strip():
+            self.fail("there is nothing in it", param, ctx)
+        if self.most is not None and len(value) > self.most:
+            self.fail(f"it is longer than {self.most} characters", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Place(path_type=Path)
+TEXT = _Text()
+WORDS = _Words()
+NAME = _Words(200)
+"""As long as the door takes one (`appliance.api.request_model.Name`)."""
+AS_KEY = click.option(
+    "--as", "key_file", type=PATH, metavar="KEYFILE", help="As whoever has this private key, not as the household."
+)
+
+
+def _version(context: click.Context, parameter: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from appliance import version
+
+        click.echo(f"nakari {version.version()}")
+        context.exit()
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--config", "file", type=PATH, help="The configuration file, instead of the usual one.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+@click.pass_obj
+def nakari(invocation: Invocation, file: Path | None) -> None:
+    """Run nakari, a voice assistant that lives in a box at home; talk to it; look after it."""
+    invocation.file = file
+
+
+def to_be_made(file: Path) -> Path:
+    """Return the absolute path of a new file. Raises `Problem` where its folder is none, or takes nothing."""
+    from appliance.errors import Problem
+
+    path = file.absolute()
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
+        raise Problem(
+            f"{path} cannot be written: {path.parent} is no folder that you may write into; name another file",
+            Exit.CANNOT_CREATE,
+        )
+    return path
+
+
+def configured(invocation: Invocation, *, log: str = "WARNING") -> "Config":
+    """Return the configuration, with privacy and logging (to stderr from level `log` on) set up."""
+    import logging
+
+    config = loaded(invocation)
+    from appliance.logs.configure import configure, lasting
+
+    configure(config, lasting(sys.stderr), at_least=logging.getLevelNamesMapping()[log])
+    return config
+
+
+def loaded(invocation: Invocation) -> "Config":
+    """Return the configuration, with privacy set up and nothing logged."""
+    from appliance.config.load import keep_private, load
+
+    keep_private()
+    invocation.config = load(invocation.file)
+    return invocation.config

@@ -1,0 +1,117 @@
+"""Commands that listen, speak and answer."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
+from appliance.config.options import Invocation, RunOptions
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from appliance.config.load import Config
+
+
+@nakari.command()
+@click.option("--input", "recording", type=PATH, metavar="FILE.wav", help="Take a recording as the microphone.")
+@click.option("--fast", is_flag=True, help="Do not wait for the recording's own pace.")
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write what would be heard.")
+@click.option("--once", is_flag=True, help="End after the conversation.")
+@click.pass_obj
+def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool) -> Exit:
+    """Listen, think, answer: until it is stopped."""
+    config = configured(invocation, log="DEBUG")
+    from appliance import service
+
+    return service.run(config, RunOptions(input=recording, fast=fast, output=output, once=once))
+
+
+@nakari.command()
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write the answer here.")
+@click.pass_obj
+def demo(invocation: Invocation, output: Path | None) -> Exit:
+    """Show the main job on any machine, without sound hardware.
+
+    A spoken question, made on the spot by a local voice, goes through everything and is answered aloud. Ends with 1
+    when something else was heard than was meant.
+    """
+    config = configured(invocation)
+    from appliance.cli import demo as main_job
+
+    return main_job.demo(config, output)
+
+
+@nakari.command()
+@click.argument("recording", type=PATH, metavar="FILE.wav")
+@click.pass_obj
+def hear(invocation: Invocation, recording: Path) -> Exit:
+    """Print what a recording says, as JSON lines."""
+    config = configured(invocation)
+    from appliance.cli import hear as hearing
+
+    return hearing.hear(config, recording)
+
+
+def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
+    return WORDS.convert(" ".join(words), parameter, context)
+
+
+SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
+"""One text, whether its words are in quotes or not."""
+
+
+@nakari.command()
+@SAID
+@click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
+@click.pass_obj
+def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
+    """Say TEXT aloud."""
+    config = configured(invocation)
+    from appliance.cli import say as saying
+
+    return saying.say(config, text, output)
+
+
+@nakari.command()
+@SAID
+@AS_KEY
+@click.pass_obj
+def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:
+    """Ask in writing; the answer is printed as it comes.
+
+    The running service answers; where there is none, this command thinks by itself, once, for the household.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    asyncio.run(_print(_answer(config, text, key_file)))
+    return Exit.OK
+
+
+def _answer(config: "Config", text: str, key_file: Path | None) -> AsyncGenerator[str, None]:
+    from appliance.api.client import ask_running, find_service, read_key
+    from appliance.errors import ServiceNotRunning
+
+    key = b"" if key_file is None else read_key(key_file)
+    try:
+        return ask_running(find_service(config.sockets), text, key=key)
+    except ServiceNotRunning:
+        if key:
+            raise
+        from appliance import service
+
+        return service.ask_once(config, text)
+
+
+async def _print(pieces: AsyncGenerator[str, None]) -> None:
+    from contextlib import aclosing
+
+    last = ""
+    async with aclosing(pieces):
+        async for piece in pieces:
+            click.echo(piece, nl=False)
+            last = piece or last
+    if not last.endswith("\n"):
+        click.echo()

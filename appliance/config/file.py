@@ -1,0 +1,223 @@
+"""The configuration file: TOML to settings, or one sentence about what is wrong with it; and settings back to TOML."""
+
+import json
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from appliance.config.mcp import MOST_CHARACTERS, McpServer, wrong_server
+from appliance.config.meaning import Meaning
+from appliance.config.models import NamedModel
+from appliance.config.sections import Settings
+from appliance.config.values import listed, shown, toml_value, wrong_meaning
+from appliance.errors import ConfigError
+
+CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer}
+"""The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""
+
+SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
+"""Section name to its dataclass, in the file's order; the catalogs are none of them."""
+
+_HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_RULES = {"models": "model", "mcp": "mcp"}
+"""By whose rules the texts of a catalog's tables are judged."""
+
+RESERVED = ("configured", "offline")
+"""What the model of [model] and the one that is always there are called."""
+
+Checked = TypeVar("Checked")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsText:
+    """The text of a configuration file; its errors name the place."""
+
+    name: str
+    """For people: the path."""
+    text: str
+
+    def parse(self) -> Settings:
+        """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong."""
+        try:
+            document = tomllib.loads(self.text)
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+            raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
+        catalogs = {name: document.pop(name, {}) for name in CATALOGS}
+        for name, table in document.items():
+            self._check_names(name, table, SECTIONS.get(name))
+        settings = replace(
+            self._checked(document, Settings),
+            models=self._catalog("models", NamedModel, catalogs["models"]),
+            mcp=self._catalog("mcp", McpServer, catalogs["mcp"]),
+        )
+        for section, keys in document.items():
+            self._check_meanings(section, section, keys, getattr(settings, section))
+        self._check_aliases(settings)
+        return settings
+
+    def _check_meanings(self, section: str, rules: str, keys: Iterable[str], values: object) -> None:
+        for key in keys:
+            if wrong := wrong_meaning(rules, key, getattr(values, key)):
+                raise self._error(section, key, f"[{section}] {key} {wrong}")
+
+    def _catalog(self, catalog: str, kind: type[Checked], tables: object) -> dict[str, Checked]:
+        if not isinstance(tables, dict):
+            raise self._error(
+                catalog, "", f"{catalog} is a catalog: write [{catalog}.NAME] on a line, its keys below it"
+            )
+        found: dict[str, Checked] = {}
+        for name, table in tables.items():
+            section = f"{catalog}.{name}"
+            self._check_names(section, table, kind)
+            if not _NAME.match(name) or (name in RESERVED if kind is NamedModel else len(name) > MOST_CHARACTERS):
+                raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
+            found[name] = self._checked(table, kind, section)
+            self._check_meanings(section, _RULES[catalog], table, found[name])
+            if isinstance(server := found[name], McpServer):
+                key, wrong = wrong_server(server)
+                if wrong:
+                    raise self._error(section, key, f"[{section}] {key} {wrong}".replace("  ", " "))
+        return found
+
+    def _check_aliases(self, settings: Settings) -> None:
+        """Every name of a model that is used is one of the catalog's."""
+        for key in ("use", "fallbacks"):
+            for name in listed(getattr(settings.model, key)):
+                if name not in settings.models:
+                    known = ", ".join(settings.models) or "none: describe it below [models.NAME]"
+                    raise self._error("model", key, f"[model] {key} names no model {shown(name)}; there are {known}")
+
+    def _check_names(self, section: str, table: object, kind: type | None) -> None:
+        if kind is None:
+            raise self._error(section, "", _unknown_section(section, isinstance(table, dict)))
+        if not isinstance(table, dict):
+            raise self._error(section, "", f"{section} is a section: write [{section}] on a line, its keys below it")
+        for key in table:
+            if key not in get_type_hints(kind):
+                raise self._error(section, key, _unknown_key(section, key, kind))
+
+    def _checked(self, document: Mapping[str, Any], kind: type[Checked], within: str = "") -> Checked:
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            # Strict JSON makes objects of tables but texts of nothing; a list of lists, which no setting is, stands for
+            # what JSON has no type for.
+            return TypeAdapter(kind).validate_json(
+                json.dumps(document, default=lambda value: [[str(value)]]), strict=True
+            )
+        except ValidationError as error:
+            first = error.errors()[0]
+            if not first["loc"]:  # it is no JSON: only depth does that
+                raise self._error(within, "", f"[{within}] is nested too deeply".removeprefix("[] ")) from error
+            section, key = [within, str(first["loc"][0])] if within else [str(part) for part in first["loc"][:2]]
+            wanted = first["msg"].replace("Input should be", "should be")
+            given = shown(document[key] if within else document[section][key])
+            raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
+
+    def _error(self, section: str, key: str, sentence: str) -> ConfigError:
+        line = line_of(self.text, section, key)
+        place = f"{self.name}, line {line}" if line else self.name
+        return ConfigError(f"{place}: {' '.join(sentence.split())}")
+
+
+def read_settings(path: Path) -> Settings:
+    """Return the settings of a file. Raises `ConfigError` when it cannot be read or anything in it is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"the configuration {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
+    return SettingsText(str(path), text).parse()
+
+
+def line_of(text: str, section: str, key: str) -> int:
+    """Return the line, from 1, of a key in its section, or of the section if `key` is ""; 0 if written otherwise."""
+    within = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = _HEADER.match(line)
+        if header:
+            within = header[1]
+            if within == section and not key:
+                return number
+        elif within == (section if key else "") and re.match(rf"\s*\"?{re.escape(key or section)}\"?\s*=", line):
+            return number
+    return 0
+
+
+def settings_of(section: type) -> Iterator[tuple[str, object, Meaning]]:
+    """Yield name, default and meaning of a section's settings, in the file's order."""
+    hints = get_type_hints(section, include_extras=True)
+    for field in fields(section):
+        meaning = next(part for part in hints[field.name].__metadata__ if isinstance(part, Meaning))
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        yield field.name, default, meaning
+
+
+def default_toml() -> str:
+    """Return the default file, each value commented out, so that a better default reaches the file's owner later."""
+    parts = [
+        "# nakari's configuration. What is commented out is the default; `nakari config show` prints what is used."
+    ]
+    for name, kind in SECTIONS.items():
+        parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
+        for key, default, meaning in settings_of(kind):
+            parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
+    models = f"{NamedModel.__doc__} Its keys are those of [model], `use` and `fallbacks` apart."
+    parts += ["", "#[models.NAME]", _comment(models), "", "#[mcp.NAME]", _comment(McpServer.__doc__ or "")]
+    parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(McpServer)]
+    return "\n".join(parts) + "\n"
+
+
+def show(settings: Settings) -> str:
+    """Return what is used as TOML: each value with its meaning, and with the default where it differs."""
+    parts = []
+    for name, kind in SECTIONS.items():
+        parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
+        for key, default, meaning in settings_of(kind):
+            value = getattr(getattr(settings, name), key)
+            note = "" if value == default else f"  # default: {toml_value(default)}"
+            parts += ["", _comment(_described(meaning)), f"{key} = {toml_value(value)}{note}"]
+    for catalog, kind in CATALOGS.items():
+        for name, table in getattr(settings, catalog).items():
+            used = [(key, getattr(table, key), default) for key, default, _ in settings_of(kind)]
+            told = [f"{key} = {toml_value(value)}" for key, value, default in used if value != default]
+            parts += ["", f"[{catalog}.{name}]", *told]
+    return "\n".join(parts[1:]) + "\n"
+
+
+def _described(meaning: Meaning) -> str:
+    return f"{meaning.text} In {meaning.unit}." if meaning.unit else meaning.text
+
+
+def _comment(text: str) -> str:
+    return textwrap.fill(text, 110, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _unknown_section(name: str, is_table: bool) -> str:
+    if is_table:
+        return f"there is no section [{name}]{_suggestion(name, SECTIONS, '[{}]')}"
+    mend = _home_of(name) or _suggestion(name, SECTIONS, "[{}]")
+    return f"{name} stands outside of any section{mend}"
+
+
+def _unknown_key(section: str, key: str, kind: type) -> str:
+    known = get_type_hints(kind)
+    mend = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
+    return f"[{section}] has no key {key}{mend}"
+
+
+def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
+    close = get_close_matches(word.lower(), list(known), n=1)
+    return f"; did you mean {form.format(close[0])}?" if close else ""
+
+
+def _home_of(key: str) -> str:
+    homes = [f"[{name}]" for name, kind in SECTIONS.items() if key in get_type_hints(kind)]
+    return f"; it belongs below {' or '.join(homes)}" if homes else ""

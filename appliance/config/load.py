@@ -1,0 +1,235 @@
+"""The one place that reads the environment: configuration file, folders, secrets and what systemd says, parsed once."""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from appliance.config.sections import Settings
+from appliance.errors import ConfigError
+
+SYSTEM_FILE = Path("/etc/nakari/nakari.toml")
+SYSTEM_SOCKET = Path("/run/nakari/nakari.sock")
+"""Where the unit in systemd/ has its door (RuntimeDirectory=nakari)."""
+
+PROVIDER_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY")
+"""Keys that `[model] provider = "auto"` looks for, in this order."""
+
+GRAPH_PASSWORD = "NAKARI_NEO4J_PASSWORD"
+
+_PRIVATE = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+"""Read once, at import, by onnxruntime, litellm and huggingface_hub; a model is fetched on purpose or not at all."""
+
+
+PROGRAMS_SEE = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME")
+"""What programs of others are given of the environment: no key of ours is among it."""
+
+
+class Secret:
+    """A password or key; prints as stars, so that no log, error or dump shows it by accident."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the value, for the one who sends it."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+
+@dataclass(frozen=True, slots=True)
+class Supervisor:
+    """What systemd told this process; empty when it was started by hand."""
+
+    notify_socket: str = ""
+    """Path of the socket for sd_notify; "@…" is abstract."""
+    watchdog: float = 0.0
+    """Seconds within which it wants to hear WATCHDOG=1; 0 is never."""
+    journal_stream: str = ""
+    """`device:inode` of the journal's end of stderr."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(Settings):
+    """The settings and what the environment makes of them."""
+
+    file: Path | None = None
+    """The file that was read; None when there was none."""
+    state_folder: Path
+    """Absolute; not created yet."""
+    sockets: tuple[Path, ...]
+    """The door's path, then where else a running service may answer."""
+    zone: tzinfo
+    """Where she lives; `str` of it is the name for people."""
+    supervisor: Supervisor = Supervisor()
+    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    """What was found, by the variable's name."""
+    shell: Mapping[str, str] = field(default_factory=dict)
+    """Of the environment, what programs of others are given (`PROGRAMS_SEE`)."""
+    debug: bool = False
+    """Whether NAKARI_DEBUG=1 asks for tracebacks on stderr."""
+
+    @property
+    def socket(self) -> Path:
+        """Where this process opens its door."""
+        return self.sockets[0]
+
+    @property
+    def graph_password(self) -> Secret | None:
+        """The password of `[memory] uri`."""
+        return self.secrets.get(GRAPH_PASSWORD)
+
+    @property
+    def embedding_key(self) -> Secret | None:
+        """The key that `[memory] embedding_key_env` names."""
+        return self.secrets.get(self.memory.embedding_key_env)
+
+    @property
+    def provider_keys(self) -> dict[str, Secret]:
+        """The keys that were found: the one `[model] api_key_env` names, else the usual ones in order."""
+        wanted = (self.model.api_key_env,) if self.model.api_key_env else PROVIDER_KEYS
+        return {name: self.secrets[name] for name in wanted if name in self.secrets}
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Return the configuration: `path`, else $NAKARI_CONFIG, else the user's file, else the system's, else defaults.
+
+    `environ` is the process's own when None. Raises `ConfigError`; an absent file is one only if it was named.
+    """
+    environ = os.environ if environ is None else environ
+    file = _file(path, environ)
+    settings = Settings()
+    if file:
+        from appliance.config.file import read_settings
+
+        settings = read_settings(file)
+    state = _state_folder(settings, environ)
+    return Config(
+        **{section.name: getattr(settings, section.name) for section in fields(Settings)},
+        file=file,
+        state_folder=state,
+        sockets=_sockets(settings, state, environ),
+        zone=_zone(settings, environ),
+        supervisor=_supervisor(environ),
+        secrets=_secrets(settings, environ),
+        shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
+        debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
+    )
+
+
+def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
+    """Turn off what libraries would send by themselves, in this process and its children, unless its owner decided.
+
+    Has to come before their first import. `environ` is the process's own when None.
+    """
+    environ = os.environ if environ is None else environ
+    for name, value in _PRIVATE.items():
+        environ.setdefault(name, value)
+
+
+def _file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
+    named = path or (Path(environ["NAKARI_CONFIG"]) if environ.get("NAKARI_CONFIG") else None)
+    if named:
+        if not _is_there(_absolute(str(named))):
+            raise ConfigError(f"the configuration {named} does not exist; `nakari config default > {named}` makes one")
+        return _absolute(str(named))
+    usual = (_xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari" / "nakari.toml", SYSTEM_FILE)
+    return next((file for file in usual if _is_there(file)), None)
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError:  # a folder on the way that is not ours to read
+        return False
+
+
+def _absolute(path: str) -> Path:
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:
+        raise ConfigError(f"{path} names a user that this machine does not know") from error
+
+
+def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
+    """Return a base folder of the XDG specification, which wants a relative one ignored."""
+    given = Path(environ.get(name, ""))
+    return given if given.is_absolute() else _home(environ) / default
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    try:
+        return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    except RuntimeError:  # a user without an entry in passwd
+        return Path("/nonexistent")
+
+
+def _state_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
+    if settings.state.folder:
+        return _absolute(settings.state.folder)
+    given = environ.get("STATE_DIRECTORY", "").partition(":")[0]  # systemd lists several with colons
+    return Path(given) if given else _xdg(environ, "XDG_STATE_HOME", ".local/state") / "nakari"
+
+
+def _sockets(settings: Settings, state: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    if settings.door.socket:
+        return (_absolute(settings.door.socket),)
+    runtime = environ.get("RUNTIME_DIRECTORY", "").partition(":")[0]
+    own = Path(runtime or state) / "nakari.sock"
+    at_home = not (runtime or settings.state.folder or environ.get("STATE_DIRECTORY"))
+    return (own, SYSTEM_SOCKET) if at_home else (own,)
+
+
+def _zone(settings: Settings, environ: Mapping[str, str]) -> tzinfo:
+    """Return the zone that is set, else $TZ, else the one /etc/localtime points to, else UTC."""
+    linked = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")[2]
+    for name in (settings.mind.timezone, environ.get("TZ", "").lstrip(":"), linked):
+        if name:
+            try:
+                return ZoneInfo(name)
+            except (OSError, ValueError, KeyError):  # $TZ may hold a POSIX rule, which is no zone's name
+                continue
+    return UTC
+
+
+def _supervisor(environ: Mapping[str, str]) -> Supervisor:
+    microseconds = environ.get("WATCHDOG_USEC", "")
+    meant_for_us = environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    watchdog = int(microseconds) / 1e6 if microseconds.isdecimal() and meant_for_us else 0.0
+    return Supervisor(environ.get("NOTIFY_SOCKET", ""), watchdog, environ.get("JOURNAL_STREAM", ""))
+
+
+def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
+    """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
+    of_models = (model.api_key_env for model in settings.models.values())
+    of_servers = (server.api_key_env for server in settings.mcp.values())
+    keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
+    lent = (name for server in settings.mcp.values() for name in server.secrets)
+    folder = environ.get("CREDENTIALS_DIRECTORY", "")
+    names = filter(None, (*keys, GRAPH_PASSWORD, *lent))
+    found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}
+    for name in filter(None, keys):
+        if not (found[name].isascii() and found[name].isprintable()):
+            raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
+    return {name: Secret(value) for name, value in found.items() if value}
+
+
+def _credential(folder: str, name: str) -> str:
+    file = Path(folder) / name
+    try:
+        return file.read_text(encoding="utf-8").strip() if folder and file.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"the credential {file} cannot be read ({error}); correct LoadCredential in the unit"
+        ) from error

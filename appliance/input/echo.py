@@ -1,0 +1,76 @@
+"""Whether she cancels her own voice here, how a calibration gets its turn to sound, and what came of it."""
+
+import asyncio
+from typing import Final
+
+from appliance.config.load import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from audio.capture.recording import RecordingSource
+from audio.echo.calibration import LATEST
+from audio.echo.control import EchoControl, open_echo
+from audio.echo.duplex import Mode
+from audio.interfaces import AudioSource, Player
+from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.speech_output import Mouth
+from audio.speech import SpeechAudio
+
+SWITCHED_OFF: Final = "as [ears] cancel_echo is set"
+A_RECORDING: Final = "a recording takes the microphone's place"
+
+MEASURED_WITHIN: Final = 30.0
+"""Seconds that a calibration may take, with the sentence under way, and a microphone that comes back."""
+
+_MENDS: Final = {
+    SWITCHED_OFF: "set [ears] cancel_echo = true and start her anew",
+    A_RECORDING: "run her with a microphone",
+}
+"""For reasons that do not name their mend themselves."""
+
+_TURN_DOWN: Final = "turn her loudspeaker down or move it away from the microphone, and calibrate again"
+_NOT_HEARD: Final = (
+    f"with headphones that is as it should be; without them turn her up (`nakari devices --test` plays a tone) and "
+    f"calibrate again, or use a loudspeaker that is less than {LATEST:g} s late"
+)
+
+
+def echo_in(config: Config, source: AudioSource | None, player: Player, mouth: Mouth) -> EchoControl:
+    """Return the echo guard for the ears, and its control, whose `run` is one of the service's loops."""
+
+    async def play(sound: SpeechAudio) -> None:
+        await mouth.announce(sound, SpokenSentence("echo", 0, "", ""))
+
+    unwanted = "" if config.ears.cancel_echo else SWITCHED_OFF
+    if isinstance(source, RecordingSource):
+        unwanted = A_RECORDING
+    return open_echo(player, play, calibrates_at_start=config.ears.calibrate_at_start, unwanted=unwanted)
+
+
+async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False) -> str:
+    """Calibrate, and return the sentence that says what was measured, and what would be better where it is not good.
+
+    Raises `Problem` where nothing could be measured.
+    """
+    if is_deaf:
+        raise _unmeasured("there is no microphone", "plug one in, then calibrate again")
+    if is_muted:
+        raise _unmeasured("her ears are off", "`nakari unmute`, then calibrate again")
+    try:
+        async with asyncio.timeout(MEASURED_WITHIN):
+            found = await echo.calibrate()
+    except TimeoutError as error:
+        what = f"the microphone handed over nothing, or she was not quiet, for {MEASURED_WITHIN:g} s"
+        mend = "`nakari doctor` says how the devices are; she calibrates as soon as she can"
+        raise _unmeasured(what, mend) from error
+    if not echo.cancels:
+        raise _unmeasured(f"half duplex, {echo.duplex.reason}", _MENDS.get(echo.duplex.reason, ""))
+    if found is None:
+        what = "the loudspeaker or the microphone stood still"
+        raise _unmeasured(what, "`nakari doctor` says which; then calibrate again")
+    if not found.is_heard:
+        return f"{echo.describe()}; {_NOT_HEARD}"
+    return echo.describe() if echo.duplex.mode is Mode.FULL else f"{echo.describe()}; {_TURN_DOWN}"
+
+
+def _unmeasured(reason: str, mend: str) -> Problem:
+    return Problem("; ".join(filter(None, (f"nothing was measured: {reason}", mend))), Exit.UNAVAILABLE)

@@ -1,0 +1,74 @@
+"""What was heard last, read from the state folder: the words that reached her, and those held back with the reason."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from agent.model.messages import Json
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.input.suppressed import EARS_SUPPRESSED
+
+ARRIVED: Final = "runs.new"
+"""Topic of the entry with which she takes an event in hand; its words are what a person said."""
+
+TELLING: Final = ("recognizer", "confidence", "snr_db", "speech_seconds", "echo_suspicion", "no_speech_prob")
+"""The evidence that a line for people shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeardTurn:
+    """One turn, and what became of it."""
+
+    at: datetime
+    """Aware, UTC."""
+    words: str
+    reason: str
+    """Why nobody got it; "" when she did."""
+    evidence: dict[str, Json]
+
+    def line(self, zone: tzinfo) -> str:
+        """Return it for people, in their time."""
+        fate = f"held back: {self.reason}" if self.reason else "heard"
+        told = ", ".join(f"{name} {self.evidence[name]}" for name in TELLING if name in self.evidence)
+        words = f'"{self.words}"' if self.words else "(no words)"
+        return f"{self.at.astimezone(zone):%Y-%m-%d %H:%M:%S}  {fate:<24}  {words}" + (f"  [{told}]" if told else "")
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it for programs."""
+        return {
+            "at": self.at.isoformat(timespec="milliseconds"),
+            "words": self.words,
+            "reason": self.reason,
+            "evidence": self.evidence,
+        }
+
+
+def newest(state_folder: Path, count: int) -> list[HeardTurn]:
+    """Return the newest turns, oldest first. Raises `Problem` where there is no state yet or it cannot be read."""
+    file = state_folder / "nakari.db"
+    if not file.exists():
+        raise Problem(f"nothing was heard yet: there is no {file}; `nakari run` makes it", Exit.UNAVAILABLE)
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = connection.execute(_NEWEST, (ARRIVED, EARS_SUPPRESSED, count)).fetchall()
+    except sqlite3.Error as error:
+        raise Problem(f"{file} cannot be read ({error}); `nakari doctor` says more", Exit.UNAVAILABLE) from error
+    return [_turn(*row) for row in reversed(rows)]
+
+
+_NEWEST: Final = """
+SELECT at, body FROM journal
+WHERE (topic = ?1 AND body ->> 'source' = 'mic' AND body ->> 'attempt' = 1) OR topic = ?2
+ORDER BY seq DESC LIMIT ?3
+"""
+
+
+def _turn(at: str, text: str) -> HeardTurn:
+    body = json.loads(text)
+    words = body.get("words") or body.get("text_spoken") or ""
+    return HeardTurn(datetime.fromisoformat(at), words, body.get("reason", ""), body.get("evidence", {}))

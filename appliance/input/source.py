@@ -1,0 +1,76 @@
+"""Where sound comes from: a recording, or a microphone that records before the rest of the program is loaded."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+import structlog
+
+from appliance.config.load import Config
+from appliance.config.options import RunOptions
+from audio.capture.input import InputFormat
+from audio.capture.live import LiveMicrophone
+from audio.capture.recording import RecordingSource
+from audio.devices.listing import find_device
+from audio.devices.portaudio import SOUND_THREAD
+from audio.errors import DeviceUnavailable
+from audio.interfaces import AudioSource
+
+log = structlog.get_logger()
+
+LOOK_SECONDS: Final = 5.0
+"""How long the start waits for a sound system that hangs."""
+
+
+def choose_source(config: Config, options: RunOptions) -> AudioSource | None:
+    """Return where sound comes from, None where nobody listens. No device is touched.
+
+    Raises `BadRecording` for an input that is no sound.
+    """
+    if options.deaf:
+        return None
+    if options.input is not None:
+        return RecordingSource(options.input, fast=options.fast)
+    if config.ears.backend == "pyaudio":
+        from audio.capture.microphone_pyaudio import PyAudioMicrophone
+
+        return PyAudioMicrophone(config.ears.device)
+    from audio.capture.microphone import MicrophoneSource
+
+    return MicrophoneSource(config.ears.device)
+
+
+@contextmanager
+def recording_from_now_on(source: AudioSource | None) -> Iterator[None]:
+    """Have a microphone keep what it hears for whoever comes to listen; it is closed if nobody did."""
+    if not isinstance(source, LiveMicrophone):
+        yield
+        return
+    source.begin().add_done_callback(_tell_opened)
+    try:
+        yield
+    finally:
+        source.end()
+
+
+def _tell_opened(begun: Future[InputFormat]) -> None:
+    if not begun.cancelled() and begun.exception() is None:
+        log.info("microphone_opened", device=begun.result().name)
+
+
+def looked_for(config: Config, source: AudioSource | None) -> AudioSource | None:
+    """Return the source; a microphone that is missing is told of, and may come. Blocking: the sound system is asked."""
+    if isinstance(source, LiveMicrophone):
+        try:
+            SOUND_THREAD.call(partial(find_device, config.ears.device, "input"), LOOK_SECONDS)
+        except DeviceUnavailable as error:
+            log.warning("no_microphone", reason=f"{error}; the other doors are open")
+            source.missing = str(error)
+    return source
+
+
+def open_source(config: Config, options: RunOptions) -> AudioSource | None:
+    """Return where sound comes from, looked for; it is opened once somebody listens. Raises as `choose_source` does."""
+    return looked_for(config, choose_source(config, options))

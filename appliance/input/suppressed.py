@@ -1,0 +1,71 @@
+"""Turns that nobody gets: published with their reason and evidence, so that a person can see why she said nothing."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from agent.bus import Bus
+from agent.event import Event, utc_now
+from agent.model.messages import Json
+from appliance.input.event import evidence_of
+from audio.capture.mute import MUTED
+from audio.speech import Heard, SpeechStarted
+from audio.turns.listener import REFLEX, TOO_SHORT
+from memory.errors import StateUnusable
+
+log = structlog.get_logger()
+
+EARS_SUPPRESSED: Final = "ears.suppressed"
+"""Topic of the bus and the journal."""
+
+WAITING: Final = 100
+"""Turns that may wait for the disk; past that the oldest is dropped: they are counted all the same."""
+
+
+class SuppressedTurns:
+    """A `TurnObserver` that publishes, from `run`, the turns with a reason; what was no speech at all is only counted.
+
+    Their words are not `words` in the journal: she does not remember what was not meant for her.
+    """
+
+    def __init__(self, bus: Bus, now: Callable[[], datetime] = utc_now) -> None:
+        self._bus = bus
+        self._now = now
+        self._waiting: deque[Event] = deque(maxlen=WAITING)
+        self._has_some = asyncio.Event()
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        """Nobody was suppressed yet."""
+
+    def words_so_far(self, heard: Heard) -> None:
+        """Nobody was suppressed yet."""
+
+    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+        """Keep the turn for `run` where there is a reason."""
+        if suppressed in {"", REFLEX, TOO_SHORT, MUTED}:
+            return
+        body: dict[str, Json] = {"reason": suppressed}
+        if heard is not None:
+            body |= {"text_spoken": heard.transcript.text, "evidence": evidence_of(heard)}
+        self._waiting.append(Event(type=EARS_SUPPRESSED, source="mic", metadata=body, created_at=self._now()))
+        self._has_some.set()
+
+    def forget(self) -> None:
+        """Keep nothing of the turns that nobody has published yet."""
+        self._waiting.clear()
+
+    async def run(self) -> None:
+        """Publish what comes, for ever; what a full disk refuses is left out."""
+        while True:
+            await self._has_some.wait()
+            self._has_some.clear()
+            turns = tuple(self._waiting)
+            self._waiting.clear()
+            try:
+                await self._bus.publish(*turns)
+            except StateUnusable as error:
+                log.warning("suppressed_not_kept", turns=len(turns), reason=str(error))

@@ -1,0 +1,1 @@
+"""Which Whisper model hears on this box: chosen, fetched, measured."""

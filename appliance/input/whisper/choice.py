@@ -1,0 +1,155 @@
+"""What `[ears] model` comes to on this box, model and threads; what "auto" measured is kept in the state folder."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from appliance.config.load import Config
+from appliance.input import measurements as findings
+from audio.errors import AudioError, ModelNotFound
+from audio.interfaces import Recognizer
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer
+from audio.recognizer.models import Model, find_model, models_in, repository_of
+from audio.recognizer.speed import Measurement, choose, measure, thread_counts
+
+AUTO: Final = "auto"
+
+USUAL_MODEL: Final = "base"
+"""What "auto" fetches, and listens with until it has measured: of the multilingual models the largest that a
+Raspberry Pi 4 decodes faster than it is spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a measurement depends on: where one of these differs, it is made anew."""
+
+    models: dict[str, int]
+    """The models that were there, with the bytes of their weights."""
+    language: str
+    threads: int
+    """`[ears] threads`: 0 when the measurement was to choose them."""
+    cores: int
+    processor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured on this box, and when."""
+
+    conditions: Conditions
+    measurements: tuple[Measurement, ...]
+    """At least one."""
+    at: datetime
+    """UTC."""
+
+    @property
+    def best(self) -> Measurement:
+        """The choice that follows."""
+        best = choose(self.measurements)
+        if best is None:
+            raise ValueError("nothing was measured")
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What listens."""
+
+    folder: Path
+    threads: int
+    """0 leaves it to the library."""
+
+
+def models_folder(config: Config) -> Path:
+    """Return where models are put."""
+    return config.state_folder / "models"
+
+
+def language_of(config: Config) -> str:
+    """Return the language that is spoken, "" for any."""
+    return "" if config.ears.language == AUTO else config.ears.language
+
+
+def pick(config: Config) -> Pick | None:
+    """Return what listens on this box as it is now, None where no model is here.
+
+    Raises `ModelNotFound` when a name is configured that is neither here nor known.
+    """
+    wanted, threads = config.ears.model, config.ears.threads
+    if "/" in wanted:
+        return Pick(Path(wanted).expanduser(), threads)
+    if wanted != AUTO:
+        found = find_model(models_folder(config) / wanted)
+        if found is None:
+            repository_of(wanted)
+        return Pick(found, threads) if found else None
+    here = {model.name: model for model in candidates(config)}
+    measured = recall(config)
+    if measured is not None:
+        return Pick(here[measured.best.model].folder, measured.best.threads)
+    usual = here.get(USUAL_MODEL) or next(iter(here.values()), None)
+    return Pick(usual.folder, threads) if usual else None
+
+
+def is_to_be_measured(config: Config) -> bool:
+    """Say whether "auto" has models to choose from, and has not chosen yet."""
+    return config.ears.model == AUTO and bool(candidates(config)) and recall(config) is None
+
+
+def candidates(config: Config) -> list[Model]:
+    """Return the models that are here and may know the language, smallest first."""
+    return [model for model in models_in(models_folder(config)) if model.understands(language_of(config))]
+
+
+def recall(config: Config) -> Measured | None:
+    """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
+    kept = findings.recall(Measured, _file(config))
+    return kept if kept and kept.measurements and kept.conditions == _conditions(config) else None
+
+
+def measure_box(
+    config: Config, tell: Callable[[Measurement], None], skip: Callable[[Model, AudioError], None]
+) -> Measured:
+    """Measure the models that are here and keep the result. Blocking, some seconds.
+
+    Each measurement is told as it is made, a model that cannot be used to `skip`. Raises `ModelNotFound` when none can
+    be used, `OSError` when the state folder cannot be written.
+    """
+    found: list[Measurement] = []
+
+    def load(folder: Path, threads: int) -> Recognizer:
+        return FasterWhisperRecognizer(folder, language_of(config), threads)
+
+    conditions = _conditions(config)
+    threads = [conditions.threads] if conditions.threads else thread_counts(conditions.cores)
+    for measurement in measure(candidates(config), threads, load, skip):
+        tell(measurement)
+        found.append(measurement)
+    if not found:
+        raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
+    measured = Measured(conditions, tuple(found), datetime.now(UTC))
+    findings.keep(asdict(measured), _file(config))
+    return measured
+
+
+def _conditions(config: Config) -> Conditions:
+    models = {model.name: model.size for model in candidates(config)}
+    cores = len(os.sched_getaffinity(0))
+    return Conditions(models, language_of(config), config.ears.threads, cores, _processor())
+
+
+def _processor() -> str:
+    """Return what the kernel calls the processor or the board: a card may move to another box."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
+    return named[0] if named else ""
+
+
+def _file(config: Config) -> Path:
+    return config.state_folder / "recognizer.json"

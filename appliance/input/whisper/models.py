@@ -1,0 +1,175 @@
+"""`nakari models`: which Whisper models there are, which are here and which listens; fetches and measures them."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from appliance.config.load import Config
+from appliance.exits import Exit
+from appliance.input.whisper.choice import (
+    AUTO,
+    USUAL_MODEL,
+    Measured,
+    Pick,
+    candidates,
+    is_to_be_measured,
+    measure_box,
+    models_folder,
+    pick,
+    recall,
+)
+from appliance.input.whisper.fetch_progress import FetchProgress
+from appliance.input.whisper.short_window import compare_box, described
+from appliance.input.whisper.short_window import recall as verdict_on
+from appliance.model import sentence as sentence_model
+from audio.errors import AudioError
+from audio.recognizer.hub import fetch_model
+from audio.recognizer.models import MEGABYTES, MODELS, PART, Model, find_model, models_in
+from audio.recognizer.speed import BOUND, Measurement
+
+KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
+"""What can be pulled, by name."""
+
+
+def pull(config: Config, name: str, folder: Path | None) -> Exit:
+    """Fetch a model, telling how far it is; "auto" fetches the usual one where none is here, and measures the box.
+
+    `folder` takes the place of the state folder's models. Raises `ModelNotFound`, `OSError` when it cannot be written,
+    and `UsageError` for "auto" in a folder.
+    """
+    if name == AUTO:
+        if folder:
+            raise click.UsageError("auto chooses among the models of the state folder: name one to put it elsewhere")
+        if not candidates(config):
+            _fetch(USUAL_MODEL, models_folder(config))
+        measured = recall(config) or _measure(config)
+        picked = pick(config)
+        if picked and verdict_on(config, picked) is None:
+            _compare(config, picked)
+        _tell_best(measured)
+        return Exit.OK
+    place = folder or models_folder(config)
+    if name == sentence_model.NAME:
+        return _pull_sentence_model(place)
+    if find_model(place / name):
+        click.echo(f"{place / name} is here already; remove it to fetch it anew")
+        return Exit.OK
+    found = _fetch(name, place)
+    if folder:
+        click.echo(f'to listen with it: [ears] model = "{found.absolute()}"')
+    elif config.ears.model in (AUTO, name):
+        click.echo("a running nakari listens with it, if it is the best, after a restart")
+    else:
+        click.echo(f'to listen with it: [ears] model = "{name}"')
+    return Exit.OK
+
+
+def show(config: Config, *, measure: bool) -> Exit:
+    """Print the models, one a line; with `measure` how fast the ones that are here are. Raises `ModelNotFound`."""
+    if measure:
+        picked = pick(config)
+        if picked is None or candidates(config):
+            _measure(config)
+            picked = pick(config)
+        if picked:
+            _compare(config, picked)
+    for line in lines(config):
+        click.echo(line)
+    return Exit.OK
+
+
+def lines(config: Config) -> Iterator[str]:
+    """Yield the table: name, size, whether it is here, how fast it is, whether it listens."""
+    folder, picked = models_folder(config), pick(config)
+    here = {model.name: model for model in models_in(folder)}
+    measured = recall(config)
+    speeds = fastest(measured) if measured else {}
+    for name in [*MEGABYTES, *sorted(here.keys() - MEGABYTES.keys())]:
+        facts = [_whereabouts(here.get(name), folder / f"{name}{PART}")]
+        if name in speeds:
+            facts.append(f"{speeds[name].factor:.2f} s for a second of speech, {_in_words(speeds[name].threads)}")
+        if name in here and picked and picked.folder == here[name].folder:
+            facts.append("listens")
+        size = f"{here[name].size / 1e6:.0f}" if name in here else MEGABYTES[name]
+        yield f"{name:<12}{size:>5} MB  {', '.join(facts)}"
+    there = "here" if sentence_model.is_here(config) else "not here"
+    yield f"{sentence_model.NAME}  {sentence_model.MEGABYTES} MB  {there}, compares texts by meaning"
+    if picked is None:
+        yield "none of them listens: the small English recognizer does; `nakari models pull auto` fetches one"
+    elif picked.folder.parent != folder:
+        yield f"{picked.folder} listens"
+    elif is_to_be_measured(config):
+        yield "the box is not measured yet: `nakari models list --measure` does it, nakari does it soon after its start"
+
+
+def fastest(measured: Measured) -> dict[str, Measurement]:
+    """Return for each model the measurement that counts: the choice, else its fastest."""
+    best = measured.best
+    by_factor = sorted(measured.measurements, key=lambda each: -each.factor)
+    return {each.model: each for each in by_factor} | {best.model: best}
+
+
+def _in_words(count: int) -> str:
+    return f"{count} thread" if count == 1 else f"{count} threads"
+
+
+def _whereabouts(model: Model | None, part: Path) -> str:
+    if model:
+        return "here"
+    if part.is_dir():
+        return f"{sum(file.stat().st_size for file in part.iterdir()) / 1e6:.1f} MB of it are here; pull goes on"
+    return "not here"
+
+
+def _pull_sentence_model(folder: Path) -> Exit:
+    if sentence_model.wanted().is_in(folder / sentence_model.NAME):
+        click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
+    else:
+        _fetch(sentence_model.NAME, folder)
+        click.echo('she compares by meaning with it from now on, where [memory] embeddings is "auto"')
+    return Exit.OK
+
+
+def _fetch(name: str, folder: Path) -> Path:
+    progress = FetchProgress(name, sys.stdout)
+    try:
+        if name == sentence_model.NAME:
+            found = sentence_model.fetch_it(folder, progress)
+        else:
+            found = fetch_model(name, folder, audience=progress)
+    except KeyboardInterrupt:
+        progress.end()
+        click.echo("stopped; what has come is kept, and the same command goes on from there", err=True)
+        raise
+    finally:
+        progress.end()
+    click.echo(f"{name} is in {found}, whole and checked")
+    return found
+
+
+def _measure(config: Config) -> Measured:
+    def tell(measurement: Measurement) -> None:
+        what = f"{measurement.model} with {_in_words(measurement.threads)}"
+        click.echo(f"measured {what}: {measurement.factor:.2f} s for a second of speech")
+
+    def skip(model: Model, error: AudioError) -> None:
+        click.echo(f"left out {model.name}: {error}")
+
+    return measure_box(config, tell, skip)
+
+
+def _compare(config: Config, picked: Pick) -> None:
+    """Compare the two windows of the model that listens, telling how far it is, and what follows."""
+    click.echo(f"comparing the short window of {picked.folder.name} with the whole one; Ctrl-C leaves it as it was")
+    verdict = compare_box(config, picked, lambda so_far: click.echo(f"  {described(so_far)}"))
+    follows = "used" if verdict.comparison.is_for_short else "not used, unless [ears] short_window says so"
+    click.echo(f"the short window is {follows}: {described(verdict.comparison)}")
+
+
+def _tell_best(measured: Measured) -> None:
+    best = measured.best
+    verdict = "" if best.factor < BOUND else f"; below {BOUND:g} s would be better, a smaller model may be"
+    click.echo(f"chosen: {best.model}, {_in_words(best.threads)}, {best.factor:.2f} s for a second of speech{verdict}")

@@ -1,0 +1,180 @@
+"""Which recognizer hears: Whisper where a model is there, the last resort until one has come."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from agent.intents.grammar import command_grammar
+from appliance.config.load import Config
+from appliance.input.whisper.choice import (
+    AUTO,
+    USUAL_MODEL,
+    Pick,
+    is_to_be_measured,
+    language_of,
+    pick,
+    recall,
+)
+from appliance.input.whisper.pull import pull
+from appliance.input.whisper.short_window import is_short
+from audio.errors import AudioError, ModelDamaged
+from audio.interfaces import Recognizer
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
+from audio.recognizer.hotwords import Hotwords, listed, no_hotwords
+from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
+from audio.recognizer.speed import BOUND
+from audio.speech import Transcript, Utterance
+
+log = structlog.get_logger()
+
+TRY_AGAIN_SECONDS: Final = 3600.0
+
+SETTLE_SECONDS: Final = 20.0
+"""After the start, before the box is measured: until then it does much else."""
+
+
+class CurrentRecognizer:
+    """The recognizer in use; it can be exchanged between two utterances."""
+
+    def __init__(self, recognizer: Recognizer, instead: Callable[[], Recognizer] | None = None) -> None:
+        """`instead` makes the one that listens where a model turns out to be damaged; None makes that an error."""
+        self._recognizer = recognizer
+        self._instead = instead
+
+    @property
+    def name(self) -> str:
+        """The name of the one in use."""
+        return self._recognizer.name
+
+    def warm(self) -> None:
+        """Load it. Blocking. Raises `ModelNotFound`, `RecognitionFailed`."""
+        try:
+            self._recognizer.warm()
+        except ModelDamaged as error:
+            if self._instead is None:
+                raise
+            log.error("whisper_model_damaged", reason=f"{error}; until then a small English recognizer listens")  # noqa: TRY400  a sentence, not a bug
+            self._recognizer = self._instead()
+            self._recognizer.warm()
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        """Return the words. Blocking. Raises `RecognitionFailed`."""
+        return self._recognizer.transcribe(utterance)
+
+    def use(self, recognizer: Recognizer) -> None:
+        """Take another one, already warm, from the next utterance on."""
+        self._recognizer = recognizer
+
+
+@dataclass(slots=True)
+class Hearing:
+    """The recognizer, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
+
+    recognizer: CurrentRecognizer
+    config: Config
+    picked: Pick | None
+    """None while the last resort listens."""
+    in_short_window: bool = False
+    """Whether it was given the short window."""
+    names: Hotwords = no_hotwords
+    """Names that she knows, told for each utterance; behind the configured hotwords."""
+    settle: float = SETTLE_SECONDS
+    """Seconds."""
+
+    @property
+    def is_last_resort(self) -> bool:
+        """Whether no Whisper model is here."""
+        return self.picked is None
+
+    async def improve(self) -> None:
+        """Fetch or measure what is to be, change over to what comes of it, and return when nothing is left to do.
+
+        In a process of its own: it can be ended at any moment, and a model too large for the box takes only it along.
+        """
+        if is_to_be_measured(self.config):
+            await asyncio.sleep(self.settle)
+        while True:
+            try:
+                if not (self._is_to_be_fetched() or is_to_be_measured(self.config)):
+                    return
+                await pull(self.config, self.config.ears.model)
+                await self._change()
+            except (AudioError, OSError) as error:
+                log.warning("model_not_ready", model=self.config.ears.model, reason=str(error))
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
+            else:
+                return
+
+    def _is_to_be_fetched(self) -> bool:
+        return self.config.ears.download and pick(self.config) is None
+
+    async def _change(self) -> None:
+        picked = pick(self.config)
+        in_short_window = picked is not None and is_short(self.config, picked)
+        if picked is not None and (picked, in_short_window) != (self.picked, self.in_short_window):
+            better = _whisper(self.config, picked, self.names)
+            await asyncio.to_thread(better.warm)
+            self.recognizer.use(better)
+            self.picked, self.in_short_window = picked, in_short_window
+            log.info("recognizer_changed", recognizer=better.name)
+        _tell_choice(self.config)
+
+
+def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
+    """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
+
+    `fetches` says that the service asks: `Hearing.improve` will run, so that a model that is not here comes where the
+    box may fetch it, and a damaged one does not end the service. Raises `ModelNotFound` when a folder is configured
+    that holds no model, or a name that nobody knows.
+    """
+    picked = pick(config)
+    if picked is not None:
+        _tell_choice(config)
+        recognizer = CurrentRecognizer(_whisper(config, picked, names), _last_resort if fetches else None)
+        return Hearing(recognizer, config, picked, is_short(config, picked), names)
+    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
+    mend = (
+        f"{name} is being fetched" if fetches and config.ears.download else f"`nakari models pull {name}` fetches one"
+    )
+    log.warning(
+        "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
+    )
+    return Hearing(CurrentRecognizer(_last_resort()), config, None, names=names)
+
+
+def _last_resort() -> Recognizer:
+    return PocketsphinxRecognizer(command_grammar("en"))
+
+
+def model_in_use(config: Config) -> str:
+    """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
+    picked = pick(config)
+    return str(picked.folder) if picked else config.ears.model
+
+
+def _tell_choice(config: Config) -> None:
+    """Log what "auto" chose, and the figures behind it."""
+    measured = recall(config) if config.ears.model == AUTO else None
+    if measured is not None:
+        log.info(
+            "recognizer_chosen",
+            model=measured.best.model,
+            threads=measured.best.threads,
+            real_time_factor=round(measured.best.factor, 3),
+            bound=BOUND,
+            measured={f"{each.model}/{each.threads}": round(each.factor, 3) for each in measured.measurements},
+            measured_at=measured.at.isoformat(timespec="seconds"),
+        )
+
+
+def _whisper(config: Config, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
+    configured = listed(config.ears.hotwords)
+
+    def hotwords() -> Sequence[str]:
+        return [*configured, *names()]
+
+    options = WhisperOptions(is_short(config, picked), hotwords)
+    return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads, options)

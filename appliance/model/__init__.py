@@ -1,0 +1,1 @@
+"""Which models think and compare: chosen, switched, fetched."""

@@ -1,0 +1,164 @@
+"""Which model thinks: the configured one, or the best that is at hand; the offline model always stands behind it."""
+
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import structlog
+
+from agent.model.chain import Chain, Guarded, Prices
+from agent.model.interface import ChatModel
+from agent.model.messages import Json
+from agent.model.probe import find_local_server
+from agent.model.wire.profile import profile_for
+from appliance.config.load import Config
+from appliance.config.models import NamedModel
+from appliance.config.values import listed
+from appliance.errors import ConfigError
+
+log = structlog.get_logger()
+
+USUAL_MODELS = {
+    "OPENAI_API_KEY": "openai/gpt-5.4-mini",
+    "ANTHROPIC_API_KEY": "anthropic/claude-haiku-5-5",
+    "GEMINI_API_KEY": "gemini/gemini-3.8-flash",
+    "DEEPSEEK_API_KEY": "deepseek/deepseek-v4-flash",
+    "OPENROUTER_API_KEY": "openrouter/openai/gpt-5.4-mini",
+}
+"""What `[model] name = ""` takes of each provider, in litellm's names: its small, quick model with tool calling."""
+
+
+KEYS_OF_NAMES = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+}
+"""Whose key a model of this prefix gets: a key goes to nobody but its own provider."""
+
+KEYS_OF_HOSTS = {
+    "api.openai.com": "OPENAI_API_KEY",
+    "api.deepseek.com": "DEEPSEEK_API_KEY",
+    "openrouter.ai": "OPENROUTER_API_KEY",
+    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+}
+"""Whose key a server gets when the configuration names none; any other server gets none."""
+
+
+CONFIGURED = "configured"
+"""The alias of the model that [model] itself describes."""
+
+OFFLINE = "offline"
+"""The alias of the model that is always there."""
+
+PREFIXES_OF_OWN = ("anthropic/", "gemini/")
+"""Providers whose protocol is not OpenAI's: an address of theirs is litellm's business too."""
+
+
+async def choose_models(config: Config) -> Chain:
+    """Return the models to ask, in order; the last is the offline model, which is always there.
+
+    Looks on loopback only, and sends nothing anywhere. Raises `ConfigError` for a choice that lacks something.
+    """
+    from agent.intents import OfflineModel
+
+    chosen = await _configured(config)
+    named = {alias: _named(config, settings) for alias, settings in config.models.items()}
+    asked = listed(config.model.fallbacks)
+    order = [*asked, *(alias for alias in named if alias not in asked)]
+    guarded = [Guarded(alias, named[alias], prices_of(config.models[alias])) for alias in order]
+    if chosen is not None:
+        guarded.insert(0, Guarded(CONFIGURED, chosen, prices_of(config.model)))
+    # A model of the catalog that is neither to be used nor to fall back on is asked by nobody.
+    nobody = config.model.provider == "offline" or (chosen is None and not asked)
+    first = config.model.use or (OFFLINE if nobody else "")
+    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), chosen=first)
+    log.info("model_chosen", model=chain.first.name)
+    return chain
+
+
+def prices_of(settings: NamedModel) -> Prices:
+    """Return what the configuration says of a model's prices."""
+    cached = None if settings.price_cached < 0 else settings.price_cached
+    return Prices(settings.price_prompt, cached, settings.price_completion)
+
+
+def params_of(settings: NamedModel) -> dict[str, Json]:
+    """Return the fields that every request to a model carries."""
+    wanted: dict[str, Json] = {}
+    if settings.temperature >= 0:
+        wanted["temperature"] = settings.temperature
+    if settings.max_tokens:
+        wanted["max_tokens"] = settings.max_tokens
+    return wanted
+
+
+async def _configured(config: Config) -> ChatModel | None:
+    """Return the model that [model] itself describes, None where there is none at hand."""
+    provider = config.model.provider
+    if provider == "offline":
+        return None
+    if provider == "openai":
+        return _openai(config, config.model)
+    if provider == "litellm":
+        return _litellm(config, config.model)
+    return await _at_hand(config)
+
+
+def _named(config: Config, settings: NamedModel) -> ChatModel:
+    """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
+    if settings.provider == "offline":
+        raise ConfigError(
+            f"[{_section(config, settings)}] is offline, which is there anyway, as the last; leave it out"
+        )
+    speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
+    if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
+        return _openai(config, settings)
+    return _litellm(config, settings)
+
+
+def _openai(config: Config, settings: NamedModel) -> ChatModel:
+    from agent.model.openai_compatible import OpenAiCompatibleModel
+
+    if not settings.base_url or not settings.name:
+        raise ConfigError(f'[{_section(config, settings)}] provider = "openai" needs base_url and name; add both')
+    host = urlsplit(settings.base_url).hostname or ""
+    key = key_for(config, KEYS_OF_HOSTS.get(host, ""), settings)
+    profile = replace(profile_for(settings.base_url, settings.name, settings.profile), slots=settings.slots)
+    return OpenAiCompatibleModel(settings.base_url, settings.name, key, params=params_of(settings), profile=profile)
+
+
+def key_for(config: Config, usual: str, settings: NamedModel | None = None) -> str:
+    """Return the key that `api_key_env` names, else the usual one of the provider, "" without either."""
+    key = config.secrets.get((settings or config.model).api_key_env or usual)
+    return key.reveal() if key else ""
+
+
+def _litellm(config: Config, settings: NamedModel) -> ChatModel:
+    from agent.model.litellm import LiteLlmModel
+
+    name = settings.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
+    if not name:
+        raise ConfigError(
+            f'[{_section(config, settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
+        )
+    key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""), settings)
+    profile = profile_for(settings.base_url, name, settings.profile)
+    return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
+
+
+def _section(config: Config, settings: NamedModel) -> str:
+    """Return where the configuration describes a model."""
+    return next((f"models.{alias}" for alias, named in config.models.items() if named is settings), "model")
+
+
+async def _at_hand(config: Config) -> ChatModel | None:
+    from agent.model.openai_compatible import OpenAiCompatibleModel
+
+    if config.model.base_url and config.model.name:
+        return _named(config, config.model)
+    if local := await find_local_server():
+        name = config.model.name or local.model
+        profile = replace(profile_for(local.base_url, name, config.model.profile), slots=config.model.slots)
+        return OpenAiCompatibleModel(local.base_url, name, params=params_of(config.model), profile=profile)
+    return _litellm(config, config.model) if config.provider_keys else None

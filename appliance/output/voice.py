@@ -1,0 +1,176 @@
+"""Replies into sound: cut into sentences, committed to the journal, handed to the mouth one by one."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from agent.bus import Bus
+from agent.event import Event
+from agent.model.messages import Json
+from agent.record import step
+from agent.replies import SENTENCE_STARTED, Delivered, Delivery, Reply
+from audio.language import sentence_language
+from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.tts.sentences import SentenceSplitter
+from memory.errors import MemoryFailure
+
+log = structlog.get_logger()
+
+SENTENCE_ENDED = "speech.sentence_ended"
+FIRST_SOUND = "speech.first_sound"
+
+
+class VoiceOutlet:
+    """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample.
+
+    Every sentence of the mouth is journaled: a reply's below its event, what is said otherwise (a reflex's words, a
+    reply that is said again) for itself.
+    """
+
+    def __init__(self, mouth: Mouth, bus: Bus, language: str) -> None:
+        self._mouth = mouth
+        self._bus = bus
+        self._language = language
+        self._open: dict[str, VoiceDelivery] = {}
+        mouth.on_started = self._commit
+        mouth.on_first_sound = self._mark
+        mouth.on_ended = self._account
+        mouth.on_failed = self._tell
+
+    def open(self, reply: Reply) -> Delivery:
+        """Return a delivery that speaks the reply in the room."""
+        delivery = VoiceDelivery(reply, self._mouth, self._language, lambda: self._open.pop(reply.call_id))
+        self._open[reply.call_id] = delivery
+        return delivery
+
+    def hush(self) -> str:
+        """Be silent at once, and say nothing more of the replies under way.
+
+        Returns the id of the event whose reply was under way first, "" when there was none.
+        """
+        deliveries = list(self._open.values())
+        for delivery in deliveries:
+            delivery.interrupt()
+        self._mouth.hush()
+        return deliveries[0].reply.event.id if deliveries else ""
+
+    async def _commit(self, sentence: SpokenSentence) -> None:
+        body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number}
+        envelope = self._envelope(SENTENCE_STARTED, sentence, body, sentence.text)
+        await self._publish(envelope)
+        log.info("sentence_started", event_id=envelope.parent_id, number=sentence.number, words=sentence.text)
+
+    def _envelope(self, topic: str, sentence: SpokenSentence, body: dict[str, Json], words: str = "") -> Event:
+        if (delivery := self._open.get(sentence.key)) is not None:
+            return step(topic, delivery.reply.event, "", body, words)
+        return Event(type=topic, content=words, source="mouth", metadata=body)
+
+    async def _publish(self, envelope: Event) -> None:
+        """Publish; where the disk refuses, she speaks all the same: a sentence twice is better than a mute box."""
+        try:
+            await self._bus.publish(envelope)
+        except MemoryFailure as error:
+            log.warning("sentence_not_journaled", reason=str(error))
+
+    def _mark(self, sentence: SpokenSentence, at: float) -> None:
+        self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
+
+    def _tell(self, sentence: SpokenSentence, reason: str) -> None:
+        log.warning("sentence_failed", number=sentence.number, reason=reason)
+
+    async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
+        if not whole:
+            body["unsaid"] = sentence.text.removeprefix(heard).strip()
+        await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
+        if (delivery := self._open.get(sentence.key)) is not None:
+            delivery.account(heard, whole=whole)
+
+
+@dataclass(slots=True)
+class VoiceDelivery:
+    """One reply on its way to the loudspeaker."""
+
+    reply: Reply
+    mouth: Mouth
+    language: str
+    on_over: Callable[[], object]
+    """Called once, when nothing more will be spoken of it."""
+    _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
+    _skip: Counter[str] = field(default_factory=Counter)
+    _handed: list[str] = field(default_factory=list)
+    _heard: list[str] = field(default_factory=list)
+    _under_way: int = 0
+    _interrupted: bool = False
+    _is_hushed: bool = False
+    """Nobody wants to hear more of it: what comes is neither said nor handed on."""
+    _closed: bool = False
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._skip = Counter(self.reply.already)
+
+    @property
+    def handed(self) -> str:
+        """Whole sentences handed to the mouth so far, those spoken before a crash included."""
+        return " ".join(self._handed)
+
+    async def feed(self, text: str) -> None:
+        """Hand on the sentences that the text completes."""
+        for sentence in self._splitter.feed(text):
+            await self._say(sentence)
+
+    async def close(self) -> None:
+        """Hand on what is left as the last sentence."""
+        if not self._closed:
+            for sentence in self._splitter.finish():
+                await self._say(sentence)
+            self._close()
+
+    async def cut(self) -> None:
+        """Drop the unfinished sentence."""
+        self._close()
+
+    def interrupt(self) -> None:
+        """Hand nothing more to the mouth, whatever is still fed."""
+        self._interrupted = self._is_hushed = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last sentence was heard or dropped."""
+        return self._over.is_set()
+
+    async def ended(self) -> Delivered:
+        """Wait until the last sentence was heard or dropped."""
+        await self._over.wait()
+        return Delivered(self.handed, " ".join(self._heard), self._interrupted)
+
+    def account(self, heard: str, *, whole: bool) -> None:
+        """Take note of what was heard of the oldest sentence under way."""
+        self._under_way -= 1
+        self._heard += [heard] if heard else []
+        self._interrupted = self._interrupted or not whole
+        self._end_if_over()
+
+    async def _say(self, sentence: str) -> None:
+        if self._is_hushed:
+            return
+        self._handed.append(sentence)
+        if self._skip[sentence] > 0:
+            self._skip[sentence] -= 1
+            return
+        self._under_way += 1
+        language = sentence_language(sentence, self.language)
+        await self.mouth.say(SpokenSentence(self.reply.call_id, len(self._handed), sentence, language))
+
+    def _close(self) -> None:
+        self._closed = True
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        if self._closed and self._under_way == 0 and not self._over.is_set():
+            self._over.set()
+            self.on_over()

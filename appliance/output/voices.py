@@ -1,0 +1,70 @@
+"""The mouth's parts, chosen: where sound goes, and which voices make it."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+
+from appliance.config.load import Config
+from appliance.config.options import RunOptions
+from audio.interfaces import Player, Synthesizer
+from audio.playback.reopening import ReopeningPlayer
+from audio.playback.wav import WavPlayer
+from audio.tts import speakable
+from audio.tts.chain import VoiceChain
+from audio.tts.edge import EdgeSynthesizer
+from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.tts_cache import KeepingVoice, KeptPhrases, KeptVoice
+
+log = structlog.get_logger()
+
+
+async def open_player(config: Config, options: RunOptions) -> Player:
+    """Return the player, open: a WAV where one is asked for, else the loudspeaker; a missing one (told) may come.
+
+    Raises `OutputUnwritable` when the WAV cannot be written.
+    """
+    if options.output is not None:
+        player: Player = WavPlayer(options.output, realtime=not options.fast)
+        await player.start()
+        return player
+    from audio.playback.speaker import SounddeviceOutput
+
+    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), config.voice.device or "the default loudspeaker")
+    await speaker.start()
+    if not speaker.output.is_there:
+        tell = log.info if options.deaf else log.warning
+        tell("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
+    return speaker
+
+
+NETWORK_ENGINES: Final = frozenset({"auto", "edge"})
+"""Settings of the voice with which it is asked over the network."""
+
+
+def load_voice(config: Config) -> None:
+    """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
+    speakable.load()
+    if config.voice.engine in NETWORK_ENGINES:
+        EdgeSynthesizer.load()
+
+
+def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
+    """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
+
+    `clock` gives the monotonic seconds for which a voice that failed is left alone.
+    """
+    settings = config.voice
+    voices: list[Synthesizer] = []
+    if settings.engine in NETWORK_ENGINES:
+        voices.append(
+            EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
+        )
+    voices.append(EspeakSynthesizer())
+    phrases = KeptPhrases(config.state_folder / "phrases")
+    if not settings.keep_phrases:
+        phrases.forget()
+        return VoiceChain(voices, clock=clock)
+    kept = KeptVoice(phrases, [voice.name for voice in voices])
+    return VoiceChain([KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock)

@@ -1,0 +1,1 @@
+"""Who the box knows: the household, its members, visitors with graphs of their own; and their erasure."""

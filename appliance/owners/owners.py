@@ -1,0 +1,116 @@
+"""Whose events there are: the household, its members by key, visitors; and what each has set for themselves."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.event import HOUSEHOLD
+from agent.prompts import MODULES
+from appliance.admin.exchange import DATABASE
+from appliance.admin.progress import Progress
+from appliance.config.load import Config
+from appliance.errors import Problem
+from appliance.exits import Exit
+from appliance.owners.visitors import keys_in
+from appliance.wiring.state import State
+from memory.errors import StateUnreadable
+from memory.identity import Identities, Identity, is_public_key
+from memory.state.owner_settings import PROMPT, Levels, OwnerSettings, Value
+
+TOOL_CALLS: Final = "mind.tool_calls"
+"""Tool calls that an event of an owner may use: their own wish, within the box's `mind.max_tool_calls`."""
+
+
+@dataclass(slots=True)
+class Owners:
+    """The household needs no key: it is in the house."""
+
+    identities: Identities
+    settings: OwnerSettings
+    on_change: Callable[[str], None] = field(default=lambda owner_key: None)
+    """Called with whose settings have changed, once that is durable, on the event loop; has to return at once."""
+
+    erase: Callable[[str, Progress], Awaitable[str]] | None = None
+    """Erases everything of an owner and returns the sentence that says so; None where nothing is kept."""
+
+    def shares_graph(self, owner_key: str) -> bool:
+        """Whether this owner's events may use the household's graph: its own and its members' (DESIGN 17)."""
+        return owner_key == HOUSEHOLD or self.identities.find(owner_key).is_member
+
+    async def of(self, owner_key: str) -> dict[str, str]:
+        """Return an owner's own prompt modules (`agent.prompts` asks for them at each event)."""
+        return self.settings.prompts(owner_key)
+
+    def tool_calls(self, owner_key: str) -> int:
+        """Return how many tool calls an event of theirs may use; the box's cap holds besides."""
+        return int(self.settings.of(owner_key, TOOL_CALLS).value)
+
+    async def set(self, owner_key: str, name: str, value: Value) -> None:
+        """Keep a setting of theirs; it holds from their next event on. Raises what `OwnerSettings.set` raises."""
+        await self.settings.set(owner_key, name, value)
+        self.on_change(owner_key)
+
+    async def reset(self, owner_key: str, *names: str) -> None:
+        """Take settings of theirs back, all where none is named. Raises what `OwnerSettings.reset` raises."""
+        await self.settings.reset(owner_key, *names)
+        self.on_change(owner_key)
+
+
+def identities_of(config: Config) -> Identities:
+    """Return who is known here; for a command too, while the service runs."""
+    return Identities(config.state_folder / "identities")
+
+
+def owner_of(identities: Identities, named: str) -> Identity:
+    """Return who is meant by a key, a visitor's too, or by a member's name. Raises `Problem` where that is unclear."""
+    if named == HOUSEHOLD:
+        raise Problem(
+            "the household's everything is the state folder; name a member, or a visitor by the key", Exit.USAGE
+        )
+    return identities.find(named) if is_public_key(named) else member_of(identities, named)
+
+
+def member_of(identities: Identities, named: str) -> Identity:
+    """Return the member who is meant by a key or a name. Raises `Problem` where that is nobody, or several."""
+    found = [each for each in identities.members() if named in {each.name, each.owner_key}]
+    if len(found) > 1:
+        raise Problem(f"{len(found)} members are called {named}: name one by the key", Exit.USAGE)
+    if not found:
+        raise Problem(
+            f"no member is called {named}; `nakari identity list` shows them, a visitor is named by the key", Exit.USAGE
+        )
+    return found[0]
+
+
+def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
+    """Return who has told her something or has a graph, and is no member; and how many events each has. Blocking.
+
+    The database is looked at only, also while the service has it. Raises `StateUnreadable` when it cannot be read.
+    """
+    found = dict.fromkeys(keys_in(config.state_folder / "owners"), 0)
+    database = config.state_folder / DATABASE
+    if database.exists():
+        try:
+            with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+                found |= dict(connection.execute("SELECT owner_key, count(*) FROM mailbox GROUP BY owner_key"))
+        except sqlite3.Error as error:
+            raise StateUnreadable(f"the state database {database} cannot be read ({error})") from error
+    return {key: count for key, count in sorted(found.items()) if key != HOUSEHOLD and key not in members}
+
+
+async def open_owners(config: Config, state: State) -> Owners:
+    """Read who is known, and what they have set. The cap on tool calls is the box's, whatever an owner sets."""
+    identities = identities_of(config)
+
+    def may_keep(owner_key: str) -> None:
+        if owner_key != HOUSEHOLD:
+            identities.require_member(owner_key)
+
+    most = config.mind.max_tool_calls
+    defaults: dict[str, Value] = {f"{PROMPT}{module}": "" for module in MODULES}
+    levels = Levels({"mind.max_tool_calls": most}, {TOOL_CALLS: most, **defaults}, {TOOL_CALLS: (1, most)})
+    settings = OwnerSettings(state.journal.database, levels, may_keep)
+    await settings.load()
+    return Owners(identities, settings)

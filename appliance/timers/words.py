@@ -1,0 +1,110 @@
+"""What is said while a timer rings: by the box, its name; by people, that it is enough."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from agent.tools.timers import duration, label_of
+from appliance.timers.due import DueTimer
+from audio.language import sentence_language
+from audio.playback.speech_output import SpokenSentence
+
+WORTH_SAYING: Final = 60.0
+"""Seconds a ring may be late without a word about it."""
+
+_DUE: Final = {
+    "timer": ("Timer: {label}.", "计时器：{label}。"),
+    "alarm": ("Alarm: {label}.", "闹钟：{label}。"),
+    "": ("Time is up.", "时间到了。"),
+    "late": ("It was due {length} ago.", "{length}前就该响了。"),
+    "missed": ("And {count} more times since.", "之后还有{count}次。"),
+    "missed once": ("And once more since.", "之后还有一次。"),
+}
+
+_STOPS: Final = frozenset(
+    (
+        *(
+            "stop",
+            "stop it",
+            "stop that",
+            "stop ringing",
+            "stop the timer",
+            "stop the alarm",
+            "stop timer",
+            "stop alarm",
+        ),
+        *("enough", "that s enough", "cancel", "cancel it", "cancel the timer", "cancel the alarm", "dismiss"),
+        *("quiet", "be quiet", "silence", "shut up", "off", "turn it off", "switch it off"),
+        *(
+            "停",
+            "停下",
+            "停下来",
+            "停止",
+            "停一下",
+            "别响",
+            "别响了",
+            "不要响了",
+            "别吵",
+            "别吵了",
+            "够了",
+            "取消",
+            "安静",
+        ),
+        *("关掉", "关了", "关闭", "闭嘴", "关闹钟", "关掉闹钟", "关掉计时器", "停止计时器", "停止闹钟"),
+    )
+)
+_FILLERS: Final = frozenset({"please", "now", "ok", "okay", "hey", "nakari", "oh", "请", "好了", "好的"})
+_ENDINGS: Final = re.compile("(?<=.)[吧啊啦]$")
+
+
+def is_stop(words: str) -> bool:
+    """Whether somebody who hears a timer ring and says this wants silence, and nothing else."""
+    spoken = re.sub(r"[\W_]+", " ", words.casefold()).split()
+    # "Stop, stop!" is one stop.
+    told = " ".join(dict.fromkeys(word for word in spoken if word not in _FILLERS))
+    return _ENDINGS.sub("", told.removeprefix("请")) in _STOPS
+
+
+def is_stop_for_today(words: str) -> bool:
+    """Whether it is to be silent, and what repeats is not to ring again today: "stop for today", "今天别响了"."""
+    said = re.sub(r"[\W_]+", " ", words.casefold()).strip()
+    if said in {"not today", "no more today", "enough for today"}:
+        return True
+    rest = said.removesuffix(" for today").removeprefix("今天")
+    return rest != said and is_stop(rest)
+
+
+def told(timers: Sequence[DueTimer], language: str) -> SpokenSentence:
+    """Return what is said after the bell: each timer's name, and how late it is when that is worth a word.
+
+    `language` (ISO 639-1) is for names that do not tell theirs by their script.
+    """
+    text = " ".join(dict.fromkeys(_named(timer, language) for timer in timers))
+    return SpokenSentence("", 0, text, sentence_language(text, language))
+
+
+def _named(timer: DueTimer, language: str) -> str:
+    label = label_of(timer.event).strip()
+    code = sentence_language(label, language)
+    kind = "" if not label else "alarm" if timer.event.content.startswith("Alarm") else "timer"
+    name = _phrase(kind, code).format(label=label)
+    if timer.late_seconds < WORTH_SAYING:
+        return name
+    late = _phrase("late", code).format(length=_length(timer.late_seconds, code))
+    if not timer.missed:
+        return f"{name} {late}"
+    return f"{name} {late} {_phrase('missed once' if timer.missed == 1 else 'missed', code).format(count=timer.missed)}"
+
+
+def _phrase(name: str, language: str) -> str:
+    english, chinese = _DUE[name]
+    return chinese if language == "zh" else english
+
+
+def _length(seconds: float, language: str) -> str:
+    """Return whole minutes, or hours from the first one on, as they are said."""
+    unit = 3600 if seconds >= 3600 else 60
+    count = int(seconds // unit)
+    if language == "zh":
+        return f"{count}{'个小时' if unit == 3600 else '分钟'}"
+    return duration(count * unit)

@@ -1,0 +1,1 @@
+"""The one place that chooses real implementations and joins them."""

@@ -1,0 +1,132 @@
+"""Her graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from agent.model.messages import Json
+from agent.tools.sharing import shared
+from agent.tools.tool import Tool
+from appliance.config.load import Config
+from appliance.errors import ConfigError
+from appliance.model.sentence import usual_embedder
+from appliance.owners.visitors import Visitors
+from appliance.wiring.managed_graph import KeptGraph
+from memory.graph.dialect import Dialect
+from memory.graph.embedded.store import EmbeddedStore
+from memory.graph.name_usage import Asked
+from memory.graph.store import Neo4jServer
+from memory.history.writer import Writer
+from memory.state.database import Database
+from memory.vectors.embedding import Embedder, NoEmbedder, OpenAiEmbedder
+from memory.vectors.embedding_local import LocalEmbedder
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSide:
+    """What the rest of the box sees of her graph."""
+
+    tools: list[Tool]
+    """Over the household's; empty when she is to have no graph."""
+    run: Callable[[], Coroutine[None, None, None]]
+    """Keeps the box's own stores running, and the graphs saved, until cancelled; returns at once without a graph."""
+    describe: Callable[[], dict[str, Json]]
+    embedder: Embedder
+    """Who makes vectors, for the tiers too."""
+    writer: Writer | None = None
+    """None without a graph."""
+    store: EmbeddedStore | None = None
+    """The box's own; None at a server."""
+    visitors: Visitors | None = None
+    """None without a graph."""
+    asked: Asked = field(default_factory=Asked)
+    """Which names of the household's graph were asked for."""
+
+    def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
+        """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
+        return shared(self.tools, shares, self.visitors.lend) if self.visitors else []
+
+
+@asynccontextmanager
+async def graph_side(config: Config, database: Database | None = None) -> AsyncIterator[GraphSide]:
+    """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
+
+    The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
+    Raises `ConfigError` for an embedding model that lacks its name or address.
+    """
+    settings = config.memory
+    if not settings.enabled:
+        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), asked=Asked(database))
+        return
+    store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
+    embedder = choose_embedder(config)
+    hers = KeptGraph(config.state_folder, store, embedder, asked=Asked(database))
+    visitors = _visitors(config, embedder, store.dialect, database)
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(hers.run(), name="graph: the household's")
+            group.create_task(visitors.run(), name="graph: visitors' own, while they are used")
+
+    def describe() -> dict[str, Json]:
+        own = hers.store
+        lacking = hers.watched.lacking if hers.watched else ""
+        state: dict[str, Json] = {"state": "server", "uri": settings.uri, **({"reason": lacking} if lacking else {})}
+        state = state if own is None else {"state": own.state.value, "reason": own.reason}
+        return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
+
+    try:
+        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked)
+    finally:
+        await embedder.close()
+        await hers.close()
+
+
+def choose_embedder(config: Config) -> Embedder:
+    """Return who makes vectors; nothing is loaded or asked yet. Raises `ConfigError` when a setting of it is missing.
+
+    A local folder that holds no model is told by each use: memory works without vectors.
+    """
+    settings = config.memory
+    if settings.embeddings == "off":
+        return NoEmbedder()
+    if settings.embeddings == "auto" and not settings.embedding_model:
+        return usual_embedder(config)
+    if not settings.embedding_model:
+        what = "a model's folder" if settings.embeddings == "local" else "a model's name"
+        raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')
+    if settings.embeddings in ("auto", "local"):
+        return LocalEmbedder(embedding_folder(config))
+    if not settings.embedding_url:
+        raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
+    key = config.embedding_key
+    return OpenAiEmbedder(settings.embedding_url, settings.embedding_model, key.reveal() if key else "")
+
+
+def embedding_folder(config: Config) -> Path:
+    """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
+    return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
+
+
+def server_of(config: Config) -> Neo4jServer:
+    """Return the household's own server, as the configuration names it."""
+    password = config.graph_password
+    return Neo4jServer(config.memory.uri, config.memory.user, password.reveal() if password else "")
+
+
+def _visitors(config: Config, embedder: Embedder, described: Dialect, database: Database | None) -> Visitors:
+    """Return who keeps the graphs of visitors, in stores of the box, whatever the household's own is in."""
+
+    def make(store: EmbeddedStore) -> KeptGraph:
+        folder = store.folder.parent
+        return KeptGraph(folder, store, embedder, described, Asked(database, folder.name))
+
+    can_run = find_spec("arcadedb") is not None
+    return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)
+
+
+async def _nothing() -> None:
+    return

@@ -1,0 +1,131 @@
+"""A graph with all that keeps it, in any folder: audit log, snapshots, the one writer, healing, and its tools."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from agent.tools.memory import memory_tools
+from agent.tools.sharing import in_another_dialect
+from memory.errors import MemoryFailure
+from memory.graph.dialect import Dialect
+from memory.graph.embedded.store import EmbeddedStore, State
+from memory.graph.graph import Graph
+from memory.graph.name_usage import Asked
+from memory.graph.store import Neo4jServer
+from memory.history.audit import AuditLog
+from memory.history.erasure import finish_later
+from memory.history.rebuild import heal, make_missing, make_whole
+from memory.history.schedule import keep_snapshots
+from memory.history.server_integrity import WatchedServer
+from memory.history.snapshot import Snapshots
+from memory.history.writer import Writer
+from memory.vectors.embedding import Embedder, Handles
+
+AGAIN_SECONDS: Final = 5.0
+"""Between two tries to fill a server."""
+
+AWAY_SECONDS: Final = 60.0
+"""Between two tries to reach one that nobody has asked for anything yet."""
+
+log = structlog.get_logger()
+
+
+class KeptGraph:
+    """The household's graph, or a visitor's: nothing is started or connected before `run`, or a first statement."""
+
+    def __init__(
+        self,
+        folder: Path,
+        store: EmbeddedStore | Neo4jServer,
+        embedder: Embedder,
+        described: Dialect | None = None,
+        asked: Asked | None = None,
+    ) -> None:
+        """Audit log and snapshots are in the folder; handles of vectors are this graph's alone.
+
+        `described` is the dialect that everybody's list of tools describes, where it is not this store's own.
+        """
+        audit = AuditLog(folder / "audit")
+        self.store = store if isinstance(store, EmbeddedStore) else None
+        """None at a server."""
+        self.watched = WatchedServer(store, audit) if isinstance(store, Neo4jServer) else None
+        """None for a store of the box."""
+        graph, snapshots = Graph(self.watched or store), Snapshots(folder / "snapshots", audit)
+        self.writer = Writer(graph, audit, snapshots, watched=self.watched)
+        self.asked = asked or Asked()
+        tools = memory_tools(self.writer, Handles(embedder), self.asked)
+        self.tools = in_another_dialect(tools, store.dialect, described or store.dialect)
+        self.settled = asyncio.Event()
+        """It was reached once, and what a crash had broken off was finished."""
+
+    async def run(self) -> None:
+        """Keep it saved, and a store of ours running and whole, until cancelled.
+
+        Each of these loops changes the graph, or puts another in its place, under the writer's lock alone.
+        """
+        writer, store = self.writer, self.store
+        if store is not None:
+            await make_missing(store, writer.audit, writer.snapshots)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
+            group.create_task(writer.saving.run(), name="graph: snapshots that a write waits for")
+            group.create_task(self._settle(), name="graph: made whole, and what broke off finished")
+            group.create_task(self.asked.keep(), name="graph: which names were asked for, written down later")
+            if self.watched is not None:
+                group.create_task(self._fill(self.watched), name="graph: fills a server that was emptied")
+                group.create_task(self._look(self.watched), name="graph: whether a server holds all of it")
+            if store is not None:
+                group.create_task(store.run(), name="graph: the store's child process")
+                group.create_task(heal(writer, store), name="graph: rebuilds a damaged store")
+
+    async def close(self) -> None:
+        """Close connections and audit log; not used after."""
+        await self.asked.save()
+        await self.writer.graph.close()
+        if self.watched is not None:
+            await self.watched.close()
+        self.writer.audit.close()
+
+    async def _see_whole(self) -> None:
+        """See that no snapshot is taken of less than there should be. Raises `GraphUnavailable` of a server."""
+        if self.store is not None:
+            await make_whole(self.writer, self.store)
+        elif self.watched is not None:
+            async with self.writer.exclusively():
+                await self.watched.see_whole()
+
+    async def _settle(self) -> None:
+        """Finish what broke off before the process began, and later what an outage breaks off."""
+        if self.store is not None:
+            await self.store.until(State.READY)
+        while True:
+            self.writer.unfinished.clear()
+            await finish_later(self.writer, self.store)
+            self.settled.set()
+            await self.writer.unfinished.wait()
+
+    async def _look(self, watched: WatchedServer) -> None:
+        """Say, once it can be reached, whether a server holds less than was written to it."""
+        await self.settled.wait()
+        while True:
+            try:
+                await self._see_whole()
+            except MemoryFailure as error:
+                if not watched.lacking:
+                    await asyncio.sleep(AWAY_SECONDS)
+                    continue
+                log.warning("graph_incomplete", reason=str(error))
+            return
+
+    async def _fill(self, watched: WatchedServer) -> None:
+        """Fill a server that was found empty, until cancelled."""
+        while True:
+            await watched.emptied.wait()
+            try:
+                async with self.writer.exclusively():
+                    pass
+            except (MemoryFailure, OSError) as error:
+                log.warning("graph_not_rebuilt", reason=str(error))
+                await asyncio.sleep(AGAIN_SECONDS)

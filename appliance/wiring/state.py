@@ -1,0 +1,64 @@
+"""What lasts, opened: the state database with journal and mailbox, and the bus that writes into them."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent import mailbox as mailbox_module
+from agent.bus import Bus
+from agent.mailbox import Mailbox
+from agent.model.messages import Json
+from agent.record import Recorder
+from appliance.admin import exchange
+from appliance.config.load import Config
+from memory.graph import name_usage as asked_module
+from memory.state import journal as journal_module
+from memory.state import owner_settings as settings_module
+from memory.state import tiers as tiers_module
+from memory.state.database import Database
+from memory.state.journal import Journal
+
+FULL: Final = 1_000_000
+"""Bytes; with less free room the next commit may be the one that the disk refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The durable parts, and the one way into the journal."""
+
+    journal: Journal
+    mailbox: Mailbox
+    bus: Bus
+
+
+@asynccontextmanager
+async def open_state(config: Config) -> AsyncIterator[State]:
+    """Open the state folder for this process alone; a restore that was cut off is finished first.
+
+    Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
+    """
+    await asyncio.to_thread(exchange.finish, config.state_folder)
+    database = Database(config.state_folder / exchange.DATABASE)
+    modules = (journal_module, mailbox_module, tiers_module, settings_module, asked_module)
+    await database.open(*(module.SCHEMA for module in modules))
+    try:
+        journal = Journal(database)
+        yield State(journal, Mailbox(database), Bus(Recorder(journal)))
+    finally:
+        await database.close()
+
+
+def disk_of(folder: Path) -> dict[str, Json]:
+    """Return how the disk of the state folder is, for the status: whether it takes words, and its free bytes."""
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return {"disk": f"gone ({error.strerror})"}
+    if not os.access(folder, os.W_OK):
+        return {"disk": "read-only", "disk_free_bytes": free}
+    return {"disk": "full" if free < FULL else "has room", "disk_free_bytes": free}

@@ -1,0 +1,33 @@
+"""MCP servers as the configuration describes them, for the mind."""
+
+from agent.tools.mcp.server import Server
+from appliance.config.load import Config
+from appliance.config.mcp import McpServer
+
+
+def servers_of(config: Config) -> list[Server]:
+    """Return the servers, each with the environment or the key it is to have; a secret nobody set is left out."""
+    return [_server(config, name, told) for name, told in config.mcp.items()]
+
+
+def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
+    """Return by server the variables and credentials it is to be given and that are not there."""
+    wanted = {name: tuple(filter(None, (told.api_key_env, *told.secrets))) for name, told in config.mcp.items()}
+    missing = {name: tuple(one for one in secrets if one not in config.secrets) for name, secrets in wanted.items()}
+    return {name: secrets for name, secrets in missing.items() if secrets}
+
+
+def _server(config: Config, name: str, told: McpServer) -> Server:
+    found = {one: config.secrets[one].reveal() for one in (told.api_key_env, *told.secrets) if one in config.secrets}
+    return Server(
+        name=name,
+        command=told.command,
+        environment={**config.shell, **told.env, **found} if told.command else {},
+        url=told.url,
+        key=found.get(told.api_key_env, ""),
+        allowed=frozenset(told.tools),
+        timeout=told.timeout_seconds,
+        believes_hints=told.believe_hints,
+        pure=frozenset(told.read_only),
+        reversible=frozenset(told.reversible),
+    )

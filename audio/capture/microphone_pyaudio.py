@@ -1,0 +1,84 @@
+"""The microphone, by PortAudio through PyAudio: the optional second backend."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from audio.capture.input import InputFormat, Taker, age_of, formats_to_try
+from audio.capture.live import LiveMicrophone
+from audio.devices.listing import SoundDevice, cannot_be_opened, choose
+from audio.devices.listing_pyaudio import GO_ON, INT16, OVERFLOWED, list_devices, open_portaudio
+from audio.errors import DeviceUnavailable
+
+if TYPE_CHECKING:
+    import pyaudio
+
+
+class PyAudioMicrophone(LiveMicrophone):
+    """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
+
+    def __init__(self, device: str = "") -> None:
+        super().__init__(PyAudioInput(device), device or "the default microphone")
+
+
+class PyAudioInput:
+    """An `Input` of PyAudio; PortAudio is opened and closed with it."""
+
+    def __init__(self, device: str) -> None:
+        self._wanted = device
+        self._portaudio: pyaudio.PyAudio | None = None
+        self._device: SoundDevice | None = None
+        self._format = InputFormat("", 0, 0)
+        self._stream: pyaudio.Stream | None = None
+
+    def open(self) -> InputFormat:
+        """Choose device, rate and channels. Raises `DeviceUnavailable`."""
+        self._portaudio = open_portaudio()
+        self._device = choose(list_devices(self._portaudio), self._wanted, "input")
+        self._format = _negotiated(self._portaudio, self._device)
+        return self._format
+
+    def begin(self, take: Taker) -> None:
+        """Open the stream and start it. Raises `DeviceUnavailable`."""
+        opened = self._format
+
+        def callback(pcm: bytes | None, frames: int, times: Mapping[str, float], status: int) -> tuple[None, int]:
+            age = age_of(times["current_time"], times["input_buffer_adc_time"], frames / opened.sample_rate)
+            take(pcm or b"", age, bool(status & OVERFLOWED))
+            return None, GO_ON
+
+        if self._portaudio is None or self._device is None:
+            raise DeviceUnavailable("the microphone was not opened")
+        try:
+            self._stream = self._portaudio.open(
+                input_device_index=self._device.index,
+                rate=opened.sample_rate,
+                channels=opened.channels,
+                format=INT16,
+                input=True,
+                frames_per_buffer=opened.block_frames,
+                stream_callback=callback,
+            )
+        except OSError as error:
+            raise cannot_be_opened("input", opened.name, error) from error
+
+    def close(self) -> None:
+        """Stop and release the device, and PortAudio; safe to call twice."""
+        stream, self._stream = self._stream, None
+        portaudio, self._portaudio = self._portaudio, None
+        if stream is not None:
+            stream.close()
+        if portaudio is not None:
+            portaudio.terminate()
+
+
+def _negotiated(portaudio: "pyaudio.PyAudio", device: SoundDevice) -> InputFormat:
+    """Return the first format that the device takes. Raises `DeviceUnavailable` when it takes none."""
+    reason = ""
+    for rate, channels in formats_to_try(device.sample_rate, device.inputs):
+        try:
+            portaudio.is_format_supported(rate, input_device=device.index, input_channels=channels, input_format=INT16)
+        except ValueError as error:
+            reason = str(error)
+        else:
+            return InputFormat(device.name, rate, channels)
+    raise cannot_be_opened("input", device.name, reason)

@@ -1,0 +1,114 @@
+"""One sentence on its way through the mouth: made by a voice, played by a player, accounted for at its end."""
+
+import asyncio
+from dataclasses import dataclass
+
+from audio.errors import SynthesisFailed
+from audio.interfaces import Synthesizer
+from audio.speech import SpeechAudio, WordTiming
+from audio.tts.pieces import closing
+from audio.tts.speakable import speakable, written_part
+from audio.tts.words import heard_part
+
+MOST_PIECES = 256
+"""Pieces of sound made before they are played; past it the voice waits. About 45 s of espeak-ng's."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSentence:
+    """What the mouth is asked to say."""
+
+    key: str
+    """Of the reply it belongs to; "" for what is none: a reflex's own words."""
+    number: int
+    """Its place in the reply."""
+    text: str
+    """As it is written; what is said of it is for `audio.tts.speakable` to decide."""
+    language: str
+    """ISO 639-1, or "" for unknown."""
+
+
+class Line:
+    """A sentence between two stages: one makes its sound, the other plays it, and either may be told to give up.
+
+    Pieces keep their order; none is lost unless it is given up.
+    """
+
+    def __init__(self, sentence: SpokenSentence) -> None:
+        self.sentence = sentence
+        self.given_up = False
+        self.failure = ""
+        """Why it could not be said whole; empty while it can, and when somebody only wanted silence."""
+        self._pieces: asyncio.Queue[SpeechAudio | None] = asyncio.Queue(MOST_PIECES)
+        """None ends them."""
+        self._making: asyncio.Timeout | None = None
+        """While sound is made: what ends it early."""
+        self._said = ""
+        """The text as the voice is to say it; empty until it is made."""
+        self._words: list[WordTiming] = []
+        """Of `_said`."""
+        self._made: float | None = None
+        """Seconds of the whole sentence; None until it is known."""
+        self._heard = 0.0
+        """Seconds handed to the player, less those it dropped again."""
+
+    async def make(self, voice: Synthesizer) -> None:
+        """Have the voice speak; return when all of it is made, has failed, or was given up."""
+        if self.given_up:
+            return
+        try:
+            # Cancelling from outside needs a scope; a deadline that `give_up` sets to now is one.
+            async with asyncio.timeout(None) as self._making:
+                self._made = await self._take(voice)
+        except SynthesisFailed as error:
+            self.failure = str(error)
+        except TimeoutError:
+            if not self.given_up:
+                raise
+        finally:
+            self._making = None
+        if not self.given_up:
+            await self._pieces.put(None)
+
+    async def _take(self, voice: Synthesizer) -> float:
+        """Take the pieces as the voice gives them; return their seconds."""
+        seconds = 0.0
+        self._said = speakable(self.sentence.text, self.sentence.language)
+        if self._said:
+            async with closing(voice.speak(self._said, self.sentence.language)) as pieces:
+                async for piece in pieces:
+                    seconds += len(piece.samples) / piece.sample_rate
+                    self._words += piece.words
+                    await self._pieces.put(piece)
+        return seconds
+
+    async def next_piece(self) -> SpeechAudio | None:
+        """Return the next piece when it is made; None after the last one, and when the line was given up."""
+        return await self._pieces.get()
+
+    def played(self, piece: SpeechAudio) -> None:
+        """Count a piece that goes to the player now."""
+        self._heard += len(piece.samples) / piece.sample_rate
+
+    def give_up(self, dropped: float, reason: str = "") -> None:
+        """End whatever is being done for it; `dropped` seconds that were handed to the player were not heard."""
+        self._heard -= dropped
+        self.failure = self.failure or reason
+        if self.given_up:
+            return
+        self.given_up = True
+        while not self._pieces.empty():
+            self._pieces.get_nowait()
+        self._pieces.put_nowait(None)
+        if self._making is not None:
+            self._making.reschedule(asyncio.get_running_loop().time())
+
+    def heard(self) -> tuple[str, bool]:
+        """Return the part of the text that was heard, and whether that is all of it."""
+        text = self.sentence.text
+        if self._made is not None and self._heard >= self._made - 1e-6 and not self.failure:
+            return text, True
+        if self.failure and not self._words:
+            return "", False  # what sounded may have been a tone
+        said = heard_part(self._said, self._words, self._heard, self._made)
+        return written_part(text, self._said, said), False

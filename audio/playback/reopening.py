@@ -1,0 +1,175 @@
+"""A loudspeaker that comes back: watched, opened again with back-off, silent in between."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+import numpy as np
+import structlog
+
+from audio.devices.portaudio import SOUND_THREAD, SoundThread
+from audio.errors import DeviceUnavailable
+from audio.pcm import Samples
+from audio.playback.live import Filler, LivePlayer, Output, OutputFormat
+from audio.playback.played import PlayedSound
+from audio.resampler import StreamResampler
+
+log = structlog.get_logger()
+
+DEAD_SECONDS: Final = 1.5
+"""A device that asks for nothing for so long is gone; blocks are asked for at least every 60 ms."""
+
+LOOK_SECONDS: Final = 0.25
+"""Between two looks at it."""
+
+PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
+"""Seconds between tries to open it again; the last one for ever."""
+
+PATIENCE: Final = 5.0
+"""Seconds that a start or an end waits for a sound system that hangs; longer, and it goes on without."""
+
+NOWHERE: Final = OutputFormat("nothing (no loudspeaker)", 48_000, 0.06)
+
+
+class ReopeningOutput:
+    """An `Output` over another that may come and go, while whoever fills it sees one that is always open.
+
+    Its format is what the device had that was there first; another one's rate is converted. While there is none,
+    nothing is asked for, so that a `LivePlayer` on it raises `DeviceUnavailable` for what nobody would hear.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        *,
+        thread: SoundThread = SOUND_THREAD,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.on_change: Callable[[bool], None] = lambda _: None
+        """Told on the event loop when it is there again (true) and when it is gone (false), after the start."""
+        self.played = PlayedSound()
+        self.is_there = False
+        self.name = NOWHERE.name
+        self.reason = ""
+        """Why it is not there; empty while it is."""
+        self.times_lost = 0
+        self._output = output
+        self._thread = thread
+        self._clock = clock
+        self._sleep = sleep
+        self._format = NOWHERE
+        self._device_rate = NOWHERE.sample_rate
+        """Hz, of what is open now."""
+        self._fill: Filler | None = None
+        self._conversion: _Conversion | None = None
+        self._asked_at = 0.0
+        """Seconds on the clock of the last callback; written by its thread."""
+
+    def open(self) -> OutputFormat:
+        """Open the device, or remember why that cannot be: it may come later. Blocks for `PATIENCE` at most."""
+        try:
+            self._format = self._thread.call(self._output.open, PATIENCE)
+        except DeviceUnavailable as error:
+            self.reason = str(error)
+        else:
+            self.name, self._device_rate, self.is_there = self._format.name, self._format.sample_rate, True
+        return self._format
+
+    def begin(self, fill: Filler) -> None:
+        """Start asking for samples, if it is there; again whenever it comes back."""
+        self._fill = fill
+        self._asked_at = self._clock()
+        if not self.is_there:
+            return
+        try:
+            self._thread.call(partial(self._output.begin, self._give), PATIENCE)
+        except DeviceUnavailable as error:
+            self.is_there, self.reason = False, str(error)
+
+    def close(self) -> None:
+        """Stop asking and release the device, at once where it does not hang; safe to call twice."""
+        try:
+            self._thread.call(self._output.close, PATIENCE)
+        except DeviceUnavailable as error:
+            log.warning("loudspeaker_stuck", reason=str(error))
+
+    def describe(self) -> dict[str, str | int]:
+        """Return how it is, for the status."""
+        state = {"device": self.name, "state": "open" if self.is_there else "gone", "times_lost": self.times_lost}
+        return state if self.is_there else {**state, "reason": self.reason}
+
+    async def run(self) -> None:
+        """Watch the device and open it again when it is gone, for ever."""
+        while True:
+            await self._sleep(LOOK_SECONDS)
+            if self.is_there and self._clock() - self._asked_at > DEAD_SECONDS:
+                self.is_there, self.times_lost = False, self.times_lost + 1
+                self.reason = f"{self.name} takes no more sound: check its cable or the sound server"
+                log.warning("loudspeaker_lost", reason=self.reason)
+                self.on_change(False)
+            if not self.is_there:
+                await self._reopen()
+                log.info("loudspeaker_back", device=self.name)
+                self.on_change(True)
+
+    async def _reopen(self) -> None:
+        """Return when it is open again."""
+        loop, tries = asyncio.get_running_loop(), 0
+        while True:
+            # Waits for as long as the sound system hangs; one job at a time, so that nothing piles up behind it.
+            await loop.run_in_executor(self._thread, self._output.close)
+            try:
+                opened = await loop.run_in_executor(self._thread, self._output.open)
+                self._adapt(opened)
+                self._asked_at = self._clock()
+                await loop.run_in_executor(self._thread, self._output.begin, self._give)
+            except DeviceUnavailable as error:
+                self.reason = str(error)
+                await self._sleep(PAUSES[min(tries, len(PAUSES) - 1)])
+                tries += 1
+            else:
+                self.name, self.reason, self.is_there = opened.name, "", True
+                return
+
+    def _adapt(self, opened: OutputFormat) -> None:
+        self._device_rate = opened.sample_rate
+        same = opened.sample_rate == self._format.sample_rate
+        self._conversion = None if same else _Conversion(self._format.sample_rate, opened.sample_rate)
+
+    def _give(self, out: Samples, delay: float) -> None:
+        """Fill what the device asks for; in the sound card's thread."""
+        now = self._asked_at = self._clock()
+        if self._fill is None:
+            out[:] = 0
+        elif self._conversion is None:
+            self._fill(out, delay)
+        else:
+            self._conversion.fill(self._fill, out, delay)
+        self.played.keep(out, self._device_rate, now + delay)
+
+
+class _Conversion:
+    """From the rate that is filled to the one that the device has."""
+
+    def __init__(self, rate: int, device_rate: int) -> None:
+        self._ratio = rate / device_rate
+        self._resampler = StreamResampler(rate, device_rate)
+        self._ready: Samples = np.zeros(0, np.int16)
+
+    def fill(self, fill: Filler, out: Samples, delay: float) -> None:
+        while len(self._ready) < len(out):
+            needed = np.empty(max(1, round((len(out) - len(self._ready)) * self._ratio)), np.int16)
+            fill(needed, delay)
+            self._ready = np.concatenate([self._ready, self._resampler.feed(needed)])
+        out[:], self._ready = self._ready[: len(out)], self._ready[len(out) :]
+
+
+class ReopeningPlayer(LivePlayer):
+    """A `Player` on a loudspeaker that may come and go; `output.run` watches it."""
+
+    def __init__(self, output: Output, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.output = ReopeningOutput(output, clock=clock)
+        super().__init__(self.output, name, clock=clock)

@@ -1,0 +1,295 @@
+"""Sentences to sound: the next is made while the one before plays, and each is accounted for."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from audio.errors import AudioError
+from audio.interfaces import Player, Synthesizer
+from audio.playback.queued_sentence import Line, SpokenSentence
+from audio.playback.volume import Volume
+from audio.speech import SpeechAudio
+
+__all__ = ["Mouth", "SpokenSentence"]
+
+MOST_WAITING: Final = 64
+"""Sentences said and not yet begun to be made; past it `say` waits."""
+
+LOOK_AHEAD: Final = 2
+"""Sentences made, or being made, while another one plays."""
+
+LONGEST_HOLD: Final = 3.0
+"""Seconds that an announcement waits for a pause to end, before it ends the pause: a timer has to ring."""
+
+LONGEST_PAUSE: Final = 300.0
+"""Seconds after which nobody waits for the rest any more: it is dropped, and what comes next is heard."""
+
+LOOK_SECONDS: Final = 1.0
+"""How often an announcement that waits looks for how long she was paused."""
+
+PERSON: Final = "a person"
+"""Who pauses her by asking for it."""
+
+
+async def _started(sentence: SpokenSentence) -> None:
+    """Nobody wants to know."""
+
+
+async def _ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
+    """Nobody wants to know."""
+
+
+class Mouth:
+    """Speaks sentences one after the other, in the order of `say`.
+
+    Every sentence that was said ends exactly once, in order, with `on_ended`; before that, unless it was hushed before
+    its turn, it starts exactly once with `on_started`. The callbacks may be set until `run` begins; what they raise
+    ends `run`. The player must have been started, and remains its owner's to close.
+
+    Whoever pauses her holds her: she goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
+    """
+
+    def __init__(
+        self,
+        synthesizer: Synthesizer,
+        player: Player,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        volume: int = 100,
+    ) -> None:
+        self._synthesizer = synthesizer
+        self._clock = clock
+        self._player = player
+        self.on_started: Callable[[SpokenSentence], Awaitable[None]] = _started
+        """Awaited before the sentence's first sample goes to the player."""
+        self.on_first_sound: Callable[[SpokenSentence, float], None] = lambda sentence, at: None
+        """Told the moment, in seconds on `time.monotonic`, at which the first sample leaves the loudspeaker."""
+        self.on_ended: Callable[[SpokenSentence, str, bool], Awaitable[None]] = _ended
+        """Awaited after the last sample left the loudspeaker, with what was heard and whether that was all."""
+        self.on_failed: Callable[[SpokenSentence, str], None] = lambda sentence, reason: None
+        """Told, before `on_ended`, why a sentence could not be said whole."""
+        self.on_speaking: Callable[[bool], None] = lambda speaking: None
+        """Told that there is something to say, before its first sound, and that all of it has ended."""
+        self._waiting: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
+        self._ready: asyncio.Queue[Line] = asyncio.Queue(LOOK_AHEAD)
+        self._open: list[Line] = []
+        """Everything said and not ended, in order; the first is the one that plays."""
+        self._turn = asyncio.Lock()
+        """Held while one sentence or one announcement has the player; whoever waits for it first has it next."""
+        self._announced: Line | None = None
+        """The words of the announcement that has the turn."""
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._held_by: set[str] = set()
+        self._held_since = 0.0
+        """Seconds on the clock at which the pause began."""
+        self._free, self._held = asyncio.Event(), asyncio.Event()
+        """Set while nobody holds her, and while somebody does."""
+        self._free.set()
+        self._last_reply: dict[int, SpokenSentence] = {}
+        """By number."""
+        self.volume = Volume(player, volume)
+
+    @property
+    def current(self) -> SpokenSentence | None:
+        """The sentence that plays or comes next; None when all that was said has ended."""
+        return self._open[0].sentence if self._open else None
+
+    @property
+    def last_reply(self) -> tuple[SpokenSentence, ...]:
+        """The sentences of the newest reply (of the newest `key` that is not ""), in order, heard or not."""
+        return tuple(self._last_reply[number] for number in sorted(self._last_reply))
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody holds her."""
+        return bool(self._held_by)
+
+    async def say(self, sentence: SpokenSentence) -> None:
+        """Queue a sentence; waits while `MOST_WAITING` are waiting."""
+        line = Line(sentence)
+        if sentence.key:
+            self._keep(sentence)
+        self._open.append(line)
+        if self._quiet.is_set():
+            self._quiet.clear()
+            self.on_speaking(True)
+        try:
+            await self._waiting.put(line)
+        except asyncio.CancelledError:
+            self._close(line)
+            raise
+
+    async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
+        """Play a sound and say a sentence after it, behind what plays now and before all that waits.
+
+        Returns when it was heard or hushed; cancelled, it is silent at once. Of the callbacks only `on_failed` is told.
+        A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
+        """
+        line = Line(sentence)
+        async with self._interjecting():
+            self._announced = line
+            self._player.resume()
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(line.make(self._synthesizer), name="mouth: an announcement's words")
+                    await self._play_announced(sound, line)
+            except asyncio.CancelledError:
+                self._player.stop()
+                raise
+            finally:
+                self._announced = None
+        if line.failure:
+            self.on_failed(sentence, line.failure)
+
+    def pause(self, by: str = PERSON) -> None:
+        """Be silent within one buffer of the device, until `by` lets go; what is announced sounds all the same."""
+        if not self._held_by:
+            self._held_since = self._clock()
+        self._held_by.add(by)
+        self._free.clear()
+        self._held.set()
+        if self._announced is None:
+            self._player.pause()
+
+    def resume(self, by: str = PERSON) -> None:
+        """Let go; when nobody holds her any more she goes on exactly where she was."""
+        self._held_by.discard(by)
+        if not self._held_by:
+            self._let_go()
+            self._player.resume()
+
+    def hush(self) -> None:
+        """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts.
+
+        Nobody holds her afterwards, and she is not ducked.
+        """
+        dropped = self._player.stop()
+        self._let_go()
+        self.volume.unduck()
+        if self._announced is not None:
+            self._announced.give_up(dropped)
+            dropped = 0.0
+        for line in self._open:
+            line.give_up(dropped)
+            dropped = 0.0
+
+    def forget(self) -> None:
+        """Keep nothing of the last reply: nobody can hear it again."""
+        self._last_reply.clear()
+
+    async def quiet(self) -> None:
+        """Return when everything that was said has ended."""
+        await self._quiet.wait()
+
+    async def run(self) -> None:
+        """Speak what is said, for ever."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._make_all(), name="mouth: synthesis")
+            group.create_task(self._play_all(), name="mouth: playback")
+            group.create_task(self._end_long_pauses(), name="mouth: pauses that nobody ends")
+
+    async def _make_all(self) -> None:
+        while True:
+            await self._make(await self._waiting.get())
+
+    async def _make(self, line: Line) -> None:
+        await self._ready.put(line)
+        await line.make(self._synthesizer)
+
+    async def _play_all(self) -> None:
+        # No local variable holds the line: while this waits for the next one it would keep its words and sound alive.
+        while True:
+            await self._account_for(await self._ready.get())
+
+    async def _account_for(self, line: Line) -> None:
+        await self._free.wait()  # before taking the turn: an announcement can have it meanwhile
+        async with self._turn:
+            try:
+                await self._play(line)
+            except AudioError as error:
+                line.give_up(self._player.stop(), str(error))
+        if line.failure:
+            self.on_failed(line.sentence, line.failure)
+        await self.on_ended(line.sentence, *line.heard())
+        self._close(line)
+
+    async def _end_long_pauses(self) -> None:
+        while True:
+            await self._held.wait()
+            try:
+                async with asyncio.timeout(LONGEST_PAUSE):
+                    await self._free.wait()
+            except TimeoutError:
+                self.hush()
+
+    async def _play(self, line: Line) -> None:
+        """Play a sentence to its end, or until it is given up. Raises what the player raises."""
+        piece = await line.next_piece()
+        await self._free.wait()
+        if line.given_up:
+            return
+        await self.on_started(line.sentence)
+        first = True
+        while piece is not None and not line.given_up:
+            await self._sound(line, piece, first=first)
+            first = False
+            piece = await line.next_piece()
+        await self._player.drain()
+
+    async def _play_announced(self, sound: SpeechAudio, line: Line) -> None:
+        try:
+            await self._player.play(sound)
+            while (piece := await line.next_piece()) is not None and not line.given_up:
+                line.played(piece)
+                await self._player.play(piece)
+            await self._player.drain()
+        except AudioError as error:
+            line.give_up(self._player.stop(), str(error))
+
+    async def _sound(self, line: Line, piece: SpeechAudio, *, first: bool) -> None:
+        now = self._clock()
+        line.played(piece)
+        await self._player.play(piece)
+        if first and not line.given_up:
+            begins = self._player.busy_until - len(piece.samples) / piece.sample_rate
+            self.on_first_sound(line.sentence, max(now, begins))
+
+    def _close(self, line: Line) -> None:
+        self._open.remove(line)
+        if not self._open:
+            self._quiet.set()
+            self.on_speaking(False)
+
+    def _keep(self, sentence: SpokenSentence) -> None:
+        """Remember a reply's sentence, for whoever asks to hear it again; one that is repeated is in its place."""
+        if any(kept.key != sentence.key for kept in self._last_reply.values()):
+            self._last_reply.clear()
+        self._last_reply[sentence.number] = sentence
+
+    def _let_go(self) -> None:
+        self._held_by.clear()
+        self._held.clear()
+        self._free.set()
+
+    @asynccontextmanager
+    async def _interjecting(self) -> AsyncIterator[None]:
+        """Have the turn, if need be by ending a pause of the sentence that has it."""
+        while not await self._turn_comes():
+            if self.is_paused and self._clock() - self._held_since >= LONGEST_HOLD:
+                self._let_go()
+                self._player.resume()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    async def _turn_comes(self) -> bool:
+        """Take the turn, unless it does not come for `LOOK_SECONDS`."""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                return await self._turn.acquire()
+        except TimeoutError:
+            return False

@@ -1,0 +1,164 @@
+"""Several voices as one that always gives sound: the next speaks where the one before cannot."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+import numpy as np
+
+from audio.errors import SynthesisFailed
+from audio.interfaces import Synthesizer
+from audio.pcm import Samples
+from audio.resampler import StreamResampler
+from audio.speech import SpeechAudio, WordTiming
+from audio.tts import tone
+from audio.tts.breaker import Breaker
+from audio.tts.pieces import closing
+from audio.tts.words import WORD_MARKS, position_after
+
+HEAD_SECONDS = 0.3
+"""Sound that a voice must have given before any of it is heard: most failures come earlier, and stay unheard."""
+
+PAUSE_SECONDS = 0.3
+"""Silence before a sentence is begun anew."""
+
+
+class VoiceChain:
+    """A `Synthesizer` over others, tried in order for each sentence.
+
+    A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound. If it fails before they are heard,
+    the next voice speaks the whole sentence. If it fails later, the next one goes on after the last whole word where
+    the voice timed its words, and otherwise begins the sentence anew after a pause: a word twice is better than none.
+    A voice that failed is left out for a while in that language (`Breaker`), unless all are. When every voice has
+    failed, the `last_resort` is asked for the whole sentence, whether it could help before or not. When it cannot, a
+    tone is heard, and then `SynthesisFailed` tells of each why.
+    """
+
+    name = "voices"
+
+    def __init__(
+        self,
+        voices: Sequence[Synthesizer],
+        last_resort: Synthesizer | None = None,
+        *,
+        first_audio_deadline: float = 1.5,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._voices = voices
+        self._last_resort = last_resort
+        self._breakers: defaultdict[tuple[str, str], Breaker] = defaultdict(lambda: Breaker(clock))
+        """By a voice's name and the language, because a voice may know one language and not another."""
+        self._first_audio_deadline = first_audio_deadline
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""
+        said = _Said(sentence)
+        reasons: list[str] = []
+        for voice in self._in_order(language):
+            breaker = self._breakers[voice.name, language]
+            if voice is self._last_resort:
+                for piece in said.anew():
+                    yield piece
+            try:
+                async with aclosing(self._attempt(voice, said.text, language)) as pieces:
+                    async for piece in pieces:
+                        yield said.take(piece)
+            except SynthesisFailed as error:
+                breaker.failed()
+                reasons.append(str(error))
+                for piece in said.interrupted():
+                    yield piece
+                if said.is_whole:
+                    return
+            else:
+                breaker.succeeded()
+                for piece in said.left():
+                    yield piece
+                return
+        yield said.take(SpeechAudio(tone.failure_tone(), tone.SAMPLE_RATE))
+        raise SynthesisFailed(f"no voice could speak: {'; '.join(reasons) or 'there is none'}")
+
+    def _in_order(self, language: str) -> list[Synthesizer]:
+        """Return the voices to be tried."""
+        ready = [voice for voice in self._voices if not self._breakers[voice.name, language].is_open]
+        return [*(ready or self._voices), *([self._last_resort] if self._last_resort else [])]
+
+    async def _attempt(self, voice: Synthesizer, text: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        head: list[SpeechAudio] = []
+        async with closing(voice.speak(text, language)) as pieces:
+            try:
+                async with asyncio.timeout(self._first_audio_deadline):
+                    async for piece in pieces:
+                        head.append(piece)
+                        if sum(len(piece.samples) / piece.sample_rate for piece in head) >= HEAD_SECONDS:
+                            break
+            except TimeoutError as error:
+                late = f"{voice.name}: no sound within {self._first_audio_deadline:.1f} s"
+                raise SynthesisFailed(late) from error
+            for piece in head:
+                yield piece
+            async for piece in pieces:
+                yield piece
+
+
+class _Said:
+    """What was given of a sentence so far, over the voices that took part."""
+
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+        self.text = sentence
+        """What is still to be said; for the voice at work, all that it was asked to say."""
+        self._words: list[WordTiming] = []
+        """Of the voice at work, on its own clock."""
+        self._began = 0.0
+        """Seconds of the sentence at which the voice at work began."""
+        self._seconds = 0.0
+        self._resampler: StreamResampler | None = None
+        self._sample_rate = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no word is missing."""
+        return not any(character.isalnum() for character in self.text)
+
+    def take(self, piece: SpeechAudio) -> SpeechAudio:
+        """Return a voice's piece as a piece of this sentence."""
+        self._sample_rate = self._sample_rate or piece.sample_rate
+        self._resampler = self._resampler or StreamResampler(piece.sample_rate, self._sample_rate)
+        self._words += piece.words
+        shifted = [WordTiming(word.text, word.start + self._began, word.end + self._began) for word in piece.words]
+        return self._give(self._resampler.feed(piece.samples), tuple(shifted))
+
+    def left(self) -> list[SpeechAudio]:
+        """Return what the change of sample rate kept back of a voice that has ended."""
+        flushed = self._resampler.flush() if self._resampler else ()
+        self._resampler = None
+        return [self._give(np.asarray(flushed, np.int16), ())] if len(flushed) else []
+
+    def interrupted(self) -> list[SpeechAudio]:
+        """Make ready for the next voice after one that failed; return what is to be heard before it."""
+        pieces = self.left()
+        if self._words:
+            self.text = self.text[position_after(self.text, self._words) :].lstrip(WORD_MARKS)
+        elif self._seconds > self._began:
+            pieces.append(self._pause())
+        self._words, self._began = [], self._seconds
+        return pieces
+
+    def anew(self) -> list[SpeechAudio]:
+        """Make ready for a voice that knows whole sentences only; return what is to be heard before it."""
+        if self.text == self._sentence:
+            return []
+        self.text = self._sentence
+        pause = self._pause()
+        self._began = self._seconds
+        return [pause]
+
+    def _pause(self) -> SpeechAudio:
+        return self._give(np.zeros(round(PAUSE_SECONDS * self._sample_rate), np.int16), ())
+
+    def _give(self, samples: Samples, words: tuple[WordTiming, ...]) -> SpeechAudio:
+        self._seconds += len(samples) / self._sample_rate
+        return SpeechAudio(samples, self._sample_rate, words)

@@ -1,0 +1,106 @@
+"""The default voice: Microsoft Edge's read-aloud service, streamed and decoded in process (edge-tts)."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from types import MappingProxyType
+
+from audio.errors import SynthesisFailed
+from audio.pcm import Samples
+from audio.speech import SpeechAudio, WordTiming
+from audio.tts.mp3 import Mp3Decoder
+from audio.tts.words import WordAligner
+
+VOICES: Mapping[str, str] = MappingProxyType({"en": "en-US-AvaMultilingualNeural", "zh": "zh-CN-XiaoxiaoNeural"})
+"""ISO 639-1 to the service's voice."""
+
+FALLBACK_VOICE = "en-US-EmmaMultilingualNeural"
+"""Speaks the languages that have no voice of their own here; the library's default voice."""
+
+END_TOLERANCE_SECONDS = 0.1
+"""How far the last word may reach beyond the sound: the coder's delay and rounding."""
+
+
+class EdgeSynthesizer:
+    """A `Synthesizer` over the network.
+
+    Pieces end with whole words, so that another voice can go on with the next one, and a sentence is whole only when
+    the service said so and its sound reaches the end of the last word. One connection a sentence; no retry but the
+    library's own after a 403 (it corrects its clock by the server's): the chain has other voices.
+    """
+
+    name = "edge-tts"
+
+    def __init__(
+        self,
+        voices: Mapping[str, str] = VOICES,
+        *,
+        url: str = "",
+        first_audio_timeout: float = 1.5,
+        stall_timeout: float = 2.0,
+    ) -> None:
+        self._voices = {**VOICES, **voices}
+        self._url = url
+        """Of the WebSocket, with a query; empty for the real service. The library keeps one for the whole process."""
+        self._first_audio_timeout = first_audio_timeout
+        """Seconds from the request to the first sound."""
+        self._stall_timeout = stall_timeout
+        """Seconds between two messages after it."""
+
+    @staticmethod
+    def load() -> None:
+        """Import the library now instead of with the first sentence: 0.25 s that no start has to wait for. Blocking."""
+        import audio.tts.edge_stream  # noqa: F401
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence's sound, mono, 24 kHz, with the timings of its words. Raises `SynthesisFailed`."""
+        from audio.tts.edge_stream import EdgeStream
+
+        stream = EdgeStream(sentence, self._voices.get(language, FALLBACK_VOICE), self._url)
+        sound = _Sound()
+        async with aclosing(stream.items(self._first_audio_timeout, self._stall_timeout)) as items:
+            async for item in items:
+                if piece := sound.add(item):
+                    yield piece
+        if not stream.ended:
+            raise SynthesisFailed("edge-tts: the connection was lost before the end of the sentence")
+        for piece in sound.finish():
+            yield piece
+
+
+class _Sound:
+    """The service's items turned into pieces of sound."""
+
+    def __init__(self) -> None:
+        self._decoder = Mp3Decoder()
+        self._aligner: WordAligner | None = None
+        self._early: list[WordTiming] = []
+        """Timings that came before the first sound, and with it the sample rate."""
+
+    def add(self, item: bytes | WordTiming) -> SpeechAudio | None:
+        """Take an item; return the piece that is complete now."""
+        if isinstance(item, bytes):
+            return self._aligned(self._decoder.feed(item))
+        if self._aligner is None:
+            self._early.append(item)
+        else:
+            self._aligner.add_word(item)
+        return None
+
+    def finish(self) -> list[SpeechAudio]:
+        """Return what is left. Raises `SynthesisFailed` when words are missing, or there was no sound at all."""
+        piece = self._aligned(self._decoder.finish())
+        if self._aligner is None:
+            raise SynthesisFailed("edge-tts sent something that is not MP3")
+        missing = self._aligner.last_end - self._aligner.seconds
+        if missing > END_TOLERANCE_SECONDS:
+            raise SynthesisFailed(f"edge-tts: the last {missing:.1f} s of the sentence are missing")
+        return [left for left in (piece, self._aligner.flush()) if left]
+
+    def _aligned(self, samples: Samples) -> SpeechAudio | None:
+        if len(samples) == 0:
+            return None
+        if self._aligner is None:
+            self._aligner = WordAligner(self._decoder.sample_rate)
+            for word in self._early:
+                self._aligner.add_word(word)
+        return self._aligner.add_samples(samples)

@@ -1,0 +1,135 @@
+"""Phrases kept from before: what a voice has said whole is on disk, and can be said again when no voice answers."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import structlog
+
+from audio.errors import BadRecording, SynthesisFailed
+from audio.interfaces import Synthesizer
+from audio.speech import SpeechAudio
+from audio.tts.flac import from_flac, to_flac
+from audio.tts.pieces import closing
+
+log = structlog.get_logger()
+
+LONGEST_SECONDS = 8.0
+"""Of sound: what is said again and again is short."""
+
+
+class KeptPhrases:
+    """A folder of sentences as FLAC, named by a hash; the ones not said for longest leave first. All calls block.
+
+    The folder is readable by its owner alone and is made inside a folder that exists. A crash may lose the last
+    phrase, and never leaves half of one.
+    """
+
+    def __init__(self, folder: Path, *, most_phrases: int = 500, most_bytes: int = 200_000_000) -> None:
+        self._folder = folder
+        self._most_phrases = most_phrases
+        self._most_bytes = most_bytes
+
+    def keep(self, voice: str, sentence: str, language: str, sound: SpeechAudio) -> None:
+        """Keep a sentence, or take note that it was said again. Raises OSError."""
+        file = self._file(voice, sentence, language)
+        if file.exists():
+            os.utime(file)
+            return
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".flac", delete=False) as new:
+            try:
+                new.write(to_flac(sound.samples, sound.sample_rate))
+                new.flush()
+            except OSError:  # a full disk is not to be filled with halves
+                Path(new.name).unlink()
+                raise
+        Path(new.name).replace(file)
+        self._prune()
+
+    def find(self, voice: str, sentence: str, language: str) -> SpeechAudio | None:
+        """Return a sentence as it was said; None when it was not kept, or what was kept is broken (it is removed).
+
+        A disk that takes nothing any more still gives what is on it: that is when a voice is needed most.
+        """
+        file = self._file(voice, sentence, language)
+        try:
+            samples, sample_rate = from_flac(file.read_bytes())
+        except OSError:
+            return None
+        except BadRecording:
+            with suppress(OSError):
+                file.unlink()
+            return None
+        with suppress(OSError):
+            os.utime(file)
+        return SpeechAudio(samples, sample_rate)
+
+    def forget(self) -> None:
+        """Remove all that was kept."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _file(self, voice: str, sentence: str, language: str) -> Path:
+        name = hashlib.sha256("\0".join((voice, language, sentence)).encode()).hexdigest()
+        return self._folder / f"{name}.flac"
+
+    def _prune(self) -> None:
+        sizes = {file: file.stat() for file in self._folder.glob("*.flac")}
+        total = sum(size.st_size for size in sizes.values())
+        for file in sorted(sizes, key=lambda each: sizes[each].st_mtime_ns):
+            if len(sizes) <= self._most_phrases and total <= self._most_bytes:
+                return
+            file.unlink(missing_ok=True)
+            total -= sizes.pop(file).st_size
+
+
+class KeepingVoice:
+    """A `Synthesizer` that is another one, and keeps each short sentence that it said whole."""
+
+    def __init__(self, voice: Synthesizer, phrases: KeptPhrases) -> None:
+        self.name = voice.name
+        self._voice = voice
+        self._phrases = phrases
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield what the voice says. Raises what it raises; a disk that is full is none of the listener's business."""
+        pieces: list[SpeechAudio] = []
+        seconds = 0.0
+        async with closing(self._voice.speak(sentence, language)) as spoken:
+            async for piece in spoken:
+                seconds += len(piece.samples) / piece.sample_rate
+                if seconds <= LONGEST_SECONDS:
+                    pieces.append(piece)
+                yield piece
+        if pieces and seconds <= LONGEST_SECONDS:
+            samples = np.concatenate([piece.samples for piece in pieces])
+            sound = SpeechAudio(samples, pieces[0].sample_rate)
+            try:
+                await asyncio.to_thread(self._phrases.keep, self.name, sentence, language, sound)
+            except OSError as error:
+                log.debug("phrase_not_kept", reason=str(error))
+
+
+class KeptVoice:
+    """A `Synthesizer` that can say what was kept, and nothing else."""
+
+    name = "kept phrases"
+
+    def __init__(self, phrases: KeptPhrases, voices: Sequence[str]) -> None:
+        self._phrases = phrases
+        self._voices = voices
+        """Names of the voices whose phrases are looked for, the best first."""
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence in one piece. Raises `SynthesisFailed` when it was not kept."""
+        for voice in self._voices:
+            if sound := await asyncio.to_thread(self._phrases.find, voice, sentence, language):
+                yield sound
+                return
+        raise SynthesisFailed("this sentence was not kept from before")

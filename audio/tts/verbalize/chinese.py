@@ -1,0 +1,144 @@
+"""Chinese as it is read aloud."""
+
+import re
+from typing import Final
+
+from audio.tts.verbalize import chinese_words as words
+from audio.tts.verbalize.numerals import chinese_cardinal, chinese_decimal, chinese_digits
+from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, rule
+
+
+def verbalize(text: str) -> str:
+    """Return one line of Chinese with every figure and sign in words; no ASCII digit is left."""
+    return apply(_RULES, text)
+
+
+def _count(figures: str) -> str:
+    """Return a number of things: two is 两."""
+    return "两" if figures == "2" else chinese_decimal(figures)
+
+
+def _counts(figures: str) -> str:
+    return "到".join(_count(figure) for figure in bounds(figures))
+
+
+def _dotted(found: re.Match[str]) -> str:
+    return found[0].replace("@", " at ").replace(".", " 点 ").replace("_", " ")
+
+
+def _version(found: re.Match[str]) -> str:
+    return "点".join(chinese_cardinal(int(part)) for part in found[1].split("."))
+
+
+def _telephone(found: re.Match[str]) -> str:
+    groups = [chinese_digits(group, one="幺") for group in re.findall(r"\d+", found[0])]
+    return ("加" if found[0].startswith("+") else "") + "，".join(groups)
+
+
+def _date(found: re.Match[str]) -> str:
+    year, month, day = found[1], int(found[2]), int(found[3])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return found[0]
+    return f"{chinese_digits(year)}年{chinese_cardinal(month)}月{chinese_cardinal(day)}日"
+
+
+def _time(found: re.Match[str]) -> str:
+    hour, minute, second = found[1].lstrip("0") or "0", int(found[2]), found[3]
+    said = f"{_count(hour)}点"
+    if minute or second:
+        said += ("零" if 0 < minute < 10 else "") + f"{chinese_cardinal(minute)}分"
+    return said + (f"{chinese_cardinal(int(second))}秒" if second else "")
+
+
+def _money(found: re.Match[str]) -> str:
+    sign, size = found["sign"], found["size"] or ""
+    figures = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", found["n"]).replace(".–", "–").rstrip(".")
+    return f"{'负' if found['minus'] else ''}{_counts(figures)}{size}{words.MONEY[sign]}"
+
+
+def _amount(found: re.Match[str]) -> str:
+    return f"{_counts(found[1])}{words.UNITS[found[2]]}"
+
+
+def _per(found: re.Match[str]) -> str:
+    before, after = words.PER[found[2]]
+    return f"{before}{_counts(found[1])}{after}"
+
+
+def _percent(found: re.Match[str]) -> str:
+    return f"{'百' if found[2] == '%' else '千'}分之{'到'.join(chinese_decimal(figure) for figure in bounds(found[1]))}"
+
+
+def _fraction(found: re.Match[str]) -> str:
+    whole = f"{chinese_cardinal(int(found[1]))}又" if found[1] else ""
+    if int(found[3]) < 2 or int(found[2]) >= int(found[3]):
+        return f"{whole}{chinese_cardinal(int(found[2]))}比{chinese_cardinal(int(found[3]))}"
+    return f"{whole}{chinese_cardinal(int(found[3]))}分之{chinese_cardinal(int(found[2]))}"
+
+
+_SIZE = r"(?:\s?(?P<size>[千百]?[万亿]|[千百]))?"
+_MEASURES = "|".join(words.MEASURES)
+_CURRENCY_SIGN = either(sign for sign in words.MONEY if not sign.isalpha())
+
+_RULES: Final[tuple[Rule, ...]] = (
+    rule(r"\s*(?:-+|=+)>\s*", "，"),
+    rule(r"^(\d{1,2})[.)、]\s+(?!\d)", lambda found: f"第{chinese_cardinal(int(found[1]))}，"),
+    # Addresses and names
+    rule(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
+    rule(r"(?<![A-Za-z0-9_.])(?:[A-Za-z0-9][A-Za-z0-9_-]+\.)+[a-z]{2,6}(?![A-Za-z0-9_])", _dotted),
+    rule(r"(?<!\w)#(\d+)", r"\1号"),
+    rule(r"(?<!\w)#([^\W\d]\w*)#?", r"话题\1"),
+    rule(r"(?<![A-Za-z0-9_.])[vV](?=\d+\.\d)", "版本"),
+    rule(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+){2,})(?!\d|\.\d)", _version),
+    rule(r"(?<=版本)(\d+(?:\.\d+)+)", _version),
+    # Dates and times
+    rule(r"(?<![\d-])(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:T(?=\d))?(?![\d-]{2})", _date),
+    rule(
+        r"(?<!\d)(\d{4})\s?[–—~～-]\s?(\d{4})(?=\s?年)",
+        lambda found: f"{chinese_digits(found[1])}到{chinese_digits(found[2])}",
+    ),
+    rule(r"(?<!\d)(\d{4}|\d{2})(?=\s?年(?!前|后|间|内|以|来|级|龄|轻))", lambda found: chinese_digits(found[1])),
+    rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d?\d[:：]\d\d)", "到"),
+    rule(r"(?<![\d:.])([01]?\d|2[0-4])[:：]([0-5]\d)(?:[:：]([0-5]\d))?(?![\d:：])", _time),
+    # Amounts
+    rule(r"(%|°[CF]?)\s?[–—~～-]\s?(?=\d)", r"\1到"),
+    rule(
+        rf"(?<![\d.,])(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE}){_SIZE}(?:\s?元)?",
+        _money,
+    ),
+    rule(
+        rf"(?<![\d.,])(?P<minus>[-−])?(?P<n>{RANGE}){_SIZE}\s?"
+        rf"(?P<sign>{either(words.MONEY)})(?![A-Za-z])",
+        _money,
+    ),
+    rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度))", "负"),
+    rule(rf"(?<!\d)({RANGE})\s?({either(words.PER)})(?![A-Za-z/])", _per),
+    rule(rf"(?<!\d)({RANGE})\s?({either(words.UNITS)})(?![A-Za-z/²³])", _amount),
+    rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),
+    rule(r"(?<![\d./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\d/])", _fraction),
+    # Numbers
+    rule(
+        r"(?<![A-Za-z0-9_.])(?:\+\d{1,3}[ -]?)?(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}|\d{3,4}-\d{4})(?!\d)",
+        _telephone,
+    ),
+    rule(r"(?<=[\w)])\^2(?!\d)|²", "的平方"),
+    rule(r"(?<=[\w)])\^3(?!\d)|³", "的立方"),
+    rule(r"(?<=[\w)])\^(\d+)", r"的\1次方"),
+    rule(r"(?<=\d)\s?[x*]\s?(?=\d)", "乘以"),
+    rule(r"(?<=\d)\s+[-−]\s+(?=\d)", "减"),
+    rule(r"(?<=\d)\s+/\s+(?=\d)", "除以"),
+    rule(r"(?<=\d):(?=\d)", "比"),
+    rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d)", "到"),
+    rule(r"(?<!\w)[~～](?=\s?\d)|(?<=[\u4e00-\u9fff])[~～](?=\s?\d)", "约"),
+    rule(rf"\s*({either(words.SIGNS)})\s*", lambda found: words.SIGNS[found[1]]),
+    rule(rf"(?<![\d.第])2(?=\s?(?:{_MEASURES}))(?!\s?点[一二三四五六七八九零])", "两"),
+    rule(r"(?<=[A-Za-z])-(?=\d)", " "),
+    rule(NUMBER, lambda found: chinese_decimal(found[0])),
+    # Signs
+    rule(r"%", "百分号"),
+    rule(r"°", "度"),
+    rule(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])", ""),
+    rule(r"\s+-{1,3}\s+", "，"),
+    rule(r"([!?！？])\1+", r"\1"),
+)
+"""In this order: the longer and surer reading first; what is only a number comes late."""

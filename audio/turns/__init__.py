@@ -1,0 +1,1 @@
+"""From chunks to turns: voice activity, endpointing, completeness, evidence, barge-in."""

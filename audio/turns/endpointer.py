@@ -1,0 +1,183 @@
+"""Where an utterance begins and ends: a pure state machine over the probability of speech, chunk by chunk."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias
+
+from audio.pcm import CHUNK_SECONDS
+from audio.turns.turn import Span
+
+SPEECH_BEGINS: Final = 0.5
+"""Probability of speech from which a chunk begins it (upstream Silero's `VADIterator` threshold)."""
+
+SPEECH_GOES_ON: Final = 0.35
+"""Probability from which a chunk goes on with speech under way (upstream: 0.15 under the threshold)."""
+
+_ROUNDING: Final = 1e-9
+"""Seconds by which sums of chunk lengths may miss a bound that they reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointerSettings:
+    """When speech counts as begun, paused and over."""
+
+    onset_probability: float = SPEECH_BEGINS
+    """At least this begins speech."""
+    release_probability: float = SPEECH_GOES_ON
+    """Below this it pauses."""
+    onset_seconds: float = 0.064
+    """Two chunks: a single one is as often a click."""
+    soft_end_seconds: float = 0.2
+    """Silence after which recognition may begin; speech may still go on."""
+    commit_seconds: float = 0.7
+    """Silence after which the turn is over, unless the words so far say otherwise (`Endpointer.commit_after`)."""
+    least_speech_seconds: float = 0.16
+    """An utterance with less speech is dropped: a cough, a door."""
+    longest_seconds: float = 29.0
+    """A turn is cut here, and goes on as the next one: with the pre-roll it fills Whisper's window of 30 s. Of what is
+    longer Whisper decodes the rest by itself, and invents words for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Speech began."""
+
+    at: float
+    """Seconds on the source's clock of its first chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoftEnd:
+    """A first silence: the words so far can be recognized ahead of the commit."""
+
+    ended_at: float
+    """Seconds on the source's clock at which speech ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Speech went on after a soft end: what was recognized ahead is void."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The turn is over."""
+
+    started_at: float
+    ended_at: float
+    speech_seconds: float
+    at: float
+    """When that was decided. All times in seconds on the source's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What began as speech was too short to be any."""
+
+    speech_seconds: float
+    ended_at: float
+    """Seconds on the source's clock at which it ended."""
+
+
+Signal: TypeAlias = Started | SoftEnd | Resumed | Committed | Dropped
+
+
+class _State(Enum):
+    SILENCE = "silence"
+    SPEECH = "speech"
+    PAUSE = "pause"
+    """After the soft end, before the commit."""
+
+
+class Endpointer:
+    """Fed with every chunk in order; answers with what it decided at that chunk."""
+
+    def __init__(self, settings: EndpointerSettings | None = None) -> None:
+        self.settings = settings or EndpointerSettings()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._state = _State.SILENCE
+        self._commit_seconds = self.settings.commit_seconds
+        """Silence that ends this turn."""
+        self._onset_at: float | None = None
+        """Where the chunks above the onset began, while they are too few for speech to have begun."""
+        self._speech_seconds = 0.0
+        """Of the onset, then of the turn."""
+        self._started_at = self._ended_at = 0.0
+        """Of the turn, on the source's clock."""
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether a turn is open: its chunks are to be kept."""
+        return self._state is not _State.SILENCE
+
+    def commit_after(self, silence: float) -> None:
+        """End this pause after so much silence (s), counted from the end of speech; speech that goes on voids it."""
+        if self._state is _State.PAUSE:
+            self._commit_seconds = silence
+
+    def turn_so_far(self, at: float) -> Span:
+        """Return the turn that is open as it stands at a moment (s)."""
+        return Span(self._started_at, self._ended_at, self._speech_seconds, at)
+
+    def process(self, probability: float, started_at: float) -> tuple[Signal, ...]:
+        """Take the next chunk: its probability of speech and when its first sample was (s); return what it decides."""
+        ended_at = started_at + CHUNK_SECONDS
+        if self._state is _State.SILENCE:
+            return self._wait_for_speech(probability, started_at)
+        is_speech = probability >= self._threshold()
+        if is_speech:
+            self._speech_seconds += CHUNK_SECONDS
+            self._ended_at = ended_at
+        if ended_at - self._started_at >= self.settings.longest_seconds:
+            return self._end(ended_at)
+        return self._go_on(started_at) if is_speech else self._fall_silent(ended_at)
+
+    def flush(self, at: float) -> tuple[Signal, ...]:
+        """End the turn that is open, because the source ended or is covered; forget an onset that was none yet."""
+        if self.is_in_turn:
+            return self._end(at)
+        self._reset()
+        return ()
+
+    def _threshold(self) -> float:
+        """Return the probability from which a chunk of the turn is speech: less while speech is under way."""
+        in_speech = self._state is _State.SPEECH
+        return self.settings.release_probability if in_speech else self.settings.onset_probability
+
+    def _wait_for_speech(self, probability: float, started_at: float) -> tuple[Signal, ...]:
+        if probability < self.settings.onset_probability:
+            self._onset_at, self._speech_seconds = None, 0.0
+            return ()
+        self._onset_at = started_at if self._onset_at is None else self._onset_at
+        self._speech_seconds += CHUNK_SECONDS
+        if self._speech_seconds + _ROUNDING < self.settings.onset_seconds:
+            return ()
+        self._state = _State.SPEECH
+        self._started_at, self._ended_at = self._onset_at, started_at + CHUNK_SECONDS
+        return (Started(self._started_at),)
+
+    def _go_on(self, started_at: float) -> tuple[Signal, ...]:
+        was_paused = self._state is _State.PAUSE
+        self._state = _State.SPEECH
+        self._commit_seconds = self.settings.commit_seconds
+        return (Resumed(started_at),) if was_paused else ()
+
+    def _fall_silent(self, now: float) -> tuple[Signal, ...]:
+        silence = now - self._ended_at + _ROUNDING
+        if silence >= self._commit_seconds:
+            return self._end(now)
+        if self._state is _State.SPEECH and silence >= self.settings.soft_end_seconds:
+            self._state = _State.PAUSE
+            return (SoftEnd(self._ended_at),)
+        return ()
+
+    def _end(self, now: float) -> tuple[Signal, ...]:
+        speech = self._speech_seconds
+        turn = Committed(self._started_at, self._ended_at, speech, now)
+        self._reset()
+        is_long_enough = speech + _ROUNDING >= self.settings.least_speech_seconds
+        return (turn if is_long_enough else Dropped(speech, turn.ended_at),)

@@ -1,0 +1,294 @@
+"""From chunks to transcripts in two loops: one never waits for anything, the other recognizes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from time import monotonic
+
+import structlog
+
+from audio.errors import RecognitionFailed
+from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
+from audio.pcm import AudioChunk, rms_dbfs
+from audio.recognizer.recognition import Recognition
+from audio.speech import Heard, SpeechStarted, Utterance
+from audio.turns.completeness import LONGEST_SILENCE, commit_silence, completeness_of
+from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
+from audio.turns.foreground import Foreground
+from audio.turns.turn import Span, Turn
+
+__all__ = [
+    "FAILED",
+    "REFLEX",
+    "TOO_SHORT",
+    "TOO_SLOW",
+    "Counters",
+    "Listener",
+    "NoEcho",
+    "Surroundings",
+]
+
+log = structlog.get_logger()
+
+REFLEX = "reflex"
+"""What `Listener.admit` answers when a reflex took the words: they were meant for her, and nobody else gets them."""
+
+TOO_SHORT = "too short"
+"""Why nobody gets a cough: it was no speech at all."""
+
+FAILED = "failed"
+TOO_SLOW = "recognizer too slow"
+"""Why nobody gets words that were lost: the recognizer broke off, or never came to them."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What the ears did since the start; for the status."""
+
+    chunks: int = 0
+    gated: int = 0
+    """Chunks in which no utterance could begin because she was speaking."""
+    utterances: int = 0
+    transcripts: int = 0
+    """Turns with words; those that a guard held back are not among them."""
+    reflexes: int = 0
+    """Of the transcripts, those that a reflex took."""
+    suppressed: dict[str, int] = field(default_factory=dict)
+    """Utterances that reached nobody, by reason."""
+
+    def suppress(self, reason: str) -> None:
+        """Count an utterance that reaches nobody."""
+        self.suppressed[reason] = self.suppressed.get(reason, 0) + 1
+
+
+class NoEcho:
+    """An `EchoGuard` for sound that holds nothing of hers: a recording read faster than it is spoken."""
+
+    def clean(self, chunk: AudioChunk) -> AudioChunk:
+        """Return the chunk itself."""
+        return chunk
+
+    def covers(self, chunk: AudioChunk) -> bool:
+        """Cover nothing."""
+        return False
+
+    def suspicion(self, started_at: float, ended_at: float) -> float:
+        """Suspect nothing."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the ears stand in."""
+
+    echo: EchoGuard = field(default_factory=NoEcho)
+    clock: Callable[[], float] = monotonic
+    """The clock of whoever reads `Heard.recognized_at`."""
+
+
+async def _admit_all(heard: Heard) -> str:
+    return ""
+
+
+class Listener:
+    """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread.
+
+    Watchers and observers are told on the event loop, in the order of the lists; they have to return at once. The end
+    of a turn is told when its words are known, so the next one may have started by then.
+    """
+
+    def __init__(
+        self,
+        source: AudioSource,
+        detector: VoiceDetector,
+        endpointer: Endpointer,
+        recognizer: Recognizer,
+        sink: Callable[[Heard], Awaitable[None]],
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        self.source = source
+        self.recognizer = recognizer
+        self.counters = Counters()
+        self.watchers: list[ChunkWatcher] = []
+        self.observers: list[TurnObserver] = []
+        self.admit: Callable[[Heard], Awaitable[str]] = _admit_all
+        """Asked for each turn with words before the sink gets it: why nobody gets them, or "" (also see `REFLEX`)."""
+        self.ready = asyncio.Event()
+        """Set once the recognizer is loaded, or was found not to be there."""
+        self.ended = asyncio.Event()
+        """Set when the source has ended and all of it was handed on."""
+        self.last_speech_at = 0.0
+        """Seconds on the source's clock at which speech was last under way; 0 before."""
+        self.on_chunk: Callable[[], None] = lambda: None
+        """Called for each chunk that came: the ears' heart beat."""
+        surroundings = surroundings or Surroundings()
+        self.echo = surroundings.echo
+        """Whoever calibrates may put another guard in its place; it holds from the next chunk on."""
+        self._detector = detector
+        self._endpointer = endpointer
+        self._sink = sink
+        self._turn = Turn()
+        self._foreground = Foreground()
+        self._now = 0.0
+        """Seconds on the source's clock just after the newest chunk."""
+        self._was_covered = False
+        self._is_calm = False
+        self._recognition = Recognition(recognizer, surroundings.clock)
+        self._recognition.on_words_so_far = self._tell_words_so_far
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody speaks and nothing sounds like it: chunks may come two at a time. Safe from any thread."""
+        return self._is_calm
+
+    async def listen(self) -> None:
+        """Cut the source into utterances until it ends. Raises `DeviceUnavailable` when the source does."""
+        self._detector.reset()
+        try:
+            async for chunk in self.source.chunks():
+                self._now = chunk.ended_at
+                self.counters.chunks += 1
+                self.on_chunk()
+                self._take(self.echo.clean(chunk))
+                if not self.source.is_live:
+                    await self._recognition.settled()
+        finally:
+            self._handle(self._endpointer.flush(self._now))
+        self._recognition.finish()
+
+    async def recognize(self) -> None:
+        """Turn utterances into transcripts, in order, until the source has ended and all are handed on."""
+        try:
+            await asyncio.to_thread(self.recognizer.warm)
+        except RecognitionFailed as error:  # another one may come; until then each utterance is counted as failed
+            log.error("recognizer_unavailable", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+        else:
+            log.info("recognizer_ready", recognizer=self.recognizer.name)
+        self.ready.set()
+        await self._recognition.run(self._close)
+        self.ended.set()
+
+    def peek(self) -> None:
+        """Have the words so far recognized and told to the observers; nothing happens while no turn is open."""
+        if self._endpointer.is_in_turn:
+            span = self._endpointer.turn_so_far(self._now)
+            self._recognition.look_ahead(self._so_far(span), at_any_cost=True)
+
+    def forget(self) -> None:
+        """Keep no sound and no words of turns that are over; what nobody recognized yet is still to come."""
+        self._recognition.forget_known()
+        if not self._endpointer.is_in_turn:
+            self._turn.before.clear()
+
+    def _take(self, chunk: AudioChunk) -> None:
+        """Show a cleaned chunk to the detector and the watchers, and cut it unless her own voice covers it."""
+        covered = self.echo.covers(chunk)
+        if covered and not self._was_covered:
+            self._handle(self._endpointer.flush(chunk.started_at))
+            self._turn.before.clear()
+        if covered != self._was_covered:
+            self._detector.reset()
+            self._was_covered = covered
+        probability = self._detector.probability(chunk.samples)
+        # Behind the energy gate 0 means that the room is at its background; the detector itself never is so sure.
+        self._is_calm = probability == 0.0 and not self._endpointer.is_in_turn
+        for watch in self.watchers:
+            watch(chunk, probability, covered)
+        if covered:
+            self.counters.gated += 1
+        else:
+            self._cut(chunk, probability)
+
+    def _cut(self, chunk: AudioChunk, probability: float) -> None:
+        """Let the endpointer decide on a chunk; keep it for the open turn, or as pre-roll of the next one."""
+        level = rms_dbfs(chunk.samples)
+        is_speech = probability >= self._endpointer.settings.release_probability
+        if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
+            probability = 0.0
+        signals = self._endpointer.process(probability, chunk.started_at)
+        if self._endpointer.is_in_turn or self._turn.chunks:  # the second: a chunk that ends the turn belongs to it
+            self._turn.chunks.append(chunk)
+            self.last_speech_at = chunk.ended_at
+        else:
+            self._turn.follow(chunk, level)
+        self._handle(signals)
+
+    def _handle(self, signals: tuple[Signal, ...]) -> None:
+        for signal in signals:
+            match signal:
+                case Started():
+                    self._turn.begin()
+                    for observer in self.observers:
+                        observer.speech_started(SpeechStarted(signal.at))
+                case SoftEnd():
+                    self._look_ahead()
+                case Resumed():
+                    self._recognition.forget()
+                case Committed():
+                    self._commit(signal)
+                case Dropped():
+                    self._recognition.forget()
+                    self._turn.drop(signal.ended_at)
+                    self._end(None, TOO_SHORT)
+
+    def _look_ahead(self) -> None:
+        span = self._endpointer.turn_so_far(self._now)
+        is_speech = span.speech_seconds >= self._endpointer.settings.least_speech_seconds
+        if is_speech and self._recognition.look_ahead(self._so_far(span)):
+            # Before its words are known nobody could get the turn anyway: they decide when it ends.
+            self._endpointer.commit_after(LONGEST_SILENCE)
+
+    def _so_far(self, span: Span) -> Utterance:
+        suspicion = self.echo.suspicion(span.started_at, span.ended_at)
+        return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
+
+    def _commit(self, signal: Committed) -> None:
+        utterance = self._so_far(Span(signal.started_at, signal.ended_at, signal.speech_seconds, signal.at))
+        self._turn.drop(signal.ended_at)
+        self.counters.utterances += 1
+        log.info(
+            "utterance_ended",
+            seconds=round(utterance.seconds, 2),
+            speech_seconds=round(utterance.speech_seconds, 2),
+            level_dbfs=round(utterance.level_dbfs, 1),
+            noise_dbfs=round(utterance.noise_dbfs, 1),
+        )
+        if self._recognition.add(utterance) is not None:
+            log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
+            self._end(None, TOO_SLOW)
+
+    def _tell_words_so_far(self, heard: Heard) -> None:
+        if self._endpointer.turn_so_far(self._now).ended_at == heard.utterance.ended_at:
+            completeness = completeness_of(heard.transcript.text, heard.transcript.language)
+            neutral = self._endpointer.settings.commit_seconds
+            self._endpointer.commit_after(commit_silence(completeness, neutral))
+        for observer in self.observers:
+            observer.words_so_far(heard)
+
+    async def _close(self, utterance: Utterance, heard: Heard | None) -> None:
+        """Take a whole turn from the recognizer: the end of its way, or on to the sink."""
+        if heard is None:
+            self._end(None, FAILED)
+            return
+        transcript = heard.transcript
+        log.info(
+            "transcript_recognized",
+            words=transcript.text,
+            recognizer=transcript.recognizer,
+            confidence=transcript.confidence,
+            speech_seconds=round(utterance.speech_seconds, 2),
+        )
+        reason = await self.admit(heard) if transcript.text else "no words"
+        self._end(heard, reason)
+        if not reason:
+            await self._sink(heard)
+
+    def _end(self, heard: Heard | None, reason: str) -> None:
+        """Count the end of a turn and tell the observers."""
+        if reason in {"", REFLEX}:
+            self.counters.transcripts += 1
+            self.counters.reflexes += reason == REFLEX
+        else:
+            self.counters.suppress(reason)
+        for observer in self.observers:
+            observer.turn_ended(heard, reason)

@@ -1,0 +1,1 @@
+"""The store that comes with the box: a child process, its folder, its indexes."""

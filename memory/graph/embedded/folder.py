@@ -1,0 +1,98 @@
+"""The store's folder: one process at a time has it, and looks before the engine opens it and after it has closed."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from memory.graph.embedded import checksums as seal
+
+
+class Unstartable(Exception):
+    """Why the store cannot start, as a sentence with the mend."""
+
+    is_damaged = False
+    """Whether no other try will help, because what is in the folder cannot be opened."""
+    may_open = False
+    """Whether the engine may open what is damaged all the same."""
+
+
+class Damaged(Unstartable):
+    """The folder holds something that is no store any more."""
+
+    is_damaged = True
+
+
+class Changed(Damaged):
+    """The folder holds something that was changed since the store was stopped; the engine may not notice."""
+
+    may_open = True
+
+
+def enter(folder: Path) -> None:
+    """Make the folder, work in it, and hold it until this process is gone, however it goes. Raises `Unstartable`."""
+    os.umask(0o077)
+    with writable(folder):
+        (folder / "config").mkdir(parents=True, exist_ok=True)
+        (folder / "log").mkdir(exist_ok=True)
+        os.chdir(folder)
+        held = os.open(folder / "in-use", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Unstartable(
+            f"the memory in {folder} is in use by another nakari: stop that one, "
+            "or set another folder with [state] folder"
+        ) from error
+
+
+def look(folder: Path, database: str, *, as_it_is: bool) -> seal.Sums:
+    """Return what is known of a database's files, once they are seen to be as they were left.
+
+    `as_it_is` takes them as they are, but for a damaged list of labels. Raises `Damaged`, `Changed`.
+    """
+    try:
+        known = {} if as_it_is else seal.compare(folder)
+    except seal.Differs as error:
+        raise Changed(
+            f"the memory's own store in {folder} is damaged ({error} since it was stopped): the running service "
+            "makes it again from snapshots and audit log; nothing in it was changed"
+        ) from error
+    _check_schema(folder / "databases" / database / "schema.json")
+    return known
+
+
+def _check_schema(schema: Path) -> None:
+    """Refuse a store whose list of labels is damaged: the engine would open it as an empty one and go on writing."""
+    try:
+        json.loads(schema.read_bytes())["types"]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Damaged(
+            f"the memory's own store is damaged, {schema} cannot be read ({error}): "
+            "restore the folder from a backup; nothing in it was changed"
+        ) from error
+
+
+def leave(folder: Path, known: seal.Sums) -> None:
+    """Seal the files, the engine having closed them; where the disk refuses it, the next start takes them as they are.
+
+    `known` is what `look` returned.
+    """
+    with suppress(OSError):
+        seal.put(folder, known)
+
+
+@contextmanager
+def writable(folder: Path) -> Iterator[None]:
+    """Say as `Unstartable` what the disk refuses in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise Unstartable(
+            f"the folder {folder} of the memory cannot be written ({error.strerror}): "
+            "make it writable for this user, or set another one with [state] folder"
+        ) from error

@@ -1,0 +1,264 @@
+"""The store's own process: ArcadeDB native serving Bolt on loopback, for as long as its parent lives.
+
+Started by `memory.graph.embedded.store` as a process of its own. Its first line of standard input is a `Settings`
+object in JSON; the end of standard input stops it. Its one line of standard output is `{"bolt": port, "http": port}`
+or `{"error": sentence, "damaged": bool, "may_open": bool}`. It imports nothing of ours but what looks at its folder.
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from memory.graph.embedded import checksums as seal
+from memory.graph.embedded.folder import Damaged, Unstartable, enter, leave, look, writable
+
+DATABASE: Final = "graph"
+READER: Final = "reader"
+WRITER: Final = "writer"
+
+OPEN_FILES: Final = 65_536
+"""Descriptors; each set of labels and each relationship type costs files."""
+
+PAGE_SIZE: Final = 16_384
+"""Bytes of a bucket's page: the smallest that works, because every new label costs one (8192 breaks writes)."""
+
+SALT_ITERATIONS: Final = 1_000
+"""Rounds of PBKDF2: the passwords are 256 random bits, stretching them would only slow start and connect."""
+
+LOG_BYTES: Final = 1_000_000
+"""Bytes of each of the engine's two log files."""
+
+OWN_PORTS: Final = range(16_384, 32_768)
+"""Where a free port is looked for: below those that Linux gives to connections, one of which could take it first."""
+
+_PR_SET_PDEATHSIG: Final = 1
+"""From linux/prctl.h."""
+
+_READ: Final = ["readRecord"]
+_WRITE: Final = ["createRecord", "readRecord", "updateRecord", "deleteRecord"]
+
+# A failing statement is logged with its text by the Bolt listener at WARNING: hers is nobody's business.
+_LOGGING: Final = f"""\
+handlers = java.util.logging.FileHandler
+.level = WARNING
+com.arcadedb.level = WARNING
+com.arcadedb.bolt.level = SEVERE
+com.arcadedb.query.level = SEVERE
+io.micrometer.level = SEVERE
+java.util.logging.FileHandler.formatter = com.arcadedb.log.LogFormatter
+java.util.logging.FileHandler.limit = {LOG_BYTES}
+java.util.logging.FileHandler.count = 2
+java.util.logging.FileHandler.append = true
+java.util.logging.FileHandler.pattern = log/store.log
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the parent decides."""
+
+    folder: str
+    bolt_port: int
+    """0 for any free one."""
+    heap_megabytes: int
+    statement_seconds: float
+    reader_password: str
+    writer_password: str
+    root_password: str
+    as_it_is: bool
+    """Whether the files are opened without a look at whether they are what they were."""
+    parent: int
+    """Process id; another parent means that it died before we could ask to die with it."""
+
+
+class Stoppable(Protocol):
+    """The engine's server, as far as it is used once it serves."""
+
+    def stop(self) -> None:
+        """Close the databases and stop listening."""
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    settings = Settings(**json.loads(sys.stdin.readline()))
+    answer = _keep_standard_output_for_ourselves()
+    _live_and_die_with(settings.parent)
+    folder = Path(settings.folder)
+    try:
+        enter(folder)
+        known = look(folder, DATABASE, as_it_is=settings.as_it_is)
+        server, ports = _serve(settings)
+    except Unstartable as error:
+        told = {"error": str(error), "damaged": error.is_damaged, "may_open": error.may_open}
+        os.write(answer, _line(told))
+        os._exit(1)
+    os.write(answer, _line({**ports}))
+    sys.stdin.read()
+    server.stop()
+    leave(folder, known)
+    os._exit(0)  # the engine leaves threads behind that would keep an ordinary exit waiting
+
+
+def groups(database: str = DATABASE) -> dict[str, object]:
+    """Return the engine's group file: one group reads, one writes, nobody else may do anything."""
+    return {
+        "databases": {
+            "*": {
+                "groups": {
+                    "admin": _group(_WRITE, "updateSecurity", "updateSchema", "updateDatabaseSettings"),
+                    "*": _group([]),
+                }
+            },
+            database: {"groups": {READER: _group(_READ), WRITER: _group(_WRITE, "updateSchema"), "*": _group([])}},
+        },
+        "version": 2,
+    }
+
+
+def _group(records: list[str], *database: str) -> dict[str, object]:
+    return {
+        "access": list(database),
+        "resultSetLimit": -1,
+        "readTimeout": -1,
+        "types": {"*": {"access": records}},
+    }
+
+
+def _serve(settings: Settings) -> tuple[Stoppable, dict[str, int]]:
+    folder = Path(settings.folder)
+    bolt, http = _port(settings.bolt_port), _port(0)
+    arguments = (
+        f"-Xmx{settings.heap_megabytes}m",
+        f"-Darcadedb.command.timeout={int(settings.statement_seconds * 1000)}",
+        "-Darcadedb.opencypher.loadCsv.allowFileUrls=false",
+        "-Darcadedb.opencypher.loadCsv.allowRemoteUrls=false",
+        "-Darcadedb.support.autoRegister=false",
+        f"-Darcadedb.bucketDefaultPageSize={PAGE_SIZE}",
+        f"-Darcadedb.server.saltIterations={SALT_ITERATIONS}",
+        # Relative, because these arguments are split at spaces and the folder's name may hold some.
+        "-Djava.util.logging.config.file=log/logging-store.properties",
+        *vector_arithmetic(),
+    )
+    os.environ["ARCADEDB_NATIVE_ISOLATE_ARGS"] = " ".join(arguments)
+    os.environ["ARCADEDB_LOG_DIR"] = str(folder / "log")
+    try:
+        import arcadedb
+    except ImportError as error:
+        raise Unstartable(
+            f"the memory's own store is not installed ({error}): run scripts/setup, "
+            "or name a Neo4j server with [memory] uri"
+        ) from error
+    _begin(folder)
+    try:
+        server = arcadedb.ArcadeDBServer(settings.folder, settings.root_password, _configuration(settings, bolt, http))
+        server.start()
+        # The key of the same name in the configuration has no effect; without this a commit is not fsynced.
+        server.get_database(DATABASE).set_wal_flush("yes_full")
+    except (arcadedb.ArcadeDBError, OSError) as error:
+        raise Damaged(
+            f"the memory's own store in {folder} does not open ({' '.join(str(error).split())}): `nakari doctor` says "
+            "more; the folder can be restored from a backup, or name a Neo4j server with [memory] uri"
+        ) from error
+    return server, {"bolt": bolt, "http": http}
+
+
+def vector_arithmetic() -> list[str]:
+    """Have vectors compared by the package's library for that, where it loads; the engine would not look for it.
+
+    An index over 2,000 vectors is built in a fifth of the time.
+    """
+    found = importlib.util.find_spec("arcadedb")
+    folders = (found.submodule_search_locations if found else None) or []
+    try:
+        for library in (library for folder in folders for library in Path(folder).glob("_native/libjvector-*.so")):
+            ctypes.CDLL(str(library))
+            return ["-Djvector.vectorization_provider=native"]
+    except OSError:
+        return []
+    return []
+
+
+def _configuration(settings: Settings, bolt: int, http: int) -> dict[str, object]:
+    users = f"{READER}:{settings.reader_password}:{READER},{WRITER}:{settings.writer_password}:{WRITER}"
+    return {
+        "host": "127.0.0.1",
+        "http_port": http,
+        # production mode would conceal the texts of errors
+        "mode": "development",
+        "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+        "bolt_host": "127.0.0.1",
+        "bolt_port": bolt,
+        "server.defaultDatabases": f"{DATABASE}[{users}]",
+    }
+
+
+def _begin(folder: Path) -> None:
+    """Take the seal away, forget the users of the last start, and write what the engine reads at this one."""
+    with writable(folder):
+        seal.remove(folder)
+        for foreign in [*(folder / "databases").rglob("._*")]:
+            # What macOS puts beside each file of a copy: the engine takes it for the file itself, and does not open.
+            foreign.rename(folder / foreign.name)
+        (folder / "config" / "server-users.jsonl").unlink(missing_ok=True)
+        (folder / "config" / "server-groups.json").write_text(json.dumps(groups()), encoding="utf-8")
+        (folder / "log" / "logging-store.properties").write_text(_LOGGING, encoding="iso-8859-1")
+        for old in filter(Path.is_file, (folder / "log").glob("server-event-log-*.jsonl")):
+            old.unlink()
+
+
+def _port(wanted: int) -> int:
+    """Return a port of 127.0.0.1 that can be listened on, the wanted one if it is not 0."""
+    tries = [wanted] if wanted else random.SystemRandom().sample(OWN_PORTS, 20)
+    for port in tries:
+        with socket.socket() as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind(("127.0.0.1", port))
+            except OSError as error:
+                refused = error.strerror
+            else:
+                return port
+    raise Unstartable(
+        f"port {tries[-1]} of 127.0.0.1 cannot be used by the memory's own store ({refused}): "
+        "set another one with [memory] bolt_port, or 0 for any free one"
+    )
+
+
+def _live_and_die_with(parent: int) -> None:
+    """Be ended by the parent alone, and surely by its death.
+
+    Ctrl-C, a closed terminal and systemd's SIGTERM reach the whole group; the parent still wants to write after them.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    allowed = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def _keep_standard_output_for_ourselves() -> int:
+    """Return a descriptor for our one line; what the engine prints goes to standard error."""
+    answer = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answer
+
+
+def _line(answer: dict[str, object]) -> bytes:
+    return json.dumps(answer).encode() + b"\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,283 @@
+"""The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from enum import StrEnum
+from functools import partial
+from http.client import HTTPException
+from pathlib import Path
+from typing import Final, Self
+
+import structlog
+
+from memory.errors import GraphRefused, GraphUnavailable
+from memory.graph.definitions import IndexDefinition, definition, dropped_index
+from memory.graph.dialect import EMBEDDED, Dialect
+from memory.graph.embedded.deferral import within
+from memory.graph.embedded.heap import machine_megabytes, usual_heap
+from memory.graph.embedded.index_builder import Indexes
+from memory.graph.embedded.indexes import make_way
+from memory.graph.embedded.launch import How, NotServing, Serving, launch
+from memory.graph.embedded.restarts import next_delay
+from memory.graph.store import Endpoint, Made, Refused
+from memory.sync import sync_folder
+
+START_SECONDS: Final = 45.0
+"""It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
+read first (`seal.READ_SECONDS`)."""
+
+STOP_SECONDS: Final = 5.0
+"""It stops in hundredths of a second and seals its files (`seal.SEAL_SECONDS`); past this it is killed, which loses
+nothing acknowledged."""
+
+PATIENCE: Final = 2.0
+"""Seconds that a statement waits for a store that is just starting."""
+
+log = structlog.get_logger()
+
+
+class State(StrEnum):
+    """Whether statements can be run now."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    DOWN = "down"
+    """Failed or ended; tried again while `run` is running."""
+
+
+class EmbeddedStore:
+    """ArcadeDB native in a child process, serving Bolt to this process alone.
+
+    Guarantees: what was committed survives the death of the child and of this process at any moment; the child never
+    outlives this process; nobody without its passwords is served; one process at a time has the folder. Run it
+    supervised by `run`, or bare by `async with`.
+    """
+
+    dialect: Dialect = EMBEDDED
+
+    def __init__(
+        self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 0, statement_seconds: float = 10.0
+    ) -> None:
+        """Keep a graph in a folder, in a process with so many megabytes of heap; 0 is by the machine's size."""
+        self.folder = folder
+        self.bolt_port = bolt_port
+        """The port asked for; 0 for any free one, another at each start."""
+        self.state = State.STOPPED
+        self.reason = "it was not started"
+        """Why it is not ready, for a person."""
+        self.is_damaged = False
+        """Whether what is in the folder could not be opened at the last start: only another folder helps."""
+        self.may_open = False
+        """Whether it might open all the same: the files are not as they were left, and that is all that is known."""
+        self._heap_megabytes = heap_megabytes or usual_heap(machine_megabytes())
+        self._statement_seconds = statement_seconds
+        self._entered = {state: asyncio.Event() for state in State}
+        self._serving: Serving | None = None
+        self._as_it_is = False
+        self.indexes = Indexes(folder)
+        self._is_supervised = False
+        self._hurry = asyncio.Event()
+        """Somebody waits for the next start: `run` does not pause before it."""
+
+    @property
+    def next_folder(self) -> Path:
+        """A folder that appears here, by a rename, takes the place of the present one at the next start."""
+        return self.folder.with_name(f"{self.folder.name}.next")
+
+    @property
+    def folder_before(self) -> Path:
+        """Where the last folder is kept that another one took the place of."""
+        return self.folder.with_name(f"{self.folder.name}.before")
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child while it is ready."""
+        return self._serving.child.pid if self._serving and self.state is State.READY else None
+
+    async def __aenter__(self) -> Self:
+        """Start it; raises `GraphUnavailable` with the reason when it does not come up."""
+        try:
+            await self.start()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop it."""
+        await self.stop()
+
+    async def until(self, state: State) -> None:
+        """Wait until it is in this state."""
+        await self._entered[state].wait()
+
+    async def run(self) -> None:
+        """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else.
+
+        Its indexes are built and warmed beside.
+        """
+        async with asyncio.TaskGroup() as group:
+            keeping = group.create_task(self.indexes.keep(), name="graph: indexes built and kept warm")
+            try:
+                await self._live()
+            finally:
+                keeping.cancel()
+
+    async def restart(self) -> None:
+        """Stop the child and serve again, from `next_folder` if there is one.
+
+        Raises `GraphUnavailable` with the reason when it does not come up.
+        """
+        if not self._is_supervised:
+            await self.stop()
+            await self.start()
+            return
+        self._entered[State.READY].clear()
+        if self._serving is not None:
+            await self._serving.child.stop(STOP_SECONDS)
+        self._hurry.set()
+        if not await within(START_SECONDS, self._entered[State.READY]):
+            raise GraphUnavailable(f"the memory is not available now: {self.reason}")
+
+    async def start(self) -> None:
+        """Start the child and wait until it serves. Raises `GraphUnavailable` with the reason when it does not."""
+        self._become(State.STARTING, "it is starting")
+        began = time.monotonic()
+        try:
+            await asyncio.to_thread(self._put_in_place)
+        except OSError as error:
+            self.is_damaged = False
+            raise self._failure(
+                f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
+            ) from error
+        how = How(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
+        try:
+            self._serving = await launch(self.folder.resolve(), how, START_SECONDS)
+        except NotServing as error:
+            self.is_damaged, self.may_open = error.is_damaged, error.may_open
+            raise self._failure(str(error)) from error
+        self.is_damaged = self.may_open = self._as_it_is = False
+        self.indexes.reached(self._serving.address)
+        self._become(State.READY, "")
+        log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
+
+    def take_as_it_is(self) -> None:
+        """Have the next start open the files without a look at whether they are what they were."""
+        self._as_it_is = True
+
+    async def stop(self) -> None:
+        """Stop the child and wait for its end; it has nothing to lose by being killed if it does not stop."""
+        serving, self._serving = self._serving, None
+        self.indexes.lost()
+        if serving is not None:
+            await serving.child.stop(STOP_SECONDS)
+        self._become(State.STOPPED, "it was stopped")
+
+    async def endpoint(self) -> Endpoint:
+        """Return where it serves since its last start; waits `PATIENCE` for one under way.
+
+        Raises `GraphUnavailable` with the reason when it is not up.
+        """
+        if self.state is State.STARTING:
+            await within(PATIENCE, self._entered[State.READY])
+        if self._serving is not None and self._serving.child.ended.is_set():
+            self._down(f"its process {self._serving.child.end}")
+        if self._serving is None:
+            raise GraphUnavailable(f"the memory is not available now: {self.reason}")
+        return self._serving.endpoint
+
+    async def overran(self) -> None:
+        """Kill the child: a statement went on past the store's own limit and would hold a core for ever.
+
+        Not while it makes an index: then it answers late, and would have to begin anew.
+        """
+        if self._serving is not None and not self.indexes.is_making:
+            log.warning("graph_store_killed", reason="a statement did not end at its time limit")
+            child = self._serving.child
+            child.kill()
+            await child.ended.wait()
+
+    async def gave_way(self, name: str) -> bool:
+        """Take an empty label out of the way of a relationship type of its name, or the reverse."""
+        at = self.indexes.address
+        with suppress(OSError, HTTPException):
+            return at is not None and await asyncio.to_thread(make_way, name, at)
+        return False
+
+    async def explained(self, refused: Refused) -> GraphRefused:
+        """Return what was wrong: some of the store's messages over Bolt leave it out, those over HTTP do not."""
+        if self._serving is None or not refused.message.startswith(self.dialect.unexplained):
+            return GraphRefused(refused.message)
+        return await self._serving.explainer.explained(refused)
+
+    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
+        """Return what makes an index, or drops one that waits to be made; else None.
+
+        Raises `GraphRefused` for an index that cannot be made here.
+        """
+        dropped = dropped_index(cypher)
+        if dropped is not None and self.indexes.is_waiting(dropped):
+            return partial(self.indexes.forget, dropped)
+        wanted = definition(cypher)
+        return None if wanted is None else partial(self._make, wanted)
+
+    async def _make(self, wanted: IndexDefinition) -> Made:
+        await self.endpoint()
+        return await self.indexes.make(wanted)
+
+    async def _live(self) -> None:
+        delay = 0.0
+        self._is_supervised = True
+        try:
+            while True:
+                began = time.monotonic()
+                await self._live_once()
+                delay = next_delay(delay, time.monotonic() - began)
+                await within(delay, self._hurry)
+                self._hurry.clear()
+        finally:
+            self._is_supervised = False
+            await self.stop()
+
+    async def _live_once(self) -> None:
+        """Start the child and return when it has ended or did not start."""
+        try:
+            await self.start()
+        except GraphUnavailable as error:
+            log.warning("graph_store_failed", reason=str(error))
+            return
+        if self._serving is None:
+            return
+        child = self._serving.child
+        await child.ended.wait()
+        self._down(f"its process {child.end} and is being restarted")
+        log.error("graph_store_ended", end=child.end, last_words=child.last_words)
+
+    def _put_in_place(self) -> None:
+        """Let a folder that waits take the place of this one; a crash in between is finished at the next start."""
+        if not self.next_folder.is_dir():
+            return
+        if self.folder.is_dir():
+            shutil.rmtree(self.folder_before, ignore_errors=True)
+            self.folder.rename(self.folder_before)
+        self.next_folder.rename(self.folder)
+        sync_folder(self.folder.parent)  # the audit log is about to say so
+        log.warning("graph_store_replaced", kept=str(self.folder_before))
+
+    def _failure(self, reason: str) -> GraphUnavailable:
+        self._down(reason)
+        return GraphUnavailable(f"the memory is not available now: {reason}")
+
+    def _down(self, reason: str) -> None:
+        self._serving = None
+        self.indexes.lost()
+        self._become(State.DOWN, reason)
+
+    def _become(self, state: State, reason: str) -> None:
+        self._entered[self.state].clear()
+        self.state, self.reason = state, reason
+        self._entered[state].set()

@@ -1,0 +1,275 @@
+"""The audit log: every attempt to change her graph and what became of it, in files that betray a change."""
+
+import asyncio
+import errno
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+import structlog
+
+from memory.errors import AuditBroken, StateUnusable
+from memory.graph.store import Json
+from memory.history.audit_record import Kind, Record, as_line, sha256
+from memory.sync import rename_durably, sync_folder
+
+T = TypeVar("T")
+
+SEGMENT_BYTES: Final = 8_000_000
+"""A file that has grown so long is closed, and the next one begun."""
+
+BEGINNING: Final = "0" * 64
+"""What the first record names as the one before."""
+
+_OURS: Final = re.compile(r"\d{12}\.jsonl")
+"""A file of the log, by the number of its first record."""
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Tail:
+    """Where the log ends."""
+
+    seq: int = 0
+    hash: str = BEGINNING
+    pending: dict[int, Record] = field(default_factory=dict)
+    """Attempts and restores without an outcome, and what was lost since the last snapshot, by number."""
+
+    def follow(self, record: Record) -> None:
+        self.seq, self.hash = record.seq, record.hash
+        if record.kind in ("attempt", "restoring", "lost"):
+            self.pending[record.seq] = record
+        elif record.kind in ("outcome", "restored"):
+            of = int(str(record.facts.get("of", 0)))
+            if of in self.pending and self.pending[of].kind != "lost":
+                del self.pending[of]
+        elif record.kind == "snapshot":
+            self.pending = {seq: one for seq, one in self.pending.items() if one.kind != "lost"}
+
+
+class AuditLog:
+    """Appends records; one process at a time (the state folder's lock sees to that).
+
+    Guarantees: a returned `append` is on the disk; order of lines is order of calls; each line holds the hash of the
+    one before, so that whoever changes or takes out a line breaks the chain, which `verify` finds. A line that was torn
+    by a power cut was never acknowledged and is cut off at the next start. Where the disk has changed a line, or does
+    not give a file back, a "lost" record stands in its place; that is told once a file, and the log goes on.
+    """
+
+    def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.folder = folder
+        self._now = now
+        self._tail: _Tail | None = None
+        self._told: set[str] = set()
+        """Files of which it was said that something in them is lost."""
+        self._thread = ThreadPoolExecutor(1, "audit")
+        """One, so that records keep their order."""
+
+    async def open(self) -> list[Record]:
+        """Read the log's end, once; return the attempts of which nobody knows what became.
+
+        Among them is what was lost since the last snapshot: it may have been one. Raises `StateUnusable` when the
+        folder cannot be used.
+        """
+        return await self._run(self._open)
+
+    async def append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None = None) -> Record:
+        """Write a record and return it; it is on the disk then. Raises what `open` raises."""
+        return await self._run(lambda: self._append(kind, facts, content))
+
+    async def erase(self, numbers: Collection[int]) -> int:
+        """Take the contents out of these records, for ever; return how many had one. Digests stay, the chain verifies.
+
+        Each file is replaced in one step; that it happened is a record too.
+        """
+        return await self._run(lambda: self._erase(set(numbers)))
+
+    async def verify(self) -> int:
+        """Return how many records there are, after reading all. Raises `AuditBroken` naming the first that is wrong."""
+        return await self._run(lambda: sum(1 for _ in self.verified()))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def records(self, after: int = 0) -> Iterator[Record]:
+        """Return the records after a number, in order, without checking the chain. Blocking: for a worker thread.
+
+        A torn last line is left out.
+        """
+        files = self._files()
+        first = max((index for index, file in enumerate(files) if int(file.stem) <= after + 1), default=0)
+        return (record for record in self._all(files[first:]) if record.seq > after)
+
+    def outline(self) -> Iterator[Record]:
+        """Return all records without their contents: those of years are more than memory holds. Blocking."""
+        return (record.without_content() for record in self.records())
+
+    def verified(self) -> Iterator[Record]:
+        """Yield all records, checking each. Blocking. Raises `AuditBroken` naming the first that is wrong."""
+        hash_before, seq = BEGINNING, 0
+        for record in self.records():
+            if record.kind == "lost" or record.seq != seq + 1 or record.previous != hash_before:
+                raise AuditBroken(f"the audit log is not as it was written: record {seq + 1} is missing or was changed")
+            if not record.is_whole:
+                raise AuditBroken(f"the audit log is not as it was written: the content of record {record.seq} is not")
+            hash_before, seq = record.hash, record.seq
+            yield record
+
+    async def _run(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _files(self) -> list[Path]:
+        return sorted(file for file in self.folder.glob("*.jsonl") if _OURS.fullmatch(file.name) and file.is_file())
+
+    def _all(self, files: list[Path]) -> Iterator[Record]:
+        last = None
+        for file in files:
+            try:
+                for record in self._read(file, last):
+                    last = record
+                    yield record
+            except OSError:
+                last = self._lost(file, last)
+                yield last
+
+    def _read(self, file: Path, last: Record | None) -> Iterator[Record]:
+        """Yield the records of a file, `last` having been the one before. Raises OSError."""
+        for line in _whole_lines(file):
+            try:
+                last = Record.from_line(line)
+            except ValueError:
+                last = self._lost(file, last)
+            yield last
+
+    def _lost(self, file: Path, last: Record | None) -> Record:
+        """Return what stands for the next record in a file, and say so, once a file."""
+        lost = Record.lost(max(int(file.stem), last.seq + 1 if last else 0), last)
+        if file.name not in self._told:
+            self._told.add(file.name)
+            log.error("audit_damaged", file=str(file), record=lost.seq, mend="put it back from a backup; she goes on")
+        return lost
+
+    def _open(self) -> list[Record]:
+        if self._tail is None:
+            tail = _Tail()
+            try:
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                last = self._files()[-2:]
+                for file in last:
+                    _mend_end(file)
+                # Writes come one after another: an attempt without an outcome is never far from the end.
+                for record in self.records(after=int(last[0].stem) - 1 if last else 0):
+                    tail.follow(record)
+            except OSError as error:
+                raise _unusable(self.folder, error) from error
+            self._tail = tail
+        return list(self._tail.pending.values())
+
+    def _append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
+        self._open()
+        assert self._tail is not None
+        digest = "" if content is None else sha256(as_line(content))
+        record = Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
+        try:
+            self._write(record)
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+        self._tail.follow(record)
+        return record
+
+    def _write(self, record: Record) -> None:
+        files = self._files()
+        is_full = not files or files[-1].stat().st_size >= SEGMENT_BYTES
+        path = self.folder / f"{record.seq:012}.jsonl" if is_full else files[-1]
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            before = os.fstat(descriptor).st_size
+            try:
+                _write_whole(descriptor, record.to_line())
+                os.fdatasync(descriptor)
+            except OSError:
+                # Half a line would make the next one unreadable.
+                os.ftruncate(descriptor, before)
+                raise
+        finally:
+            os.close(descriptor)
+        if is_full:
+            sync_folder(self.folder)
+
+    def _erase(self, numbers: set[int]) -> int:
+        self._open()
+        erased = 0
+        had, told = set[int](), set[int]()
+        for file in self._files():
+            try:
+                read = [*self._read(file, None)]
+            except OSError as error:
+                raise _unusable(self.folder, error) from error
+            had.update(record.seq for record in read if record.seq in numbers and record.digest)
+            told.update(*(record.erases for record in read))
+            found = [record for record in read if record.seq in numbers and record.content is not None]
+            if found or any(record.kind == "lost" for record in read):  # whose words a lost line holds, nobody knows
+                _replace(file, [record.without_content() if record in found else record for record in read])
+                erased += len(found)
+        if not had <= told:  # also after a crash between the one and the other: whoever cleans the graph goes by this
+            self._append("erased", {"records": [*sorted(numbers)]}, None)
+        return erased
+
+
+def _write_whole(descriptor: int, line: bytes) -> None:
+    if os.write(descriptor, line) != len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _replace(file: Path, records: list[Record]) -> None:
+    """Put a file of these records in the place of one, in one step that survives a power cut."""
+    new = file.with_suffix(".new")
+    with new.open("wb") as written:
+        new.chmod(0o600)
+        written.writelines(record.to_line() for record in records)
+        written.flush()
+        os.fsync(written.fileno())
+    rename_durably(new, file)
+
+
+def _whole_lines(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _mend_end(file: Path) -> None:
+    """Cut off a line that was torn; one that was whole, or never a line, gets the end that the disk took from it."""
+    content = file.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    rest = content[whole:]
+    if not rest:
+        return
+    was_whole = _is_record(rest[:-1])
+    if was_whole or not (whole or rest.startswith(b"{")):
+        with file.open("r+b") as ended:
+            ended.seek(-was_whole, os.SEEK_END)
+            ended.write(b"\n")
+    else:
+        log.warning("audit_line_torn", bytes=len(rest))
+        os.truncate(file, whole)
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        Record.from_line(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _unusable(folder: Path, error: OSError) -> StateUnusable:
+    return StateUnusable(f"the audit log in {folder} cannot be written ({error.strerror}): make room, or let me write")

@@ -1,0 +1,176 @@
+"""Forgetting in her graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
+from memory.graph.dump import load_dump, write_dump
+from memory.graph.embedded.store import EmbeddedStore
+from memory.history.audit import AuditLog
+from memory.history.audit_record import Record
+from memory.history.rebuild import beside, make_whole
+from memory.history.replay import follow, is_whole
+from memory.history.restore import empty
+from memory.history.restore_plan import Lineage, lineage
+from memory.history.snapshot import RESTORED_FROM, Snapshot
+from memory.history.writer import Writer
+from memory.sync import sync_folder
+
+AGAIN_SECONDS: Final = 60.0
+"""Between two tries to finish a forgetting."""
+
+AFTER: Final = "after forgetting"
+"""Reason of the snapshot that takes the place of those that held what was forgotten."""
+
+
+log = structlog.get_logger()
+
+
+async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str) -> int:
+    """Make her graph what it were had this event written nothing; return how many of its statements were erased.
+
+    Raises what `erase_writes` does.
+    """
+    return await erase_writes(writer, store, lambda record: record.facts.get("event_id") == event_id)
+
+
+async def erase_owner(writer: Writer, store: EmbeddedStore | None, owner_key: str) -> int:
+    """Make her graph what it were had no event of this owner written anything, as `erase_event` does, in one pass."""
+    return await erase_writes(writer, store, lambda record: record.facts.get("owner_key") == owner_key)
+
+
+async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Callable[[Record], bool]) -> int:
+    """Make her graph what it were without these attempts to write; return how many held a content yet.
+
+    The contents of their records go first, so that no replay can ever bring them back; then the graph is made again
+    from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed;
+    at last one is taken that says that nothing is left to do. Broken off in between, `finish` goes on. Raises
+    `MemoryFailure`; the contents are gone even then.
+    """
+    async with writer.unsettled():
+        meant, held = await asyncio.to_thread(lambda: _meant(writer.audit.records(), is_meant))
+        await writer.audit.erase(meant)
+    if meant:
+        try:
+            await finish(writer, store)
+        except BaseException:
+            writer.unfinished.set()
+            raise
+    return held
+
+
+async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
+    """Take out of graph and snapshots what the audit log holds no more; return whether there was anything to do.
+
+    A store that is away is asked for nothing where there is nothing. Raises `MemoryFailure`.
+    """
+    if not (await _unclean(writer) or await writer.audit.open()):
+        return False
+    async with writer.exclusively() as alone:
+        dirty = await _unclean(writer)
+        if not dirty:
+            return False
+        there = await writer.snapshots.listed()
+        way = await asyncio.to_thread(_way_around, writer.audit, there, min(dirty))
+        await _make_again(writer, store, way)
+        held_it = [snapshot for snapshot in there if snapshot.seq > min(dirty) and snapshot != way.base]
+        await asyncio.to_thread(_remove, held_it, store)
+        await alone.snapshot(AFTER)
+    return True
+
+
+async def _unclean(writer: Writer) -> set[int]:
+    return await asyncio.to_thread(lambda: unclean(writer.audit.records()))
+
+
+def _remove(snapshots: list[Snapshot], store: EmbeddedStore | None) -> None:
+    """Remove all copies that hold what was forgotten, on the disk too. Blocking."""
+    for snapshot in snapshots:
+        snapshot.path.unlink(missing_ok=True)
+    for folder in {snapshot.path.parent for snapshot in snapshots}:
+        sync_folder(folder)
+    if store is not None:
+        shutil.rmtree(store.folder_before, ignore_errors=True)
+        sync_folder(store.folder.parent)
+
+
+async def finish_later(
+    writer: Writer, store: EmbeddedStore | None = None, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> None:
+    """Finish what a crash or an outage broke off, and make a store of the box whole; try again while it is away."""
+    while True:
+        try:
+            if store is not None:
+                await make_whole(writer, store)
+            await finish(writer, store)
+        except (GraphUnavailable, StateUnusable, OSError) as error:
+            log.warning("forgetting_not_finished", reason=str(error))
+            await pause(AGAIN_SECONDS)
+            continue
+        except MemoryFailure as error:
+            log.error("forgetting_not_finished", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+        return
+
+
+def unclean(records: Iterable[Record]) -> set[int]:
+    """Return the erased writes that may be in the graph yet, kept or not known to be: since the last clean snapshot."""
+    attempts, erased = set[int](), set[int]()
+    for record in records:
+        if record.kind == "attempt":
+            attempts.add(record.seq)
+        elif record.kind == "outcome" and record.facts["committed"] is False:
+            attempts.discard(int(str(record.facts["of"])))
+        elif record.kind == "snapshot" and record.facts["reason"] == AFTER:
+            erased.clear()
+        erased |= record.erases
+    return erased & attempts
+
+
+def _meant(records: Iterable[Record], is_meant: Callable[[Record], bool]) -> tuple[set[int], int]:
+    """Return the numbers of the attempts that are meant, and of their outcomes; and how many hold a content yet."""
+    numbers, held = set[int](), 0
+    for record in records:
+        if record.kind == "attempt" and is_meant(record):
+            numbers.add(record.seq)
+            held += not record.is_erased
+        elif record.kind == "outcome" and record.facts["of"] in numbers:
+            numbers.add(record.seq)
+    return numbers, held
+
+
+def _way_around(audit: AuditLog, there: list[Snapshot], first: int) -> Lineage:
+    """Return how the graph came to be, from a snapshot that cannot hold the erased writes. Blocking."""
+    records = list(audit.outline())
+    own = {record.facts["file"] for record in records if record.kind == "snapshot"}
+
+    def is_clean(snapshot: Snapshot) -> bool:
+        source = snapshot.reason.removeprefix(RESTORED_FROM)
+        is_foreign = source != snapshot.reason and source not in own
+        return (snapshot.seq < first or is_foreign) and is_whole(snapshot)
+
+    return lineage(records, there, is_clean)
+
+
+async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage) -> None:
+    if store is not None:
+        await beside(store, lambda graph: follow(writer.audit, way, graph))
+        await store.restart()
+        return
+    with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
+        before = Path(place) / "before"
+        await write_dump(writer.graph, before, datetime.now(UTC))
+        with writer.filling():
+            try:
+                await empty(writer.graph)
+                await follow(writer.audit, way, writer.graph)
+            except (MemoryFailure, asyncio.CancelledError):
+                await empty(writer.graph)
+                await load_dump(before, writer.graph)
+                raise

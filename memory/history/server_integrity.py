@@ -1,0 +1,160 @@
+"""A server of the household's as her store: looked at whether it holds her graph yet, for another may stand there."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Final
+
+from memory.errors import GraphRefused, GraphUnavailable
+from memory.graph.dialect import Dialect
+from memory.graph.graph import Graph
+from memory.graph.store import Endpoint, Neo4jServer, Refused, ServerIndexes
+from memory.history.audit import AuditLog
+from memory.history.expected_counts import Tally, expected
+from memory.history.restore import SOURCE
+
+SEEN_SECONDS: Final = 5.0
+"""For so long a look counts: no server stops and starts again in less."""
+
+FILL_SECONDS: Final = 5.0
+"""That a statement waits for it to be filled, which goes on beside."""
+
+_ANY: Final = "MATCH (n) RETURN 1 AS one LIMIT 1"
+_COUNTS: Final = ("MATCH (n) RETURN count(n) AS n", "MATCH ()-[r]->() RETURN count(r) AS n")
+"""Out of the server's own notes, at once however many there are."""
+
+
+_FILLS: Final[ContextVar[bool]] = ContextVar("fills", default=False)
+"""Whether it is the filler who asks."""
+
+
+class WatchedServer:
+    """A Neo4j server as a `Store`: an empty one, where the audit log knows of a graph, serves nobody until it is full.
+
+    A container that is made anew, a volume that was not mounted, another address: nobody hangs up for long, and she
+    would know nothing. `memory.history.writer` fills it, from snapshots and audit log. What lacks only a part was
+    changed by somebody else: it serves, and that is told (`lacking`).
+    """
+
+    def __init__(self, server: Neo4jServer, audit: AuditLog, clock: Callable[[], float] = time.monotonic) -> None:
+        self.emptied = asyncio.Event()
+        """It is empty and should not be, or only half of a fill came to it: `Writer` is to go on."""
+        self.lacking = ""
+        """What is to be said of a server that holds less than was written to it."""
+        self._full = asyncio.Event()
+        self._is_being_filled = False
+        self._server = server
+        self._audit = audit
+        self._clock = clock
+        self._looks = Graph(server)
+        self._seen_at = float("-inf")
+
+    @property
+    def dialect(self) -> Dialect:
+        """The server's."""
+        return self._server.dialect
+
+    @property
+    def indexes(self) -> ServerIndexes:
+        """The server's."""
+        return self._server.indexes
+
+    async def endpoint(self) -> Endpoint:
+        """Return where it answers. Raises `GraphUnavailable` when it does not, or has to be filled first."""
+        if not (_FILLS.get() or await self._serves_soon()):
+            raise GraphUnavailable(
+                "the memory's server is empty, or half full, though much was written to it: it is being filled from "
+                "snapshots and audit log, try again in a moment"
+            )
+        return await self._server.endpoint()
+
+    async def overran(self) -> None:
+        """Do what the server does."""
+        await self._server.overran()
+
+    async def gave_way(self, name: str) -> bool:
+        """Say what the server says."""
+        return await self._server.gave_way(name)
+
+    async def explained(self, refused: Refused) -> GraphRefused:
+        """Return what the server says."""
+        return await self._server.explained(refused)
+
+    def shim(self, cypher: str) -> None:
+        """Return None: a server takes every statement itself."""
+
+    async def is_emptied(self) -> bool:
+        """Look, if the last look was a while ago, whether it has to be filled. Raises `GraphUnavailable`."""
+        if self._full.is_set() and self._clock() - self._seen_at < SEEN_SECONDS:
+            return False
+        if await self._has_to_be_filled():
+            self._set(full=False)
+            return True
+        self._set(full=True)
+        self._seen_at = self._clock()
+        return False
+
+    @contextmanager
+    def being_filled(self) -> Iterator[None]:
+        """Serve nobody but whoever fills it within the block; what the block breaks off has to be gone on with."""
+        self._full.clear()
+        self._is_being_filled = True
+        filler = _FILLS.set(True)
+        is_full = False
+        try:
+            yield
+            is_full = True
+        finally:
+            _FILLS.reset(filler)
+            self._is_being_filled = False
+            self._set(full=is_full)
+
+    async def see_whole(self) -> None:
+        """Look whether there is as much as was written; nobody writes meanwhile. Raises `GraphUnavailable` if not."""
+        should = await asyncio.to_thread(lambda: expected(self._audit.records()))
+        counts = [int(str((await self._looks.read(cypher)).records[0]["n"])) for cypher in _COUNTS]
+        self.lacking = "" if should is None else _told(Tally(*counts), should)
+        if self.lacking:
+            raise GraphUnavailable(self.lacking)
+
+    async def close(self) -> None:
+        """Close the connections of the looks."""
+        await self._looks.close()
+
+    def _set(self, *, full: bool) -> None:
+        (self._full.set if full else self._full.clear)()
+        (self.emptied.clear if full else self.emptied.set)()
+
+    async def _serves_soon(self) -> bool:
+        if not self._is_being_filled and not await self.is_emptied():
+            return True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FILL_SECONDS):
+                await self._full.wait()
+        return self._full.is_set()
+
+    async def _has_to_be_filled(self) -> bool:
+        is_empty = not (await self._looks.read(_ANY)).records
+        should = await asyncio.to_thread(lambda: expected(self._audit.records())) if is_empty else None
+        # Asked last: what is pending then is what the look, or the log as it was read, does not have yet.
+        pending = await self._audit.open()
+        if pending:  # a fill that broke off; or writes: it is not known what was kept, and one may have emptied it
+            return any(SOURCE in record.facts for record in pending)
+        return should is not None and should.all > 0
+
+    def __repr__(self) -> str:
+        """Without the password."""
+        return f"WatchedServer({self._server!r})"
+
+
+def _told(found: Tally, should: Tally) -> str:
+    """Return the sentence about a server that holds less than was written to it; "" for one that does not."""
+    if not found.lacks(should):
+        return ""
+    return (
+        f"the memory's server holds {found.nodes} nodes and {found.relationships} relationships of {should.nodes} and "
+        f"{should.relationships} that were written to it: `nakari memory snapshot` takes it as it is, `nakari memory "
+        "replay --to FILE` and `nakari memory restore FILE` bring back what was"
+    )

@@ -1,0 +1,1 @@
+"""The state database: journal, tiers, recall, retention, settings of owners."""

@@ -1,0 +1,288 @@
+"""The journal: what happened, whole and in order, on the disk before it takes effect, and searchable by its words."""
+
+import hashlib
+import json
+import sqlite3
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, TypeAlias, TypedDict, Unpack
+
+from memory.state.database import Change, Database
+from memory.state.words import all_words, any_words, segmented
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+WORDS: Final = "words"
+"""The key of a body under which words heard or said are found by `search`; put each utterance in one entry only."""
+
+ERASED: Final = "erased"
+"""The key of a body that was taken out: the digest of what it was."""
+
+THINNED: Final = "thinned"
+"""The key of a body whose step details were dropped for their age (`memory.state.retention`)."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS journal (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    topic      TEXT NOT NULL,
+    event_id   TEXT NOT NULL,
+    run_id     TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    owner_key  TEXT NOT NULL,
+    at         TEXT NOT NULL,
+    body       TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS journal_by_context ON journal (session_id, owner_key, topic);
+CREATE INDEX IF NOT EXISTS journal_by_topic ON journal (topic);
+CREATE INDEX IF NOT EXISTS journal_by_event ON journal (event_id);
+CREATE INDEX IF NOT EXISTS journal_by_run ON journal (run_id);
+CREATE VIRTUAL TABLE IF NOT EXISTS journal_words USING fts5 (words, tokenize = 'unicode61 remove_diacritics 2');
+"""
+"""For `Database.open`. SQLite ends every index with `seq`, so each one also gives the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that happened."""
+
+    topic: str
+    """What kind: runs.new, context.message, llm.results, tools.requests, speech.sentence_started, events.accepted …"""
+    body: Mapping[str, Json] = field(default_factory=dict)
+    """Kept with its key order; `words` in it is searchable."""
+    event_id: str = ""
+    run_id: str = ""
+    session_id: str = ""
+    owner_key: str = ""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    """Idempotency key: a second entry of the same id is left out."""
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """Aware UTC; when it happened by the writer's clock. The order is `Stored.seq`, never this."""
+
+    def __post_init__(self) -> None:
+        if not self.topic:
+            raise ValueError("a journal entry needs a topic")
+        if self.at.tzinfo is None:
+            raise ValueError("a journal entry's time must be aware")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Entry):
+    """An entry with its place in the journal."""
+
+    seq: int = 0
+    """Grows with every commit, never given twice."""
+
+
+class Selection(TypedDict, total=False):
+    """Which entries: those that meet all that is given."""
+
+    topic: str | tuple[str, ...]
+    """One, or any of several."""
+    event_id: str
+    run_id: str
+    session_id: str
+    owner_key: str
+    after: int
+    """Only those with a greater `seq`."""
+    limit: int
+    """At most so many."""
+    newest: bool
+    """The last `limit` instead of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large the state has grown."""
+
+    entries: int
+    bytes: int
+    """Of the whole database file, without its write-ahead log."""
+
+
+class Journal:
+    """Appends and finds entries. Its order is the order of commits; a returned `append` is on the disk."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def database(self) -> Database:
+        """The file it is in, for what is kept beside it in the same transactions."""
+        return self._database
+
+    async def append(self, *entries: Entry, along: Change | None = None, lasting: bool = True) -> None:
+        """Write the entries in one transaction, all or none, durable on return; known ids are left out.
+
+        `along` is a change of the state that belongs to them: it comes after them in their transaction. `lasting` is
+        `Database.write`'s. Raises `StateUnusable` when the disk is full or the file damaged, TypeError for a body JSON
+        cannot hold, and what `along` raises.
+        """
+        rows = [_row(entry) for entry in entries]
+
+        def change(connection: sqlite3.Connection) -> None:
+            _append(connection, rows)
+            if along is not None:
+                along(connection)
+
+        await self._database.write(change, lasting=lasting)
+
+    async def entries(self, **which: Unpack[Selection]) -> list[Stored]:
+        """Return the entries selected, oldest first, also when `newest` picks them from the end.
+
+        Its cost depends on what it returns, not on the length of the journal, when topic, session_id and owner_key
+        are given together, or event_id, or run_id, or topic alone.
+        """
+        return await self._database.read(lambda connection: self.entries_within(connection, **which))
+
+    @staticmethod
+    def entries_within(connection: sqlite3.Connection, **which: Unpack[Selection]) -> list[Stored]:
+        """Return what `entries` does, inside a transaction that is under way: what was just written in it too."""
+        found = _stored(connection, *_statement(which))
+        return found[::-1] if which.get("newest") else found
+
+    async def entry(self, name: str) -> Stored | None:
+        """Return the entry of this id, None when there is none."""
+        statement = f"SELECT {_COLUMNS} FROM journal WHERE id = :id"
+        found = await self._database.read(lambda connection: _stored(connection, statement, {"id": name}))
+        return found[0] if found else None
+
+    async def search(self, words: str, owner_key: str, limit: int = 20) -> list[Stored]:
+        """Return entries of this owner whose `words` hold the words asked for, in any language, at most `limit`.
+
+        First those with all of them, newest first; then those with some, the best match first. English words match by
+        their beginning, writing without spaces (Chinese, Japanese) by any run of characters.
+        """
+        return await self._database.read(lambda connection: _search(connection, words, owner_key, limit))
+
+    async def erase(self, *ids: str) -> int:
+        """Take the bodies out of these entries, for good; return how many had one.
+
+        What stays is that something happened, when, and the SHA-256 of the body's JSON under `ERASED`, so that whoever
+        has kept the words can still prove them, and nobody else can read them: they are overwritten in the file, and
+        gone from the search. Raises `StateUnusable`, also while another program reads the file, whose log then holds
+        them yet: to be called again.
+        """
+        erased = await self._database.write(lambda connection: _erase(connection, ids))
+        await self._database.rewrite(log_only=True)
+        return erased
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many entries each topic has, by topic."""
+        rows = await self._database.read(
+            lambda connection: connection.execute("SELECT topic, count(*) FROM journal GROUP BY topic").fetchall()
+        )
+        return dict(rows)
+
+    async def size(self) -> Size:
+        """Return the number of entries and the bytes of the state database."""
+        row = await self._database.read(
+            lambda connection: connection.execute(
+                "SELECT (SELECT count(*) FROM journal), page_count * page_size FROM pragma_page_count, pragma_page_size"
+            ).fetchone()
+        )
+        return Size(*row)
+
+
+_COLUMNS: Final = "seq, id, topic, event_id, run_id, session_id, owner_key, at, body"
+_FILTERS: Final = ("event_id", "run_id", "session_id", "owner_key")
+
+
+def _row(entry: Entry) -> tuple[dict[str, str], str]:
+    """Return an entry as its columns and its searchable words; made at once, so that a later change harms nothing."""
+    columns = {name: getattr(entry, name) for name in ("id", "topic", *_FILTERS)}
+    columns["at"] = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
+    columns["body"] = _json(entry.body)
+    words = entry.body.get(WORDS)
+    return columns, segmented(words) if isinstance(words, str) else ""
+
+
+def _json(body: Mapping[str, Json]) -> str:
+    text = json.dumps(dict(body), ensure_ascii=False, separators=(",", ":"))
+    # A model's stream may break inside a pair of surrogates; SQLite takes UTF-8 only, so such a body is escaped.
+    return text if _is_utf8(text) else json.dumps(dict(body), separators=(",", ":"))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _append(connection: sqlite3.Connection, rows: list[tuple[dict[str, str], str]]) -> None:
+    for columns, words in rows:
+        added = connection.execute(
+            "INSERT INTO journal (id, topic, event_id, run_id, session_id, owner_key, at, body) VALUES "
+            "(:id, :topic, :event_id, :run_id, :session_id, :owner_key, :at, :body) ON CONFLICT (id) DO NOTHING",
+            columns,
+        )
+        if added.rowcount and words:
+            connection.execute("INSERT INTO journal_words (rowid, words) VALUES (?, ?)", (added.lastrowid, words))
+
+
+def _erase(connection: sqlite3.Connection, ids: Collection[str]) -> int:
+    erased = 0
+    for name in ids:
+        row = connection.execute("SELECT seq, body FROM journal WHERE id = ?", (name,)).fetchone()
+        if row is None or ERASED in json.loads(row["body"]):
+            continue
+        erase_body(connection, row)
+        erased += 1
+    merge_index(connection)
+    return erased
+
+
+def erase_body(connection: sqlite3.Connection, row: sqlite3.Row) -> None:
+    """Put the digest of its body in the place of it, and take its words out of the search; `row` is seq and body."""
+    digest = hashlib.sha256(row["body"].encode()).hexdigest()
+    connection.execute("UPDATE journal SET body = ? WHERE seq = ?", (_json({ERASED: digest}), row["seq"]))
+    connection.execute("DELETE FROM journal_words WHERE rowid = ?", (row["seq"],))
+
+
+def merge_index(connection: sqlite3.Connection) -> None:
+    """Write the index of words anew: a deleted row of it is only marked as such until its segments are merged."""
+    connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
+
+
+def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
+    """Return the SELECT of a selection and its values.
+
+    Several topics become a UNION ALL of one SELECT each: SQLite merges those in the order of `seq` without sorting,
+    where `topic IN (…)` would sort all there is.
+    """
+    given = {name: value for name, value in which.items() if name in _FILTERS}
+    values: dict[str, str | int] = {**given, "after": which.get("after", 0), "limit": which.get("limit", -1)}  # type: ignore[dict-item]
+    common = " AND ".join(["seq > :after", *(f"{name} = :{name}" for name in given)])
+    wheres = [common]
+    if "topic" in which:
+        topics = (which["topic"],) if isinstance(which["topic"], str) else tuple(dict.fromkeys(which["topic"]))
+        values.update({f"topic{place}": topic for place, topic in enumerate(topics)})
+        wheres = [f"{common} AND topic = :topic{place}" for place in range(len(topics))] or ["FALSE"]
+    selects = " UNION ALL ".join(f"SELECT {_COLUMNS} FROM journal WHERE {where}" for where in wheres)
+    return f"{selects} ORDER BY seq {'DESC' if which.get('newest') else 'ASC'} LIMIT :limit", values
+
+
+def _stored(connection: sqlite3.Connection, statement: str, values: Mapping[str, str | int]) -> list[Stored]:
+    return [_entry(row) for row in connection.execute(statement, dict(values))]
+
+
+def _entry(row: sqlite3.Row) -> Stored:
+    fields = {name: row[name] for name in ("topic", *_FILTERS, "id", "seq")}
+    return Stored(**fields, body=json.loads(row["body"]), at=datetime.fromisoformat(row["at"]))
+
+
+def _search(connection: sqlite3.Connection, words: str, owner_key: str, limit: int) -> list[Stored]:
+    found: dict[int, Stored] = {}
+    for query, order in ((all_words(words), "journal_words.rowid DESC"), (any_words(words), "rank")):
+        if query and len(found) < limit:
+            statement = (
+                "SELECT journal.* FROM journal_words JOIN journal ON seq = journal_words.rowid "
+                f"WHERE journal_words MATCH :query AND owner_key = :owner_key ORDER BY {order} LIMIT :limit"
+            )
+            for stored in _stored(connection, statement, {"query": query, "owner_key": owner_key, "limit": limit}):
+                found.setdefault(stored.seq, stored)
+    return list(found.values())[:limit]

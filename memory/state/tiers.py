@@ -1,0 +1,261 @@
+"""The tiers L1 to L4: views of the journal by age and by importance, filled by themselves."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from memory.state.database import Database
+from memory.state.importance import IMPORTANT, SUMMARY, UNSET, Importance, judged, summary_of
+from memory.state.journal import WORDS, Journal, Stored
+from memory.state.words import storable
+
+log = structlog.get_logger()
+
+TASK: Final = "runs.new"
+"""The journal's topic of an event that was taken up; its first entry for an event is a member of the tiers."""
+
+MARKED: Final = "memory.importance"
+"""The journal's topic of her own judgement of an event: `importance` (0 to 1), `reason`, perhaps a `summary`."""
+
+PAGE: Final = 200
+"""Entries taken over in one transaction."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS tier_item (
+    seq        INTEGER PRIMARY KEY,
+    event_id   TEXT NOT NULL UNIQUE,
+    owner_key  TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    at         TEXT NOT NULL,
+    who        TEXT NOT NULL,
+    importance REAL,
+    reason     TEXT NOT NULL DEFAULT '',
+    marked_by  TEXT NOT NULL DEFAULT '',
+    summary    TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS tier_item_by_time ON tier_item (owner_key, at);
+CREATE INDEX IF NOT EXISTS tier_item_important ON tier_item (owner_key, at) WHERE importance > 0.6;
+CREATE TABLE IF NOT EXISTS tier_vector (
+    seq    INTEGER PRIMARY KEY REFERENCES tier_item ON DELETE CASCADE,
+    model  TEXT NOT NULL,
+    vector BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS tier_place (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL);
+CREATE TRIGGER IF NOT EXISTS tier_forgets AFTER UPDATE OF body ON journal
+WHEN json_extract(new.body, '$.erased') IS NOT NULL
+BEGIN
+    DELETE FROM tier_item WHERE seq = new.seq;
+END;
+CREATE TRIGGER IF NOT EXISTS tier_drops AFTER DELETE ON journal
+BEGIN
+    DELETE FROM tier_item WHERE seq = old.seq;
+END;
+CREATE TRIGGER IF NOT EXISTS tier_keeps_off BEFORE INSERT ON tier_item
+WHEN (SELECT json_extract(body, '$.erased') FROM journal WHERE seq = new.seq) IS NOT NULL
+BEGIN
+    SELECT RAISE(IGNORE);
+END;
+"""
+"""For `Database.open`, after the journal's. What the journal erases, or drops for its age, is gone from the tiers in
+the same transaction, and a page that was read before comes too late."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierSizes:
+    """How much each tier holds, and how long (DESIGN 9)."""
+
+    recent: int = 50
+    recent_for: timedelta = timedelta(hours=1)
+    important: int = 50
+    important_for: timedelta = timedelta(hours=24)
+    summaries: int = 500
+    summaries_for: timedelta = timedelta(days=7)
+
+
+SIZES: Final = TierSizes()
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A member of a tier."""
+
+    seq: int
+    """Its entry in the journal, and the order of what happened."""
+    event_id: str
+    at: datetime
+    """Aware UTC."""
+    who: str
+    """Where it came from: mic, cli, self, timer …"""
+    words: str
+    """What was said: whole in L1 and L2, its summary in L3 and L4."""
+    importance: float = UNSET
+    reason: str = ""
+    marked_by: str = ""
+    """`rule`, `her`, or "" where nobody set it."""
+
+
+class Tiers:
+    """Views over one table that follows the journal by a cursor; nothing is ever moved from tier to tier.
+
+    L1 `recent`, L2 `important`, L3 `summaries`: an important thing is in L3 from the moment it is no longer in L2,
+    because newer ones pushed it out or it grew old. L4 is `recall` over the same rows. The cursor and what it
+    took over share a transaction, so that after kill -9 nothing is missing or there twice. Every view is one owner's.
+    """
+
+    def __init__(
+        self, database: Database, journal: Journal, now: Callable[[], datetime], sizes: TierSizes = SIZES
+    ) -> None:
+        self._database = database
+        self._journal = journal
+        self._now = now
+        self._sizes = sizes
+        self.changed = asyncio.Event()
+        """To be set when the journal has grown; `run` looks then. Missing one costs nothing but time."""
+
+    async def fill(self) -> int:
+        """Take over what the journal has got since the last time, and return how many entries that was."""
+        taken = 0
+        while page := await self.fill_page():
+            taken += page
+        return taken
+
+    async def fill_page(self, most: int = PAGE) -> int:
+        """Take over at most so many entries, all or none of them, and return how many; 0 when nothing is left."""
+        after = await self._database.read(_place)
+        page = await self._journal.entries(topic=(TASK, MARKED), after=after, limit=most)
+        if page:
+            await self._database.write(partial(_take_over, page=page))
+        return len(page)
+
+    async def recent(self, owner_key: str) -> list[Remembered]:
+        """Return L1: whole, the newest of the last hour, oldest first."""
+        sizes = self._sizes
+        return await self._view(_WHOLE, owner_key, sizes.recent_for, sizes.recent)
+
+    async def important(self, owner_key: str) -> list[Remembered]:
+        """Return L2: whole, the newest important ones of the last day, oldest first."""
+        sizes = self._sizes
+        return await self._view(_WHOLE + _IMPORTANT, owner_key, sizes.important_for, sizes.important)
+
+    async def summaries(self, owner_key: str) -> list[Remembered]:
+        """Return L3: the summaries of important things that L2 holds no longer, of the last week, oldest first."""
+        sizes = self._sizes
+        held = {each.seq for each in await self.important(owner_key)}
+        most = sizes.summaries + len(held)
+        found = await self._view(_SHORT + _IMPORTANT, owner_key, sizes.summaries_for, most)
+        return [each for each in found if each.seq not in held][-sizes.summaries :]
+
+    async def counts(self, owner_key: str) -> dict[str, int]:
+        """Return how many members each tier has, L4 those with a vector."""
+        vectors = await self._database.read(lambda c: c.execute(_VECTORS, {"owner": owner_key}).fetchone()[0])
+        return {
+            "L1": len(await self.recent(owner_key)),
+            "L2": len(await self.important(owner_key)),
+            "L3": len(await self.summaries(owner_key)),
+            "L4": vectors,
+        }
+
+    async def _view(self, select: str, owner_key: str, span: timedelta, most: int) -> list[Remembered]:
+        values = {"owner": owner_key, "since": _text(self._now() - span), "most": most}
+        statement = f"{select} ORDER BY tier_item.seq DESC LIMIT :most"
+        rows = await self._database.read(lambda c: [remembered(row) for row in c.execute(statement, values)])
+        return rows[::-1]
+
+
+_COLUMNS: Final = "tier_item.seq, tier_item.event_id, tier_item.at, who, importance, reason, marked_by"
+_OF_OWNER: Final = "tier_item.owner_key = :owner AND tier_item.at > :since"
+_WHOLE: Final = (
+    # As bytes: half a pair of surrogates, escaped in the body, comes out as what is no UTF-8.
+    f"SELECT {_COLUMNS}, CAST(coalesce(body ->> '{WORDS}', body ->> 'content', '') AS BLOB) AS said "
+    f"FROM tier_item JOIN journal ON journal.seq = tier_item.seq WHERE {_OF_OWNER}"
+)
+_SHORT: Final = f"SELECT {_COLUMNS}, summary AS said FROM tier_item WHERE {_OF_OWNER}"
+_IMPORTANT: Final = f" AND importance > {IMPORTANT}"
+_VECTORS: Final = "SELECT count(*) FROM tier_vector JOIN tier_item USING (seq) WHERE owner_key = :owner"
+
+
+def remembered(row: sqlite3.Row) -> Remembered:
+    """Return a member of a tier from its row; its words are the column `said`, a text or its bytes in UTF-8."""
+    importance = UNSET if row["importance"] is None else row["importance"]
+    at = datetime.fromisoformat(row["at"])
+    said = row["said"].decode(errors="replace") if isinstance(row["said"], bytes) else row["said"]
+    return Remembered(row["seq"], row["event_id"], at, row["who"], said, importance, row["reason"], row["marked_by"])
+
+
+def _text(moment: datetime) -> str:
+    """Return a moment as the journal writes it, so that texts compare as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _place(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT seq FROM tier_place").fetchone()
+    return row["seq"] if row else 0
+
+
+def _take_over(connection: sqlite3.Connection, page: Sequence[Stored]) -> None:
+    if page[0].seq <= _place(connection):  # another one has taken it over in the meantime
+        return
+    for entry in page:
+        if entry.topic == TASK:
+            _add(connection, entry)
+        else:
+            _mark(connection, entry)
+    connection.execute("INSERT OR REPLACE INTO tier_place (one, seq) VALUES (1, ?)", (page[-1].seq,))
+
+
+def _add(connection: sqlite3.Connection, entry: Stored) -> None:
+    """Add a task unless it was taken up before: after a crash, or a suspension."""
+    words = entry.body.get(WORDS)
+    said = storable(words if isinstance(words, str) else str(entry.body.get("content") or ""))
+    if not said.strip():
+        return
+    importance = judged(said) if isinstance(words, str) else None
+    added = connection.execute(
+        "INSERT INTO tier_item (seq, event_id, owner_key, session_id, at, who, importance, reason, marked_by, summary) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING",
+        (
+            *(entry.seq, entry.event_id, entry.owner_key, entry.session_id, _text(entry.at)),
+            storable(str(entry.body.get("source") or "system")),
+            *((importance.value, importance.reason, "rule") if importance else (None, "", "")),
+            summary_of(said),
+        ),
+    )
+    if added.rowcount and importance:
+        _tell(entry, importance, "rule")
+
+
+def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
+    """Let her own judgement of an event stand before the rule's; her summary, if she wrote one, before the cut-out."""
+    given = entry.body.get("importance")
+    if not isinstance(given, int | float):
+        return
+    importance = Importance(min(1.0, max(0.0, float(given))), storable(str(entry.body.get("reason") or "")))
+    key = {"event": entry.event_id, "owner": entry.owner_key}
+    connection.execute(
+        "UPDATE tier_item SET importance = :value, reason = :reason, marked_by = 'her' "
+        "WHERE event_id = :event AND owner_key = :owner",
+        {**key, "value": importance.value, "reason": importance.reason},
+    )
+    if summary := summary_of(storable(str(entry.body.get("summary") or "")), SUMMARY):
+        connection.execute(
+            "DELETE FROM tier_vector WHERE seq IN "
+            "(SELECT seq FROM tier_item WHERE event_id = :event AND owner_key = :owner)",
+            key,
+        )
+        connection.execute(
+            "UPDATE tier_item SET summary = :summary WHERE event_id = :event AND owner_key = :owner",
+            {**key, "summary": summary},
+        )
+    _tell(entry, importance, "her")
+
+
+def _tell(entry: Stored, importance: Importance, by: str) -> None:
+    """Log who set an importance and why; her own reason may hold people's words, and is in the journal."""
+    why = {"reason": importance.reason} if by == "rule" else {}
+    log.info("importance_set", event_id=entry.event_id, importance=importance.value, marked_by=by, **why)

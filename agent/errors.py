@@ -7,7 +7,7 @@ AgentError
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
-├── TooManyEvents           she made more events for one event, or altogether, than she may
+├── TooManyEvents           it made more events for one event, or altogether, than it may
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
 └── ToolFailed              a tool's own words for the model; never ends the loop
 """
@@ -28,11 +28,11 @@ class ModelError(AgentError):
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be reached, is overloaded, or took too long. Mend: wait, or the next model of the chain."""
+    """The model cannot be reached, is overloaded, or took too long. Fix: wait, or the next model of the chain."""
 
 
 class ModelRefused(ModelError):
-    """The server rejects the request itself. Mend: correct key, model name or parameters in the configuration."""
+    """The server rejects the request itself. Fix: correct key, model name or parameters in the configuration."""
 
     retryable = False
 
@@ -55,7 +55,7 @@ class IllegalMessages(AgentError):
 
 
 class TooManyEvents(AgentError):
-    """One event of her own making too many; the text says which limit. Mend: finish some first."""
+    """One event of its own making too many; the text says which limit. Fix: finish some first."""
 
 
 class ServerLost(AgentError):

@@ -21,7 +21,7 @@ SELF_CREATED: Final = "self_created"
 SYSTEM: Final = "system"
 
 MODEL_AVAILABLE: Final = "model_available"
-"""What her own work waits for while only the offline model is there; a name for `Mailbox.wake`."""
+"""What its own work waits for while only the offline model is there; a name for `Mailbox.wake`."""
 
 PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
 """Events in which a person speaks or writes: their words are `<Human_Input>`, and they always end in words."""
@@ -45,7 +45,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened, or should: speech, typed text, a timer, her own plan, a step of the loop.
+    """Something that happened, or should: speech, typed text, a timer, its own plan, a step of the loop.
 
     Frozen; whoever needs another status makes another envelope (`dataclasses.replace`).
     """
@@ -67,7 +67,7 @@ class Event:
     error: str = ""
     max_tool_calls: int = DEFAULT_MAX_TOOL_CALLS
     priority: int = 0
-    """Higher first; a person's events are 10, timers 20, her own 0, idle work negative."""
+    """Higher first; a person's events are 10, timers 20, its own 0, idle work negative."""
     importance: float = 0.5
     not_before: datetime | None = None
     """Aware UTC; not delivered earlier."""

@@ -14,10 +14,10 @@ from agent.context.epochs import Contexts
 from agent.context.situation import SituationProvider
 from agent.errors import ModelError, Stopped
 from agent.event import MODEL_AVAILABLE, Event
-from agent.mailbox import InHand, Mailbox, Wake
+from agent.mailbox import Lease, Mailbox, Wake
 from agent.model.messages import Message
 from agent.prompts import SystemPrompts
-from agent.replies import Outlet
+from agent.replies import ReplySink
 from agent.run.act import Actor
 from agent.run.attention import Attention
 from agent.run.budget import Budget
@@ -26,10 +26,10 @@ from agent.run.opening import Opening
 from agent.run.outage import Outage
 from agent.run.resuming import Resuming
 from agent.run.run import Run
-from agent.run.run_state import Completion, Desk, Ending, GivenUp, Suspension
+from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspension
 from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
-from agent.run.system_replies import OwnWords
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
@@ -54,8 +54,8 @@ class Mind:
     bus: Bus
     contexts: Contexts
     registry: ToolRegistry
-    outlet: Outlet
-    desk: Desk
+    outlet: ReplySink
+    desk: RunState
     thinker: Thinker
 
 
@@ -73,7 +73,7 @@ class Loop:
         self._prompts = prompts
         self.situation = list(situation)
         """Asked at each event, in order: a plug-in adds a fact with one function."""
-        self._words = OwnWords(mind.outlet, mind.desk)
+        self._words = SystemReplies(mind.outlet, mind.desk)
         self._outage = Outage(mind.outlet)
         self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, self.situation, now)
         self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
@@ -141,7 +141,7 @@ class Loop:
 
         To be called on the event loop, once an interruption is sure. The mouth is hushed; the model's stream and the
         tools that can be broken off end at once, each call with a result; the others keep their time limit. A
-        person's event and a timer's are completed as interrupted, her own work comes back. The session's next block
+        person's event and a timer's are completed as interrupted, its own work comes back. The session's next block
         says what was heard and what was not. False when there is no such run.
         """
         return self.attention.interrupt(event_id)
@@ -160,7 +160,7 @@ class Loop:
         """What is being handled; its `describe` is for the status."""
         return self.attention.run
 
-    async def handle(self, hand: InHand) -> None:
+    async def handle(self, hand: Lease) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
         stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
@@ -241,9 +241,9 @@ class Loop:
         await self._summarizer.as_she_asked(run)
 
     def _ending(self, run: Run, message: Message) -> Completion | Suspension | None:
-        """Return how the event ends after this message, None when she goes on.
+        """Return how the event ends after this message, None when it goes on.
 
-        She said so; or she only replied, wholly; or she answered in bare text (B11).
+        It said so; or it only replied, wholly; or it answered in bare text (B11).
         """
         desk = self._mind.desk
         if desk.ending is not None:
@@ -256,7 +256,7 @@ class Loop:
 
 
 def _without_model(run: Run, error: ModelError) -> Completion | Suspension:
-    """Return how an event ends that no model could answer: a person was told, her own work waits for a model."""
+    """Return how an event ends that no model could answer: a person was told, its own work waits for a model."""
     if run.event.is_from_person:
         return Completion(f"no model could be reached: {error}")
     return Suspension(f"Waits for a model: {error}", Wake("event", name=MODEL_AVAILABLE))

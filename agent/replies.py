@@ -1,4 +1,4 @@
-"""How words leave the mind: the loop feeds a `Delivery`, whoever owns the source turns it into sound or text."""
+"""How words leave the mind: the loop feeds a `ReplyStream`, whoever owns the source turns it into sound or text."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -36,7 +36,7 @@ class Delivered:
     interrupted: bool = False
 
 
-class Delivery(Protocol):
+class ReplyStream(Protocol):
     """One reply on its way out. Used by one task, in the order feed*, close or cut, ended."""
 
     async def feed(self, text: str) -> None:
@@ -63,10 +63,10 @@ class Delivery(Protocol):
         """Wait until everything was delivered (played to its end, or interrupted) and return what became of it."""
 
 
-class Outlet(Protocol):
+class ReplySink(Protocol):
     """Where the replies of one kind of source go."""
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply; nothing is heard before its first whole sentence was fed."""
 
 

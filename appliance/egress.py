@@ -26,7 +26,7 @@ def leaves_the_house(config: Config, has_local_model: bool = False, chosen: str 
     """Yield what of this configuration would leave this machine: what it is for (what goes out; the setting).
 
     `has_local_model` says that a model server was found on this machine, which "auto" prefers to a provider.
-    `chosen` is the alias that was chosen while she ran, which outlives the start and needs no line in the file.
+    `chosen` is the alias that was chosen while it ran, which outlives the start and needs no line in the file.
     """
     memory = config.memory
     if config.voice.engine != "espeak" and not is_address_here(config.voice.edge_url):

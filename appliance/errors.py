@@ -1,6 +1,6 @@
 """What can go wrong with the box, and which exit code ends the command for every failure of every part.
 
-Problem                     one sentence for a person, with the mend, and its exit code
+Problem                     one sentence for a person, with the fix, and its exit code
 ├── ConfigError             78: the configuration file or a value in it is wrong
 ├── AlreadyRunning          75: another nakari lives here
 └── ServiceNotRunning       69: nobody answers at the socket; `ask` then runs once by itself
@@ -17,7 +17,7 @@ _NOT_WRITABLE = frozenset(
 
 
 class Problem(Exception):
-    """The root: a sentence for a person, with the mend, and the exit code that goes with it."""
+    """The root: a sentence for a person, with the fix, and the exit code that goes with it."""
 
     def __init__(self, sentence: str, code: Exit) -> None:
         super().__init__(sentence)
@@ -26,21 +26,21 @@ class Problem(Exception):
 
 
 class ConfigError(Problem):
-    """The configuration is wrong. Mend: the sentence names file, line and key."""
+    """The configuration is wrong. Fix: the sentence names file, line and key."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, Exit.CONFIG)
 
 
 class AlreadyRunning(Problem):
-    """Another nakari holds the socket or the state folder. Mend: stop it, or give this one a folder of its own."""
+    """Another nakari holds the socket or the state folder. Fix: stop it, or give this one a folder of its own."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, Exit.ALREADY_RUNNING)
 
 
 class ServiceNotRunning(Problem):
-    """Nobody answers at the socket. Mend: start the service."""
+    """Nobody answers at the socket. Fix: start the service."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, Exit.UNAVAILABLE)

@@ -69,7 +69,7 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
 
 
 async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
-    """Run every loop of the box until `until_over` returns; then let her finish her sentence, and stop them all."""
+    """Run every loop of the box until `until_over` returns; then let its finish its sentence, and stop them all."""
 
     async def end() -> None:
         await until_over()
@@ -144,7 +144,7 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
 
 
 async def _farewell(box: "Box") -> None:
-    """Let her finish the event in hand and the sentence under way, for a moment; a disk that is full cuts it short."""
+    """Let its finish the event in hand and the sentence under way, for a moment; a disk that is full cuts it short."""
     from memory.errors import StateUnusable
 
     with suppress(TimeoutError, StateUnusable):

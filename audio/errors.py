@@ -1,6 +1,6 @@
 """What can go wrong between sound and words.
 
-AudioError                  each sentence names the cause and the mend
+AudioError                  each sentence names the cause and the fix
 ├── BadRecording            a file that should be sound is not, or holds none
 ├── OutputUnwritable        a sound file cannot be written where it was asked for
 ├── DeviceUnavailable       no such microphone or loudspeaker, or it went away
@@ -13,27 +13,27 @@ AudioError                  each sentence names the cause and the mend
 
 
 class AudioError(Exception):
-    """The root: its text is one sentence for a person, with the mend."""
+    """The root: its text is one sentence for a person, with the fix."""
 
 
 class BadRecording(AudioError):
-    """A sound file could not be read as sound. Mend: give another file."""
+    """A sound file could not be read as sound. Fix: give another file."""
 
 
 class OutputUnwritable(AudioError):
-    """A sound file cannot be written. Mend: another path, permissions, space."""
+    """A sound file cannot be written. Fix: another path, permissions, space."""
 
 
 class DeviceUnavailable(AudioError):
-    """A sound device is missing or vanished. Mend: plug it in, or choose another by name."""
+    """A sound device is missing or vanished. Fix: plug it in, or choose another by name."""
 
 
 class ModelNotFound(AudioError):
-    """A model folder is missing or lacks files. Mend: fetch the model or correct the path."""
+    """A model folder is missing or lacks files. Fix: fetch the model or correct the path."""
 
 
 class ModelDamaged(ModelNotFound):
-    """A model's files are not what they were. Mend: remove the folder and fetch the model again."""
+    """A model's files are not what they were. Fix: remove the folder and fetch the model again."""
 
 
 class RecognitionFailed(AudioError):
@@ -41,7 +41,7 @@ class RecognitionFailed(AudioError):
 
 
 class SynthesisFailed(AudioError):
-    """A voice produced no sound, not all of it, or too late. Mend: the next voice of the chain."""
+    """A voice produced no sound, not all of it, or too late. Fix: the next voice of the chain."""
 
 
 class VoiceUnavailable(SynthesisFailed):

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from audio.pcm import AudioChunk, Samples
-from audio.speech import Heard, SpeechAudio, SpeechStarted, Transcript, Utterance
+from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
 
 
 class AudioSource(Protocol):
@@ -41,16 +41,16 @@ class VoiceDetector(Protocol):
 
 
 class EchoGuard(Protocol):
-    """What keeps her from hearing herself. All on the event loop, at once; fed with every chunk, in order."""
+    """What keeps it from hearing itself. All on the event loop, at once; fed with every chunk, in order."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk without her own voice: same length, same time. Without a canceller the chunk itself."""
+        """Return the chunk without its own voice: same length, same time. Without a canceller the chunk itself."""
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether no utterance may begin or go on in the chunk, because her voice is still in it (half duplex)."""
+        """Whether no utterance may begin or go on in the chunk, because its voice is still in it (half duplex)."""
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] how likely the sound between two moments of the source's clock is left over of her voice."""
+        """Return in [0, 1] how likely the sound between two moments of the source's clock is left over of its voice."""
 
 
 class ChunkWatcher(Protocol):
@@ -66,13 +66,13 @@ class TurnObserver(Protocol):
     def speech_started(self, started: SpeechStarted) -> None:
         """Speech began: nobody knows yet whether it will be words."""
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Take the words of a turn that is still open: recognized ahead at its soft end, or because of a peek.
 
         The text may be empty. Nothing is told of words that were asked for before speech went on.
         """
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Take the end of a turn: its words, None where it was never recognized.
 
         `suppressed` says why nobody gets them; `audio.turns.listener.REFLEX` when a reflex has done with them, ""

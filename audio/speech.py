@@ -37,7 +37,7 @@ class Utterance:
     noise_dbfs: float = -120.0
     """RMS level of the background before it, dB relative to full scale."""
     echo_suspicion: float = 0.0
-    """In [0, 1]: how likely it is left over of her own voice (`EchoGuard.suspicion`)."""
+    """In [0, 1]: how likely it is left over of its own voice (`EchoGuard.suspicion`)."""
 
     @property
     def seconds(self) -> float:
@@ -61,7 +61,7 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RecognizedTurn:
     """One committed turn: the utterance and its words."""
 
     utterance: Utterance

@@ -1,4 +1,4 @@
-"""How long after somebody begins to speak over her she is silent, at 0, -6 and -12 dB against her own voice."""
+"""How long after somebody begins to speak over its it is silent, at 0, -6 and -12 dB against its own voice."""
 
 import tempfile
 from pathlib import Path
@@ -19,16 +19,16 @@ from tests.room.voices import says
 SHOWS = ("V17",)
 
 LEVELS: Final = (0.0, -6.0, -12.0)
-"""dB against her voice at the microphone."""
+"""dB against its voice at the microphone."""
 
 VOICES: Final = ("en-us", "rms", "awb", "kal")
-"""Of who speaks over her (espeak-ng's, then flite's); hers is flite's slt."""
+"""Of who speaks over its (espeak-ng's, then flite's); its own is flite's slt."""
 
 SPEECH_DBFS: Final = -30.0
 
 
 def measure(*, quick: bool = False) -> Figure:
-    """Have people speak over her in the simulated room, in virtual time, with the real detector and canceller."""
+    """Have people speak over it in the simulated room, in virtual time, with the real detector and canceller."""
     sounds = [(says(order, voice), after) for voice in VOICES for order, after in zip(ORDERS, AFTER, strict=True)]
     sounds = sounds[: 4 if quick else None]
     silent: list[float] = []

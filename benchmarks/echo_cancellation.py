@@ -1,4 +1,4 @@
-"""What it costs to take her own voice out of the microphone's sound, against the voice detector over the same sound."""
+"""What it costs to take its own voice out of the microphone's sound, against the voice detector over the same sound."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class Step:
 
 
 def measure(*, quick: bool = False) -> Figure:
-    """Have her speak in a room of arrays, and be silent in it, and clean what the microphone has of both."""
+    """Have its speak in a room of arrays, and be silent in it, and clean what the microphone has of both."""
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
         reply = at_level(said(REPLY, "slt", Path(folder)), -20.0)
     speaking = _evening(reply[:SAMPLE_RATE] if quick else np.tile(reply, 3))

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from audio.interfaces import VoiceDetector
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
@@ -85,10 +85,10 @@ class Ends:
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing ends here."""
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Nothing ends here."""
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Keep the moment."""
         if heard is not None:
             self.at.append(heard.utterance.committed_at)
@@ -97,7 +97,7 @@ class Ends:
 async def ends_of_ours(piece: Piece, detector: VoiceDetector) -> list[float]:
     """Return when our ears committed turns: seconds in the piece; the words are there as soon as they are asked for."""
 
-    async def nowhere(heard: Heard) -> None:
+    async def nowhere(heard: RecognizedTurn) -> None:
         """Nobody wants the words."""
 
     listener = Listener(PieceSource(piece), detector, Endpointer(), Knowing(piece), nowhere)

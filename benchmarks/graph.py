@@ -1,4 +1,4 @@
-"""What her graph costs as it grows: writes, queries, memory and start-up at each size, on either store."""
+"""What the graph costs as it grows: writes, queries, memory and start-up at each size, on either store."""
 
 import argparse
 import asyncio

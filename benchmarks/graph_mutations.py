@@ -15,7 +15,7 @@ from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store
-from tests.agent.test_tools_memory import tools_of
+from tests.agent.tools.test_memory import tools_of
 from tests.memory.contract import people
 from tests.memory.graph_looks import empty
 from tests.memory.hostile import mutated

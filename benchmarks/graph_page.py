@@ -6,7 +6,7 @@ from html import escape
 from typing import Final
 
 from tests.memory.contract import PAGE, page
-from tests.memory.test_graph_contract import CASES
+from tests.memory.graph.test_contract import CASES
 
 CURVES: Final = PAGE.with_suffix(".svg")
 WIDTH, HEIGHT, MARGIN = 720, 420, 60

@@ -12,9 +12,9 @@ from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, USER_TEXT, Event
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.prompts import compose
 from benchmarks.figure import Figure, Series, run
+from tests.agent.context.test_prefix_contract import Day, shares
 from tests.agent.mind import a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer
-from tests.agent.test_prefix_contract import Day, shares
 
 SHOWS = ("D11",)
 
@@ -55,7 +55,7 @@ async def _measure(count: int) -> Figure:
 
 
 def mixed(count: int, seed: int) -> Sequence[Event]:
-    """Return a day's events: most of them spoken, some typed at one terminal, timers, and her own work."""
+    """Return a day's events: most of them spoken, some typed at one terminal, timers, and its own work."""
     chance = random.Random(seed)
     return [_event(number, chance) for number in range(count)]
 

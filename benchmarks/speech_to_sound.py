@@ -41,7 +41,7 @@ STAGES: Final = {
     "voice": ("first token", "first sound"),
     "all": ("speech ended", "first sound"),
 }
-"""Her turn begins when the silence has ended the turn and the words are known, which is mostly earlier."""
+"""Its turn begins when the silence has ended the turn and the words are known, which is mostly earlier."""
 
 
 def measure(*, quick: bool = False) -> Figure:

@@ -1,1 +1,1 @@
-"""What lasts: the graph that is hers, and the journal of everything that happened."""
+"""What lasts: the graph that is its own, and the journal of everything that happened."""

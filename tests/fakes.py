@@ -11,7 +11,7 @@ from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.wire.openai import to_openai
 from agent.model.wire.profile import PROFILES
 from agent.model.wire.validate import validate_openai, validate_tools
-from agent.replies import Delivered, Delivery, Reply
+from agent.replies import Delivered, Reply, ReplyStream
 from audio.tts.sentences import SentenceSplitter
 
 Scripted: TypeAlias = "Message | Exception | Callable[[Sequence[Message]], Message]"
@@ -92,7 +92,7 @@ class UnreachableModel(ScriptedModel):
 
 @dataclass
 class RecordingOutlet:
-    """An `Outlet` that keeps whole sentences in order, as a mouth would get them; playing takes no time."""
+    """An `ReplySink` that keeps whole sentences in order, as a mouth would get them; playing takes no time."""
 
     said: list[str] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
@@ -106,7 +106,7 @@ class RecordingOutlet:
     def __post_init__(self) -> None:
         self.playing.set()
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         self.replies.append(reply)
         self.deliveries.append(RecordingDelivery(self, list(reply.already)))
         return self.deliveries[-1]

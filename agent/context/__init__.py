@@ -1,1 +1,1 @@
-"""What she is given: a prefix that never changes within an epoch, and the present as one XML block at its end."""
+"""What it is given: a prefix that never changes within an epoch, and the present as one XML block at its end."""

@@ -37,9 +37,9 @@ class Carried:
         return [self._front(epoch, told).message(), *taken]
 
     def by_her(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
-        """Return the turns she keeps and the event in hand, behind her own summary and the texts she keeps.
+        """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
 
-        All she keeps has `most_tokens` together; what goes beyond is named.
+        All it keeps has `most_tokens` together; what goes beyond is named.
         """
         turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
         kept = self._kept([item for item in wanted.keep if item != in_hand], turns)
@@ -76,7 +76,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What she wanted to keep, by what becomes of it."""
+    """What it wanted to keep, by what becomes of it."""
 
     events: list[str] = field(default_factory=list)
     """Ids of the events whose turns stay."""

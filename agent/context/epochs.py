@@ -121,9 +121,9 @@ class Contexts:
         return await self._anew(epoch, event, opening)
 
     async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
-        """Open a new epoch with her summary of what came before and what she keeps; the event in hand stays whole.
+        """Open a new epoch with its summary of what came before and what it keeps; the event in hand stays whole.
 
-        What she keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
+        What it keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
         boundary only: every call of the event has its result.
         """
         return await self._anew(epoch, event, self._carried.by_her(epoch, wanted, event.id))

@@ -8,17 +8,17 @@ from typing import Final
 import structlog
 
 from agent.event import TIMER
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from agent.time.series import missed
 from agent.tools.timers import late_seconds
 
-SituationProvider = Callable[[InHand], Mapping[str, str]]
+SituationProvider = Callable[[Lease], Mapping[str, str]]
 """Returns tag names and texts; an empty mapping when there is nothing to say."""
 
 log = structlog.get_logger()
 
 WORTH_MENTIONING = 60.0
-"""Seconds an event may have waited before she is told."""
+"""Seconds an event may have waited before it is told."""
 
 LONGEST_FACT: Final = 500
 """Characters of one fact."""
@@ -29,7 +29,7 @@ _WIDEST_OFFSET: Final = 14 * 60
 """Minutes; no zone on Earth is further from UTC."""
 
 
-def gather(providers: Sequence[SituationProvider], hand: InHand) -> dict[str, str]:
+def gather(providers: Sequence[SituationProvider], hand: Lease) -> dict[str, str]:
     """Return what all providers say, a later one before an earlier one where both know.
 
     A provider may be a plug-in's: one that fails, a name that is none or is the block's own, and a fact that is no text
@@ -51,7 +51,7 @@ def gather(providers: Sequence[SituationProvider], hand: InHand) -> dict[str, st
 def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvider:
     """Return a provider of the household's zone with its present offset, e.g. `Europe/Berlin (UTC+02:00)`."""
 
-    def timezone(hand: InHand) -> Mapping[str, str]:
+    def timezone(hand: Lease) -> Mapping[str, str]:
         moment = (hand.event.created_at if hand.event.is_from_person else now()).astimezone(zone)
         offset = moment.strftime("%z")
         return {"Timezone": f"{zone} (UTC{offset[:3]}:{offset[3:5]})"}
@@ -62,7 +62,7 @@ def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvide
 def waited(now: Callable[[], datetime]) -> SituationProvider:
     """Return a provider that says when a person's words are old, or a timer rings late, because the machine was off."""
 
-    def delay(hand: InHand) -> Mapping[str, str]:
+    def delay(hand: Lease) -> Mapping[str, str]:
         event = hand.event
         if event.type == TIMER:
             late, left_out = late_seconds(event, now()), missed(event, now())
@@ -74,12 +74,12 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
     return delay
 
 
-def rang(hand: InHand) -> Mapping[str, str]:
-    """Provide that a timer rings, or rang, beside her: the room knows its name, whether or not she says it."""
+def rang(hand: Lease) -> Mapping[str, str]:
+    """Provide that a timer rings, or rang, beside it: the room knows its name, whether or not it says it."""
     return {"Rang": "yes"} if hand.event.type == TIMER else {}
 
 
-def client_zone(hand: InHand) -> Mapping[str, str]:
+def client_zone(hand: Lease) -> Mapping[str, str]:
     """Provide the offset of the clock of whoever wrote, where their client told it as JavaScript does."""
     minutes = hand.event.metadata.get("client_timezone_offset")
     if isinstance(minutes, bool) or not isinstance(minutes, int) or abs(minutes) > _WIDEST_OFFSET:
@@ -87,7 +87,7 @@ def client_zone(hand: InHand) -> Mapping[str, str]:
     return {"Timezone": offset_of(minutes)}
 
 
-def mood(hand: InHand) -> Mapping[str, str]:
+def mood(hand: Lease) -> Mapping[str, str]:
     """Provide the mood that a client or an ear put beside the words."""
     told = hand.event.metadata.get("mood")
     return {"Mood": told} if isinstance(told, str) and told else {}

@@ -1,4 +1,4 @@
-"""What to do next without a model: a pure function of the scene; rules, where she herself would think."""
+"""What to do next without a model: a pure function of the scene; rules, where the agent itself would think."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -6,19 +6,19 @@ from typing import Final, TypeAlias
 
 from agent.event import MODEL_AVAILABLE, TIMER
 from agent.intents import recall, timers
-from agent.intents.dialog_state import Move, Scene, Turn
-from agent.intents.intent import Meaning, Understand
+from agent.intents.dialog_state import Action, DialogState, Turn
+from agent.intents.intent import Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
 
-Skill: TypeAlias = Callable[[Scene, Meaning], "list[Move] | str"]
+Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
 
 VOLUME_STEP: Final = 15
 """Percent by which louder and quieter change the volume."""
 
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
-"""The note that her own events are put back with."""
+"""The note that its own events are put back with."""
 
 A_CONVERSATION: Final = timedelta(seconds=120)
 """A yes answers a question that was asked no longer ago (DESIGN: Session, Epoch, Conversation)."""
@@ -41,7 +41,7 @@ _WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall"} | {"remembe
 """Meanings that are asked back when they were hard to hear."""
 
 
-def decide(scene: Scene, understand: Understand) -> list[Move]:
+def decide(scene: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
     if scene.turn.ends_in_words:
         return _complete(scene, "replied") or _say(scene, phrase("fine", scene.language), "replied")
@@ -61,17 +61,17 @@ def decide(scene: Scene, understand: Understand) -> list[Move]:
     return outcome
 
 
-def _say(scene: Scene, words: str, summary: str) -> list[Move]:
+def _say(scene: DialogState, words: str, summary: str) -> list[Action]:
     """Return the reply and, where there is such a tool, the end of the event."""
-    return [Move("reply", {"text": words}), *_complete(scene, summary)]
+    return [Action("reply", {"text": words}), *_complete(scene, summary)]
 
 
-def _complete(scene: Scene, summary: str) -> list[Move]:
+def _complete(scene: DialogState, summary: str) -> list[Action]:
     done = scene.move("complete_event", summary=f"offline: {summary}")
     return [done] if scene.has("complete_event") else []
 
 
-def _without_person(scene: Scene) -> list[Move]:
+def _without_person(scene: DialogState) -> list[Action]:
     """Announce a timer that did not ring by itself; put anything else back until a model can think about it."""
     block = scene.turn.block
     if block.event_type == TIMER:
@@ -83,23 +83,23 @@ def _without_person(scene: Scene) -> list[Move]:
     return [scene.move("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
 
 
-def _meant(scene: Scene, understand: Understand) -> Meaning:
+def _meant(scene: DialogState, understand: Understand) -> Intent:
     """Return what the words mean after what was said before: a yes means what was asked back."""
     meaning = understand(scene.words)
     asked = _asked_back(scene)
     if asked and meaning.name == "yes":
         return understand(asked)
     if asked and meaning.name == "no":
-        return Meaning("declined")
+        return Intent("declined")
     if not scene.is_doubtful:
         return meaning
     if meaning.name == "unknown":
-        return Meaning("not_caught")
+        return Intent("not_caught")
     is_said_twice = bool(asked) and understand(asked) == meaning
-    return Meaning("doubtful") if meaning.name in _WITH_EFFECT and not is_said_twice else meaning
+    return Intent("doubtful") if meaning.name in _WITH_EFFECT and not is_said_twice else meaning
 
 
-def _asked_back(scene: Scene) -> str:
+def _asked_back(scene: DialogState) -> str:
     """Return the words of the person that were asked back just before, "" when it was something else."""
     before = next((turn for turn in reversed(scene.earlier) if turn.block.is_human), None)
     if before is None or not _is_recent(before, scene.turn):
@@ -118,7 +118,7 @@ def _bare(words: str) -> str:
     return words.strip().rstrip(".?!,。？！， ")
 
 
-def _unknown(scene: Scene, _: Meaning) -> str:
+def _unknown(scene: DialogState, _: Intent) -> str:
     abilities = phrase("abilities", scene.language)
     told = phrase("needs_model", scene.language, abilities=abilities)
     if not _is_beginning("".join(scene.turn.replies[-1:]), told):  # a model began another answer, and broke off
@@ -132,13 +132,13 @@ def _is_beginning(part: str, whole: str) -> bool:
     return "".join(whole.split()).startswith("".join(part.split()))
 
 
-def _time(scene: Scene, _: Meaning) -> str:
+def _time(scene: DialogState, _: Intent) -> str:
     if scene.now is None:
         return phrase("no_clock", scene.language)
     return phrase("time", scene.language, clock=clock(scene.now, scene.language))
 
 
-def _date(scene: Scene, meaning: Meaning) -> str:
+def _date(scene: DialogState, meaning: Intent) -> str:
     if scene.now is None:
         return phrase("no_clock", scene.language)
     days = meaning.number("day")
@@ -146,12 +146,12 @@ def _date(scene: Scene, meaning: Meaning) -> str:
     return phrase(f"date_{days}" if days else "date", scene.language, date=told)
 
 
-def _volume_set(scene: Scene, meaning: Meaning) -> list[Move] | str:
+def _volume_set(scene: DialogState, meaning: Intent) -> list[Action] | str:
     percent = meaning.number("percent") or meaning.number("volume_level")
     return _changed(scene, scene.move("set_volume", percent=percent), "volume_set", percent)
 
 
-def _volume_change(scene: Scene, meaning: Meaning) -> list[Move] | str:
+def _volume_change(scene: DialogState, meaning: Intent) -> list[Action] | str:
     steps = {"volume_up": VOLUME_STEP, "volume_down": -VOLUME_STEP}
     told = {"up": VOLUME_STEP, "down": -VOLUME_STEP}.get(meaning.text("volume_step"))
     change = steps.get(meaning.name) or told or meaning.number("volume_step")
@@ -159,7 +159,7 @@ def _volume_change(scene: Scene, meaning: Meaning) -> list[Move] | str:
     return _changed(scene, scene.move("set_volume", change=change), name, change)
 
 
-def _changed(scene: Scene, move: Move, name: str, percent: int) -> list[Move] | str:
+def _changed(scene: DialogState, move: Action, name: str, percent: int) -> list[Action] | str:
     result = scene.result("set_volume")
     if result is None:
         return [move]
@@ -168,16 +168,16 @@ def _changed(scene: Scene, move: Move, name: str, percent: int) -> list[Move] | 
     return phrase(name, scene.language, percent=percent)
 
 
-def _doubtful(scene: Scene, _: Meaning) -> str:
+def _doubtful(scene: DialogState, _: Intent) -> str:
     return phrase("did_you_say", scene.language, words=_bare(scene.words))
 
 
-def _not_caught(scene: Scene, _: Meaning) -> str:
+def _not_caught(scene: DialogState, _: Intent) -> str:
     words = _bare(scene.words)
     return phrase("not_caught" if words else "not_heard", scene.language, words=words)
 
 
-def _again(scene: Scene, _: Meaning) -> str:
+def _again(scene: DialogState, _: Intent) -> str:
     """Say the last reply once more."""
     said = [reply for turn in scene.earlier for reply in turn.replies]
     return said[-1] if said else phrase("nothing_said", scene.language)

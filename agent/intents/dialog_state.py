@@ -68,7 +68,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Action:
     """A tool to call."""
 
     tool: str
@@ -76,7 +76,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DialogState:
     """All that a decision is made of."""
 
     turn: Turn
@@ -123,21 +123,21 @@ class Scene:
         """Whether there is such a tool."""
         return tool in self.tools
 
-    def move(self, tool: str, **arguments: Json) -> Move:
+    def move(self, tool: str, **arguments: Json) -> Action:
         """Return a call with those of the arguments that the tool knows."""
         known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
         fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
-        return Move(tool, fitting)
+        return Action(tool, fitting)
 
 
-def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> Scene:
+def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> DialogState:
     """Return the scene of any message list, also of one that no provider would take."""
     found = [_turn(turn) for turn in turns(messages)] or [Turn(_plain(""))]
     spoken = [turn.block.words for turn in found if turn.block.is_human and turn.block.words.strip()]
     language = language_of((spoken or [found[-1].block.words])[-1])
     if not spoken and language == "en":
         language = default
-    return Scene(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
+    return DialogState(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
 
 
 def _turn(messages: Sequence[Message]) -> Turn:

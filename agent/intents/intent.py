@@ -14,7 +14,7 @@ _SECONDS: Final = (("hours", 3600), ("minutes", 60), ("seconds", 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Intent:
     """What a sentence asks for."""
 
     name: str
@@ -36,9 +36,9 @@ class Meaning:
         return sum(self.number(prefix + unit) * size for unit, size in _SECONDS)
 
 
-Understand: TypeAlias = Callable[[str], Meaning]
+Understand: TypeAlias = Callable[[str], Intent]
 
-UNKNOWN: Final = Meaning("unknown")
+UNKNOWN: Final = Intent("unknown")
 
 
 def language_of(words: str) -> Language:

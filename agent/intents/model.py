@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from agent.intents.decide import decide
-from agent.intents.dialog_state import Move, read_scene
+from agent.intents.dialog_state import Action, read_scene
 from agent.intents.intent import Language
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
@@ -70,11 +70,11 @@ def _load() -> "Understanding":
 
 def _decided(
     understanding: "Understanding", messages: Sequence[Message], tools: Sequence[ToolSpec], language: Language
-) -> list[Move]:
+) -> list[Action]:
     return decide(read_scene(messages, tools, language), understanding)
 
 
-def _as_stream(messages: Sequence[Message], moves: Sequence[Move], tools: AbstractSet[str]) -> Iterator[StreamItem]:
+def _as_stream(messages: Sequence[Message], moves: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:
     """Yield the moves as an answer; where there is no reply tool, the words are bare text."""
     bare = "".join(str(move.arguments["text"]) for move in moves if move.tool == "reply" and "reply" not in tools)
     if bare:

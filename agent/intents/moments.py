@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent.intents.intent import Meaning
+from agent.intents.intent import Intent
 
 _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
     "morning": lambda hour: hour % 12,
@@ -18,7 +18,7 @@ _IN_PERIOD: Final[Mapping[str, Callable[[int], int]]] = {
 _TOLD: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
-def next_moment(meaning: Meaning, now: datetime) -> datetime:
+def next_moment(meaning: Intent, now: datetime) -> datetime:
     """Return the next moment after `now` that the words can mean: seven is the next seven, of morning or evening.
 
     Slots: hour (0-24), minute (may be negative: a quarter to), exact_hour, period, day (0 today, 1 tomorrow …), and
@@ -43,7 +43,7 @@ def moment_told(text: str) -> datetime | None:
         return None
 
 
-def _hours(meaning: Meaning) -> list[int]:
+def _hours(meaning: Intent) -> list[int]:
     """Return the hours of the day that the words can mean, in order; 24 is the midnight that ends it."""
     hour = meaning.number("exact_hour") or meaning.number("hour")
     if "exact_hour" in meaning.slots or hour > 12 or hour == 0:

@@ -1,4 +1,4 @@
-"""Remembering and finding again without a model: the journal holds every word, her graph is left to her."""
+"""Remembering and finding again without a model: the journal holds every word, the graph is left to it."""
 
 import re
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Move, Scene
-from agent.intents.intent import Language, Meaning, Understand, language_of
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.spoken import to_second_person
 from agent.model.messages import Json
@@ -64,8 +64,8 @@ class Fact:
     text: str
 
 
-def remember(scene: Scene, meaning: Meaning) -> list[Move] | str:
-    """Leave herself an event to write it to her memory, then say that it is kept: the journal has the words already."""
+def remember(scene: DialogState, meaning: Intent) -> list[Action] | str:
+    """Leave itself an event to write it to the memory, then say that it is kept: the journal has the words already."""
     fact = meaning.text("fact")
     told = to_second_person(fact, scene.language)
     noted = scene.result("create_event")
@@ -77,7 +77,7 @@ def remember(scene: Scene, meaning: Meaning) -> list[Move] | str:
     return phrase("remembered", scene.language, fact=told)
 
 
-def recall(scene: Scene, understand: Understand) -> list[Move] | str:
+def recall(scene: DialogState, understand: Understand) -> list[Action] | str:
     """Search the journal for the words that carry the question, and quote what the person said."""
     wanted = content_words(scene.words)
     if not wanted:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from agent.intents.dialog_state import Done, Move, Scene
-from agent.intents.intent import Meaning
+from agent.intents.dialog_state import Action, DialogState, Done
+from agent.intents.intent import Intent
 from agent.intents.moments import moment_told, next_moment
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, is_length, length, to_second_person, told_length
@@ -23,7 +23,7 @@ LONGEST_LABEL: Final = 200
 """Characters of a label that the timer tools take."""
 
 
-def start(scene: Scene, meaning: Meaning) -> list[Move] | str:
+def start(scene: DialogState, meaning: Intent) -> list[Action] | str:
     """Set a timer; without a name its length is its label, so that it can be named by it."""
     language, seconds = scene.language, meaning.seconds()
     named = (meaning.text("label") or meaning.text("name"))[:LONGEST_LABEL]
@@ -39,7 +39,7 @@ def start(scene: Scene, meaning: Meaning) -> list[Move] | str:
     return phrase("timer_set_for" if named else "timer_set", language, **told)
 
 
-def alarm(scene: Scene, meaning: Meaning) -> list[Move] | str:
+def alarm(scene: DialogState, meaning: Intent) -> list[Action] | str:
     """Set an alarm at the next time of day that fits what was said."""
     language, now = scene.language, scene.now
     if now is None:
@@ -56,7 +56,7 @@ def alarm(scene: Scene, meaning: Meaning) -> list[Move] | str:
     return phrase("alarm_set_for" if label else "alarm_set", language, **told)
 
 
-def cancel(scene: Scene, meaning: Meaning) -> list[Move] | str:
+def cancel(scene: DialogState, meaning: Intent) -> list[Action] | str:
     """Cancel the timer that is meant by its name or its length, else the next one."""
     language = scene.language
     result = scene.result("cancel_timer")
@@ -74,7 +74,7 @@ def cancel(scene: Scene, meaning: Meaning) -> list[Move] | str:
     return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
 
 
-def cancel_all(scene: Scene, _: Meaning) -> list[Move] | str:
+def cancel_all(scene: DialogState, _: Intent) -> list[Action] | str:
     """List the timers, then cancel each."""
     language, listed = scene.language, _listed(scene)
     if listed is None:
@@ -88,13 +88,13 @@ def cancel_all(scene: Scene, _: Meaning) -> list[Move] | str:
     return phrase("timer_cancelled" if count == 1 else "timers_cancelled", language, count=count)
 
 
-def status(scene: Scene, _: Meaning) -> list[Move] | str:
+def status(scene: DialogState, _: Intent) -> list[Action] | str:
     """Say how long each timer still has, and for when each alarm is set."""
     listed = _listed(scene)
     return [scene.move("list_timers")] if listed is None else _told(scene, listed)
 
 
-def announce(scene: Scene) -> str:
+def announce(scene: DialogState) -> str:
     """Say that a timer or an alarm is due, and how late it comes when it does."""
     found = _DUE.fullmatch(scene.words)
     if found is None:
@@ -106,7 +106,7 @@ def announce(scene: Scene) -> str:
     return " ".join(words)
 
 
-def _due(scene: Scene, kind: str, label: str, what: str) -> str:
+def _due(scene: DialogState, kind: str, label: str, what: str) -> str:
     language, named = scene.language, to_second_person(label, scene.language)
     if kind == "Timer":
         is_named = label and not is_length(label)
@@ -117,13 +117,13 @@ def _due(scene: Scene, kind: str, label: str, what: str) -> str:
     return phrase("alarm_up_for" if label else "alarm_up", language, label=named, clock=clock(scene.now, language))
 
 
-def _listed(scene: Scene) -> Done | None:
+def _listed(scene: DialogState) -> Done | None:
     """Return the list of timers, None when it is still to be asked for."""
     listed = scene.result("list_timers")
     return None if listed is None or listed.is_uncertain else listed
 
 
-def _look(scene: Scene) -> list[Move] | str:
+def _look(scene: DialogState) -> list[Action] | str:
     """After a crash in the middle of a call: look whether it took effect, and tell what is set."""
     listed = _listed(scene)
     if listed is None:
@@ -131,7 +131,7 @@ def _look(scene: Scene) -> list[Move] | str:
     return phrase("interrupted", scene.language, timers=_told(scene, listed))
 
 
-def _told(scene: Scene, listed: Done) -> str:
+def _told(scene: DialogState, listed: Done) -> str:
     if listed.has_failed:
         return phrase("failed", scene.language, reason=listed.reason)
     return " ".join(_left(scene, timer) for timer in _timers(listed)) or phrase("timer_none", scene.language)
@@ -142,7 +142,7 @@ def _timers(listed: Done) -> Sequence[dict[str, Json]]:
     return [timer for timer in found if isinstance(timer, dict) and "id" in timer] if isinstance(found, list) else []
 
 
-def _left(scene: Scene, timer: dict[str, Json]) -> str:
+def _left(scene: DialogState, timer: dict[str, Json]) -> str:
     """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
     language, label, left = scene.language, str(timer.get("label", "")), str(timer.get("left", ""))
     named = to_second_person(label, language)
@@ -154,7 +154,7 @@ def _left(scene: Scene, timer: dict[str, Json]) -> str:
     return phrase(name, language, label=named, left=told_length(left, language))
 
 
-def _day(scene: Scene, due: datetime) -> str:
+def _day(scene: DialogState, due: datetime) -> str:
     """Return how the day of a moment at home is added to its time: nothing for today."""
     days = (due.date() - scene.now.date()).days if scene.now else 0
     return phrase(f"day_{days}", scene.language) if days in {1, 2} else ""

@@ -11,7 +11,7 @@ from hassil import recognize_all
 from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
-from agent.intents.intent import UNKNOWN, Language, Meaning, Slot, language_of
+from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
 
 LONGEST: Final = 500
 """Characters of what may be a command; what is longer is a story, and matching it would take long."""
@@ -50,7 +50,7 @@ class Understanding:
     def __init__(self) -> None:
         self._intents: dict[Language, Intents] = {language: _load(language) for language in _CODES}
 
-    def __call__(self, words: str) -> Meaning:
+    def __call__(self, words: str) -> Intent:
         """Return what the words mean in their language; the reading that takes the least as free text wins."""
         if len(words) > LONGEST:
             return UNKNOWN
@@ -61,14 +61,14 @@ class Understanding:
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
 
-def _reading(result: RecognizeResult, words: str) -> tuple[int, Meaning]:
+def _reading(result: RecognizeResult, words: str) -> tuple[int, Intent]:
     """Return how many characters were taken as free text, and the meaning."""
     slots: dict[str, Slot] = dict(result.intent_data.slots)
     free = 0
     for name, entity in result.entities.items():
         slots[name] = _as_said(entity.text, words) if entity.is_wildcard else entity.value
         free += len(entity.text) if entity.is_wildcard else 0
-    return free, Meaning(result.intent.name, slots)
+    return free, Intent(result.intent.name, slots)
 
 
 def _as_said(text: str, words: str) -> str:

@@ -1,6 +1,6 @@
-"""Everything she has to do: durable, by priority then arrival, one event in hand at a time."""
+"""Everything it has to do: durable, by priority then arrival, one event in hand at a time."""
 
-from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake
+from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake
 from agent.mailbox.mailbox import SCHEMA, Mailbox, Wait, waiting_by
 
 __all__ = [
@@ -8,9 +8,9 @@ __all__ = [
     "MAX_ATTEMPTS",
     "PERSON",
     "SCHEMA",
-    "Filed",
-    "InHand",
+    "Lease",
     "Mailbox",
+    "MailboxRecord",
     "State",
     "Wait",
     "Wake",

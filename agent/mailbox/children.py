@@ -1,4 +1,4 @@
-"""Events she made for an event: how many there may be, what became of them, and who waits for them."""
+"""Events it made for an event: how many there may be, what became of them, and who waits for them."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
 from memory.state.words import storable
 
 SELF: Final = "self"
-"""The source of what she made herself."""
+"""The source of what it made itself."""
 
 MOST_CHILDREN: Final = 20
-"""Events she may make for one event, over its whole life."""
+"""Events it may make for one event, over its whole life."""
 
 MOST_OPEN: Final = 200
-"""Events of her own making that may be open at a time for one owner: children have children too."""
+"""Events of its own making that may be open at a time for one owner: children have children too."""
 
 SCHEMA: Final = """
 CREATE INDEX IF NOT EXISTS mailbox_children ON mailbox (json_extract(envelope, '$.parent_id'))
@@ -31,7 +31,7 @@ _OWN_WAITING: Final = (
     "SELECT count(*) FROM mailbox INDEXED BY mailbox_order "
     "WHERE state IN ('pending', 'suspended') AND owner_key = :owner AND json_extract(envelope, '$.source') = 'self'"
 )
-"""Its index holds what waits; without the name SQLite would go through all that she ever made."""
+"""Its index holds what waits; without the name SQLite would go through all that it ever made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Child:
 
 
 def check_quota(connection: sqlite3.Connection, event: Event) -> None:
-    """Raise `TooManyEvents` when her own event is one too many for its parent, or altogether."""
+    """Raise `TooManyEvents` when its own event is one too many for its parent, or altogether."""
     if event.source != SELF or not event.parent_id:
         return
     if _count(connection, f"SELECT count(*) FROM mailbox WHERE {_OF}", parent=event.parent_id) >= MOST_CHILDREN:
@@ -77,7 +77,7 @@ def wake_childless(connection: sqlite3.Connection, event_id: str, now: datetime)
 
 
 def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
-    """Return what became of the events she made for an event, in the order of their arrival."""
+    """Return what became of the events it made for an event, in the order of their arrival."""
     rows = connection.execute(
         f"SELECT envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", {"parent": event_id}
     )

@@ -14,7 +14,7 @@ PERSON: Final = "person"
 """The name that any person's event wakes."""
 
 CHILDREN: Final = "children"
-"""The name that wakes an event when all the events she made for it are closed."""
+"""The name that wakes an event when all the events it made for it are closed."""
 
 MAX_ATTEMPTS: Final = 5
 """Deliveries of one event at which the process may die; after the last one it goes to the dead letter."""
@@ -46,7 +46,7 @@ class Wake:
 
 
 @dataclass(frozen=True, slots=True)
-class InHand:
+class Lease:
     """The one event being worked on."""
 
     event: Event
@@ -70,12 +70,12 @@ class InHand:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class MailboxRecord:
     """What the mailbox knows of one event, open or closed."""
 
     event: Event
     state: State
-    progress: InHand
+    progress: Lease
     waits_for: str = ""
     due_at: datetime | None = None
     """Aware UTC; when it comes, or comes back, at the earliest (waiting for a name: at the latest)."""

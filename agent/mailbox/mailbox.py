@@ -1,4 +1,4 @@
-"""The mailbox: everything she has to do, durable, by priority then arrival, one event in hand at a time."""
+"""The mailbox: everything it has to do, durable, by priority then arrival, one event in hand at a time."""
 
 import asyncio
 import sqlite3
@@ -12,7 +12,7 @@ from agent.mailbox import children as offspring
 from agent.mailbox import table
 from agent.mailbox.children import Child
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
-from agent.mailbox.mail import Filed, InHand, State, Wake
+from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
 from agent.model.messages import Json
 from agent.time.series import successor
 from memory.state.database import Database, Writer
@@ -64,7 +64,7 @@ class Mailbox:
 
         What it goes on with (`metadata["continues"]`) is withdrawn as superseded if nobody has taken it in hand yet.
         Raises ValueError for a naive time, TypeError for what is no Event or has metadata JSON cannot hold,
-        `TooManyEvents` for one event of her own making too many.
+        `TooManyEvents` for one event of its own making too many.
         """
         require_event(event)
         with self._changing():
@@ -73,7 +73,7 @@ class Mailbox:
             self.on_arrival(event)
         return added
 
-    async def take(self) -> InHand:
+    async def take(self) -> Lease:
         """Return the event in hand; without one, wait until an event is due and take it in hand.
 
         Its delivery wakes its owner's events suspended for its type, and a person's also those suspended for `PERSON`.
@@ -93,7 +93,7 @@ class Mailbox:
         """Return when the consumer waits in `take`, nothing is due, and nothing is just being filed."""
         await self._idle.wait()
 
-    async def in_hand(self) -> InHand | None:
+    async def in_hand(self) -> Lease | None:
         """Return the event in hand, without waiting."""
         return await self._database.read(table.held)
 
@@ -121,7 +121,7 @@ class Mailbox:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
         It stays away a second at least, for quiet a minute (mail.py), so that it never spins. `fresh_grant` sets its
-        counted tool calls to 0 and adds one to `InHand.grants`.
+        counted tool calls to 0 and adds one to `Lease.grants`.
         """
 
         def put_back(connection: sqlite3.Connection, now: datetime) -> bool:
@@ -164,7 +164,7 @@ class Mailbox:
         with self._changing():
             return await self._database.write(lambda c: table.release(c, name))
 
-    async def recover(self) -> list[InHand]:
+    async def recover(self) -> list[Lease]:
         """At start, before the first `take`: give back what was in hand when the process died.
 
         It goes before its peers with one attempt more, or, if the process died with it `MAX_ATTEMPTS` times, into the
@@ -172,7 +172,7 @@ class Mailbox:
         What the disk has made unreadable goes to the dead letter too.
         """
 
-        def give_back(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
+        def give_back(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
             give_up_unreadable(connection, now)
             found = table.recover(connection, now)
             for hand in found:
@@ -181,11 +181,11 @@ class Mailbox:
 
         return await self._step(give_back)
 
-    async def find(self, event_id: str) -> Filed | None:
+    async def find(self, event_id: str) -> MailboxRecord | None:
         """Return what is known of an event, open or closed."""
         return await self._database.read(lambda c: table.find(c, event_id))
 
-    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[Filed]:
+    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[MailboxRecord]:
         """Return the newest events of a state (`dead` is the dead letter), the newest first; one owner's, or all."""
         return await self._database.read(lambda c: table.listed(c, state, limit, owner_key))
 
@@ -202,14 +202,14 @@ class Mailbox:
         return await self._database.read(lambda c: table.counts(c, owner_key))
 
     async def children(self, event_id: str) -> list[Child]:
-        """Return what became of the events she made for an event, in the order of their arrival."""
+        """Return what became of the events it made for an event, in the order of their arrival."""
         return await self._database.read(lambda c: offspring.children(c, event_id))
 
     def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
         offspring.check_quota(connection, event)
         return table.put(connection, event, self._now())
 
-    def _claim(self, connection: sqlite3.Connection) -> InHand | None:
+    def _claim(self, connection: sqlite3.Connection) -> Lease | None:
         now = self._now()
         before, taken = in_spite_of_damage(
             connection, now, lambda: (table.held(connection), table.claim(connection, now))

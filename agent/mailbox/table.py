@@ -9,7 +9,7 @@ from typing import Final, get_args
 
 from agent.envelope import from_json, to_json, utc_text
 from agent.event import Event
-from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
+from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
 from agent.model.messages import Json
 from memory.state.words import storable
 
@@ -88,13 +88,13 @@ def supersede(connection: sqlite3.Connection, event_id: str, by: str, now: datet
     )
 
 
-def held(connection: sqlite3.Connection) -> InHand | None:
+def held(connection: sqlite3.Connection) -> Lease | None:
     """Return the event in hand."""
     row = connection.execute("SELECT * FROM mailbox WHERE state = 'in_hand'").fetchone()
     return None if row is None else _in_hand(row)
 
 
-def claim(connection: sqlite3.Connection, now: datetime) -> InHand | None:
+def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
     """Take the event in hand, else the next one that is due; its delivery wakes those that waited for its type."""
     if already := held(connection):
         return already
@@ -205,7 +205,7 @@ def retry(connection: sqlite3.Connection, event_id: str) -> bool:
     )
 
 
-def recover(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
+def recover(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
     """Put what was in hand back before its peers, one attempt more; after too many, into the dead letter."""
     connection.execute("UPDATE mailbox SET attempt = attempt + 1 WHERE state = 'in_hand'")
     found = held(connection)
@@ -218,13 +218,13 @@ def recover(connection: sqlite3.Connection, now: datetime) -> list[InHand]:
     return [found]
 
 
-def find(connection: sqlite3.Connection, event_id: str) -> Filed | None:
+def find(connection: sqlite3.Connection, event_id: str) -> MailboxRecord | None:
     """Return what is known of an event."""
     row = connection.execute("SELECT * FROM mailbox WHERE id = ?", (event_id,)).fetchone()
     return None if row is None else _filed(row)
 
 
-def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: str | None) -> list[Filed]:
+def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: str | None) -> list[MailboxRecord]:
     """Return the newest events of a state, of one owner or of all, the newest first."""
     rows = connection.execute(
         "SELECT * FROM mailbox WHERE state = :state AND (:owner IS NULL OR owner_key = :owner) "
@@ -257,14 +257,14 @@ def _in_hand_changed(connection: sqlite3.Connection, changes: str, values: Mappi
     return bool(connection.execute(statement, dict(values)).rowcount)
 
 
-def _in_hand(row: sqlite3.Row) -> InHand:
+def _in_hand(row: sqlite3.Row) -> Lease:
     counters = {name: row[name] for name in ("attempt", "note", "tool_calls", "model_calls", "grants")}
-    return InHand(from_json(row["envelope"]), redelivered=bool(row["redelivered"]), **counters)
+    return Lease(from_json(row["envelope"]), redelivered=bool(row["redelivered"]), **counters)
 
 
-def _filed(row: sqlite3.Row) -> Filed:
+def _filed(row: sqlite3.Row) -> MailboxRecord:
     progress = _in_hand(row)
-    return Filed(
+    return MailboxRecord(
         progress.event,
         row["state"],
         progress,

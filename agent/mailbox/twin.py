@@ -12,7 +12,7 @@ from agent.envelope import from_json, to_json
 from agent.errors import TooManyEvents
 from agent.event import Event, require_event, utc_now
 from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
-from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Filed, InHand, State, Wake, back_at
+from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
 from agent.mailbox.mailbox import Wait, waiting_by
 from agent.mailbox.table import superseded
 from agent.model.messages import Json
@@ -26,7 +26,7 @@ _WAITING: Final = frozenset({"pending", "suspended"})
 class _Letter:
     """One event and where it stands; `filed` is replaced at each step."""
 
-    filed: Filed
+    filed: MailboxRecord
     arrival: int
     idle: bool
 
@@ -41,11 +41,11 @@ class _Letter:
     def rank(self) -> tuple[bool, int, bool, int]:
         return self.idle, -self.filed.event.priority, not self.filed.progress.redelivered, self.arrival
 
-    def change(self, **fields: Any) -> None:  # Any: the fields of `Filed`
+    def change(self, **fields: Any) -> None:  # Any: the fields of `MailboxRecord`
         self.filed = replace(self.filed, **fields)
 
 
-class MemoryMailbox:
+class InMemoryMailbox:
     """Keeps what `agent.mailbox.Mailbox` promises, but for what needs a disk: its events end with it.
 
     Whatever has the same methods can stand in its place, such as one on a server (tests/agent/mailboxes.py, KINDS).
@@ -60,9 +60,9 @@ class MemoryMailbox:
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
 
-    def waiting_by(self, wait: Wait) -> "MemoryMailbox":
+    def waiting_by(self, wait: Wait) -> "InMemoryMailbox":
         """Return another handle to the same events, whose `take` waits like this."""
-        other = MemoryMailbox(self._now, wait)
+        other = InMemoryMailbox(self._now, wait)
         other._letters = self._letters
         return other
 
@@ -77,7 +77,7 @@ class MemoryMailbox:
             self.on_arrival(event)
         return added
 
-    async def take(self) -> InHand:
+    async def take(self) -> Lease:
         """See `Mailbox.take`."""
         while True:
             self._changed.clear()
@@ -91,7 +91,7 @@ class MemoryMailbox:
         """See `Mailbox.until_idle`."""
         await self._idle.wait()
 
-    async def in_hand(self) -> InHand | None:
+    async def in_hand(self) -> Lease | None:
         """See `Mailbox.in_hand`."""
         held = self._held()
         return held.filed.progress if held else None
@@ -167,7 +167,7 @@ class MemoryMailbox:
         with self._changing():
             return self._release(name)
 
-    async def recover(self) -> list[InHand]:
+    async def recover(self) -> list[Lease]:
         """See `Mailbox.recover`."""
         if (held := self._held()) is None:
             return []
@@ -182,12 +182,12 @@ class MemoryMailbox:
                 held.change(state="pending", progress=replace(progress, redelivered=True))
         return [progress]
 
-    async def find(self, event_id: str) -> Filed | None:
+    async def find(self, event_id: str) -> MailboxRecord | None:
         """See `Mailbox.find`."""
         letter = self._letters.get(event_id)
         return letter.filed if letter else None
 
-    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[Filed]:
+    async def listed(self, state: State, limit: int = 20, owner_key: str | None = None) -> list[MailboxRecord]:
         """See `Mailbox.listed`."""
         return [filed for filed in self._of(owner_key) if filed.state == state][::-1][:limit]
 
@@ -212,13 +212,13 @@ class MemoryMailbox:
         filed = [letter.filed for letter in self._children(event_id)]
         return [Child(each.event.content, each.state, each.summary or each.reason) for each in filed]
 
-    def _of(self, owner_key: str | None) -> list[Filed]:
+    def _of(self, owner_key: str | None) -> list[MailboxRecord]:
         return [each.filed for each in self._letters.values() if owner_key in {None, each.filed.event.owner_key}]
 
     def _put(self, event: Event) -> bool:
         if event.id in self._letters:
             return False
-        filed = Filed(event, "pending", InHand(event), due_at=event.not_before)
+        filed = MailboxRecord(event, "pending", Lease(event), due_at=event.not_before)
         self._letters[event.id] = _Letter(filed, len(self._letters) + 1, idle=event.priority < 0)
         before = self._letters.get(str(event.metadata.get("continues")))
         is_theirs = before and before.filed.event.owner_key == event.owner_key
@@ -226,7 +226,7 @@ class MemoryMailbox:
             before.change(state="withdrawn", reason=superseded(event.id), closed_at=self._utc())
         return True
 
-    def _claim(self) -> InHand | None:
+    def _claim(self) -> Lease | None:
         if held := self._held():
             return held.filed.progress
         now = self._now()
@@ -247,7 +247,7 @@ class MemoryMailbox:
         held = next((letter for letter in self._letters.values() if letter.filed.state == "in_hand"), None)
         return held if held and event_id in {"", held.filed.event.id} else None
 
-    def _close(self, event_id: str, state: State, **fields: Any) -> bool:  # Any: the fields of `Filed`
+    def _close(self, event_id: str, state: State, **fields: Any) -> bool:  # Any: the fields of `MailboxRecord`
         if (held := self._held(event_id)) is None:
             return False
         with self._changing():

@@ -1,4 +1,4 @@
-"""The errors of failed model calls: their kind, and the one sentence with the mend that people read."""
+"""The errors of failed model calls: their kind, and the one sentence with the fix that people read."""
 
 import json
 

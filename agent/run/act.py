@@ -14,8 +14,8 @@ from agent.mailbox import Mailbox
 from agent.model.messages import Json, Message, ToolCall
 from agent.record import step
 from agent.run.run import Run
-from agent.run.run_state import Desk
-from agent.run.system_replies import OwnWords
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
@@ -51,9 +51,9 @@ class Actor:
     registry: ToolRegistry
     bus: Bus
     contexts: Contexts
-    desk: Desk
+    desk: RunState
     mailbox: Mailbox
-    words: OwnWords
+    words: SystemReplies
 
     async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:
         """Answer the calls, each once and in their order; also when the run is stopped meanwhile."""
@@ -112,7 +112,7 @@ class Actor:
         """Write down what is about to be done, as early and as lastingly as it needs: by the worst of the calls."""
         requests = [envelope for call in calls for envelope in _requested(run, call)]
         if charged:
-            # The loss of a call without an effect is harmless: she is asked again, and looks again.
+            # The loss of a call without an effect is harmless: it is asked again, and looks again.
             by = self.bus.along(*requests, lasting=self._have_effect(calls))
             await self.mailbox.charge(run.event.id, tool_calls=charged, by=by)
         elif all(call.name in REPEATABLE for call in calls):
@@ -152,7 +152,7 @@ class Actor:
             run.kept_on -= 1
 
     def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
-        """Tell of a reply that was called wrongly what was said of it while it came, lest she say that once more."""
+        """Tell of a reply that was called wrongly what was said of it while it came, lest it say that once more."""
         delivery = self.desk.deliveries.get(call.id)
         if delivery is None or observation == DELIVERED or not (handed := delivery.handed.strip()):
             return observation

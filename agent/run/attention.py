@@ -1,4 +1,4 @@
-"""What reaches her while she works: somebody who interrupts, words that go on, a person who comes first."""
+"""What reaches it while it works: somebody who interrupts, words that go on, a person who comes first."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import predecessor
 from agent.run.run import Run
-from agent.run.system_replies import FILLER, OwnWords
+from agent.run.system_replies import FILLER, SystemReplies
 from memory.errors import MemoryFailure
 from memory.state.journal import Journal
 
@@ -20,7 +20,7 @@ MOST_ARRIVALS: Final = 64
 class Attention:
     """Decides what a person's words mean for the run in hand: nothing, that it ends, or that they go first."""
 
-    def __init__(self, mailbox: Mailbox, journal: Journal, words: OwnWords) -> None:
+    def __init__(self, mailbox: Mailbox, journal: Journal, words: SystemReplies) -> None:
         self._journal = journal
         self._words = words
         self.run: Run | None = None

@@ -16,10 +16,10 @@ from agent.record import step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
 from agent.run.run import Run
-from agent.run.run_state import Completion, Desk, Ending, GivenUp, Superseded, Suspension
+from agent.run.run_state import Completion, Ending, GivenUp, RunState, Superseded, Suspension
 from agent.run.states import Status
 from agent.run.stopping import Why
-from agent.run.system_replies import OwnWords
+from agent.run.system_replies import SystemReplies
 from memory.state.database import Writer
 from memory.state.journal import Entry, Journal
 from memory.state.tiers import MARKED
@@ -30,7 +30,7 @@ PUT_ASIDE: Final = timedelta(seconds=10)
 """How long work that a person's words put aside stays away: a conversation has more than one sentence."""
 
 BUDGET_PAUSE: Final = timedelta(hours=1)
-"""When her own work that used up its budget comes back, if nobody speaks before."""
+"""When its own work that used up its budget comes back, if nobody speaks before."""
 
 LAST_CALLS: Final = 4
 """Calls that the runtime's own note tells of."""
@@ -45,13 +45,13 @@ class Closing:
 
     mailbox: Mailbox
     bus: Bus
-    desk: Desk
-    words: OwnWords
+    desk: RunState
+    words: SystemReplies
     now: Callable[[], datetime]
     journal: Journal
 
     async def for_stop(self, run: Run) -> Ending:
-        """Return how an event ends whose run was stopped; a decision of hers that was made stands."""
+        """Return how an event ends whose run was stopped; a decision of its own that was made stands."""
         if self.desk.ending is not None:
             return self.desk.ending
         if run.stop.reason == "superseded":
@@ -105,7 +105,7 @@ class Closing:
         return [await delivery.ended() for delivery in deliveries]
 
     async def _keep_unsaid(self, run: Run, broken: Sequence[Delivered]) -> None:
-        """Write down how far she was heard, at once: after a crash she must not go on with it."""
+        """Write down how far it was heard, at once: after a crash it must not go on with it."""
         body: dict[str, Json] = {
             "heard": " ".join(account.heard for account in broken if account.heard),
             "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
@@ -151,7 +151,7 @@ class Closing:
 def in_the_end(ending: Ending, stopped: Why | None, *, was_heard: bool) -> Ending:
     """Return how an event ends, now that it is known whether anything was heard of its answer.
 
-    Superseded it is only while nothing was, and then whatever she decided; an interruption stands in the summary.
+    Superseded it is only while nothing was, and then whatever it decided; an interruption stands in the summary.
     """
     if stopped == "superseded" and not was_heard:
         return Superseded()
@@ -181,7 +181,7 @@ def last_words(run: Run, ending: Ending, status: Status) -> Iterator[tuple[str, 
 
 
 def last_calls(run: Run) -> str:
-    """Return the last calls of a run and the beginnings of their results, as a note to her."""
+    """Return the last calls of a run and the beginnings of their results, as a note to it."""
     messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
     results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     made = [call for message in messages for call in message.tool_calls]
@@ -198,6 +198,6 @@ def _summed(entries: Sequence[Entry], key: str) -> int:
 
 
 def _has_words(run: Run) -> bool:
-    """Whether her last answer said anything."""
+    """Whether its last answer said anything."""
     answer = run.answer
     return answer is not None and bool(answer.content or any(call.name == "reply" for call in answer.tool_calls))

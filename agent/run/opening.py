@@ -11,13 +11,13 @@ from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
 from agent.context.situation import SituationProvider, gather
 from agent.event import Event
-from agent.mailbox import InHand, Mailbox
+from agent.mailbox import Lease, Mailbox
 from agent.model.messages import Json, Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.run.run import Run
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from memory.state.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8
@@ -35,7 +35,7 @@ class Opening:
     journal: Journal
     bus: Bus
     contexts: Contexts
-    desk: Desk
+    desk: RunState
     situation: Sequence[SituationProvider]
     now: Callable[[], datetime]
 
@@ -46,7 +46,7 @@ class Opening:
         Nothing of it need last: it can be told again out of the mailbox, which has the event.
         """
         event = run.event
-        # Only what a person said or wrote is found again by its words; her own tasks would drown it.
+        # Only what a person said or wrote is found again by its words; its own tasks would drown it.
         words, content = (event.content, "") if event.is_from_person else ("", event.content)
         body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
         opened = step("runs.new", event, run.id, body, words)
@@ -76,7 +76,7 @@ class Opening:
         return said_since(entries, run.event.id, run.hand.note)
 
     async def _was_interrupted(self, run: Run) -> bool:
-        """Whether a person's event was interrupted, and the process died before that was filed: she must not go on."""
+        """Whether a person's event was interrupted, and the process died before that was filed: it must not go on."""
         if not run.is_resumed or run.hand.note or not run.event.is_from_person:
             return False
         return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
@@ -94,7 +94,7 @@ class Opening:
         return block_of(run.hand, run.budget.left, time, situation)
 
     async def _of_children(self, event: Event) -> dict[str, str]:
-        """Return what became of the events she made for this one, before it was put aside."""
+        """Return what became of the events it made for this one, before it was put aside."""
         children = await self.mailbox.children(event.id)
         told = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
         return {"Children": "; ".join(told)} if children else {}
@@ -128,7 +128,7 @@ class Opening:
 def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str, ...]:
     """Return the sentences committed since the event was handed over with this note.
 
-    Those before it are told by its messages, and she may say the like of them again.
+    Those before it are told by its messages, and it may say the like of them again.
     """
     said: list[str] = []
     is_since = not note
@@ -148,7 +148,7 @@ def predecessor(event: Event) -> str:
     return before if isinstance(before, str) else ""
 
 
-def block_of(hand: InHand, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
+def block_of(hand: Lease, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
     """Return what an event looks like to the model."""
     event = hand.event
     evidence = event.metadata.get("evidence")

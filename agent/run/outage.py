@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.event import Event
-from agent.replies import Outlet, Reply
+from agent.replies import Reply, ReplySink
 from agent.run.phrases import of_outage, phrase
 from agent.run.system_replies import FILLER
 from memory.errors import MemoryFailure
@@ -14,7 +14,7 @@ from memory.errors import MemoryFailure
 class Outage:
     """One outage of the disk, from the first refusal until `end` is called, as people notice it."""
 
-    outlet: Outlet
+    outlet: ReplySink
     _told: set[str] = field(default_factory=set)
     """Ids of the events whose person knows; as many as were accepted before the disk refused, and not handled yet."""
 

@@ -8,8 +8,8 @@ from agent.context.epochs import Contexts
 from agent.model.messages import Message, ToolCall
 from agent.run.act import REPEATABLE, Actor
 from agent.run.run import Run
-from agent.run.run_state import Desk
-from agent.run.system_replies import OwnWords
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import keep_interrupted
 from agent.tools.events import COMPLETED, SUSPENDED
 from agent.tools.reply import DELIVERED
@@ -29,11 +29,11 @@ class Resuming:
     actor: Actor
     bus: Bus
     contexts: Contexts
-    desk: Desk
-    words: OwnWords
+    desk: RunState
+    words: SystemReplies
 
     async def finish_round(self, run: Run) -> Message | None:
-        """Bring the round under way to its end, and return its message; None when she is to think.
+        """Bring the round under way to its end, and return its message; None when it is to think.
 
         No model is asked for what is known already, and no sentence that was committed is said again. The process may
         have died in any of four places, told apart by what stands last. Raises `Stopped`.
@@ -44,7 +44,7 @@ class Resuming:
             unknown = {call.id: CRASHED for call in run.unanswered if call.name not in REPEATABLE}
             await self.actor.answer(run, run.unanswered, unknown)
         run.stop.check()
-        if run.last.role == "assistant":  # while she said an answer of bare text
+        if run.last.role == "assistant":  # while it said an answer of bare text
             await self.words.deliver(run, "resumed", run.last.content)
         if run.last.role == "user" and self.desk.already:  # while the answer came: of that, only what was said is left
             handed = " ".join(self.desk.already)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from agent.context.epoch import Epoch
 from agent.event import Event, new_id
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from agent.model.messages import Json, Message, ToolCall
 from agent.run.budget import Budget
 from agent.run.states import ENDS, Status, checked
@@ -16,7 +16,7 @@ from agent.run.stopping import Stop
 class Run:
     """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
 
-    hand: InHand
+    hand: Lease
     budget: Budget
     id: str = field(default_factory=new_id)
     stop: Stop = field(default_factory=Stop)

@@ -1,28 +1,28 @@
-"""The desk: the event in hand, and what she decided about it; tools write here, the run carries it out."""
+"""The desk: the event in hand, and what it decided about it; tools write here, the run carries it out."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.context.summary import Compression
-from agent.mailbox import InHand, Wake
-from agent.replies import Delivery
+from agent.mailbox import Lease, Wake
+from agent.replies import ReplyStream
 from agent.run.states import Status
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """She is done with the event."""
+    """It is done with the event."""
 
     summary: str
     importance: float | None = None
-    """Her own judgement of how much it matters, 0 to 1; None leaves it to the rule."""
+    """Its own judgement of how much it matters, 0 to 1; None leaves it to the rule."""
     reason: str = ""
-    """Why she judges so."""
+    """Why it judges so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """She puts the event back with a note, until a wake condition."""
+    """It puts the event back with a note, until a wake condition."""
 
     note: str
     wake: Wake
@@ -47,19 +47,19 @@ Ending: TypeAlias = Completion | Suspension | Superseded | GivenUp
 
 
 @dataclass(slots=True)
-class Desk:
+class RunState:
     """One event at a time; cleared when the loop is done with it."""
 
-    hand: InHand | None = None
+    hand: Lease | None = None
     ending: Completion | Suspension | None = None
     compression: Compression | None = None
-    """What she carries on of all that came before, once compress_context was called."""
-    deliveries: dict[str, Delivery] = field(default_factory=dict)
+    """What it carries on of all that came before, once compress_context was called."""
+    deliveries: dict[str, ReplyStream] = field(default_factory=dict)
     """Replies under way, by call id, in the order they were opened."""
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order."""
 
-    def lay(self, hand: InHand, already: tuple[str, ...]) -> None:
+    def lay(self, hand: Lease, already: tuple[str, ...]) -> None:
         """Put an event on the cleared desk."""
         self.clear()
         self.hand, self.already = hand, already

@@ -1,4 +1,4 @@
-"""When a context begins anew, and who sums up the one before: she, the model, or a rule."""
+"""When a context begins anew, and who sums up the one before: it, the model, or a rule."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from agent.model.interface import Answer, ChatModel
 from agent.model.messages import Json
 from agent.record import step
 from agent.run.run import Run
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.run.stopping import Stop
 from agent.run.think import Thinker
 
@@ -46,12 +46,12 @@ class Summarizer:
     thinker: Thinker
     bus: Bus
     contexts: Contexts
-    desk: Desk
+    desk: RunState
     clock: Callable[[], float] = monotonic
     _resting: Stop | None = field(default=None, init=False)
 
     async def as_she_asked(self, run: Run) -> None:
-        """Begin anew with her own summary, if she called compress_context in the round that is over."""
+        """Begin anew with its own summary, if it called compress_context in the round that is over."""
         wanted, self.desk.compression = self.desk.compression, None
         if wanted is not None:
             run.epoch = await self.contexts.compress(run.epoch, run.event, wanted)

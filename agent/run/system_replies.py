@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.replies import Outlet, Reply
+from agent.replies import Reply, ReplySink
 from agent.run.phrases import phrase
 from agent.run.run import Run
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 
 FILLER = "filler-"
 """How the call id of a filler begins: it is a sound, and no answer."""
 
 
 @dataclass(slots=True)
-class OwnWords:
-    """Speaks where a person waits for words; says nothing in work of her own."""
+class SystemReplies:
+    """Speaks where a person waits for words; says nothing in work of its own."""
 
-    outlet: Outlet
-    desk: Desk
+    outlet: ReplySink
+    desk: RunState
     _filled: str = ""
     """Id of the event that has had its filler."""
 

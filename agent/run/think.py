@@ -17,9 +17,9 @@ from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem,
 from agent.model.messages import Json, Message, ToolCall
 from agent.model.stream.partial_json import PartialString
 from agent.record import step
-from agent.replies import Delivery, Outlet, Reply
+from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.tools.reply import REPLY
 
 log = structlog.get_logger()
@@ -34,14 +34,14 @@ NOTICEABLE_WAIT = 0.05
 class Speaking:
     """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
 
-    def __init__(self, run: Run, desk: Desk, outlet: Outlet, show: Callable[[Event], None]) -> None:
+    def __init__(self, run: Run, desk: RunState, outlet: ReplySink, show: Callable[[Event], None]) -> None:
         self._run = run
         self._show = show
         self._desk = desk
         self._outlet = outlet
         self._text_id = ""
-        self._replies: dict[int, tuple[Delivery, PartialString]] = {}
-        self._opened: list[Delivery] = []
+        self._replies: dict[int, tuple[ReplyStream, PartialString]] = {}
+        self._opened: list[ReplyStream] = []
 
     async def take(self, item: StreamItem) -> None:
         """Pass on the words of one item; waits only when the mouth is many sentences behind."""
@@ -96,7 +96,7 @@ class Speaking:
         """Let observers see the answer grow; the journal gets it whole."""
         self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
 
-    def _open(self, call_id: str) -> Delivery:
+    def _open(self, call_id: str) -> ReplyStream:
         delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
         self._desk.deliveries[call_id] = delivery
         self._opened.append(delivery)
@@ -111,8 +111,8 @@ class Thinker:
     """The chosen one first, the offline model last."""
     bus: Bus
     contexts: Contexts
-    desk: Desk
-    outlet: Outlet
+    desk: RunState
+    outlet: ReplySink
     mailbox: Mailbox
     clock: Callable[[], float] = monotonic
     is_away: bool = True
@@ -186,7 +186,7 @@ class Thinker:
     async def _journal_request(self, model: ChatModel, run: Run, *, is_first: bool) -> None:
         """Write down what the model is about to be asked; the thought is counted once, whoever has it in the end.
 
-        It need not last: where the power goes before anything came of the answer, she is asked again.
+        It need not last: where the power goes before anything came of the answer, it is asked again.
         """
         body: dict[str, Json] = {
             "model": model.name,

@@ -12,7 +12,7 @@ from agent.errors import ToolFailed, TooManyEvents
 from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
 from agent.model.messages import Json
-from agent.run.run_state import Completion, Desk, Suspension
+from agent.run.run_state import Completion, RunState, Suspension
 from agent.tools.tool import Tool, tool
 
 COMPLETED = "completed"
@@ -26,7 +26,7 @@ NOT_HERS = PERSON_TYPES | {TIMER}
 """Types she cannot give to what she makes: its words would count as a person's, or the room would hear it ring."""
 
 
-def event_tools(mailbox: Mailbox, desk: Desk) -> list[Tool]:
+def event_tools(mailbox: Mailbox, desk: RunState) -> list[Tool]:
     """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
     own = EventTools(mailbox, desk)
     free = (own.check_mailbox, own.suspend_event, own.complete_event)
@@ -42,7 +42,7 @@ class EventTools:
     """The tools' functions over one mailbox and one desk."""
 
     mailbox: Mailbox
-    desk: Desk
+    desk: RunState
 
     async def check_mailbox(self) -> Json:
         """Look at the event you have in hand, and at how many others are waiting. You are handed the next by itself."""

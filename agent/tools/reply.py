@@ -5,15 +5,15 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.model.messages import Json
-from agent.replies import Outlet, Reply
-from agent.run.run_state import Desk
+from agent.replies import Reply, ReplySink
+from agent.run.run_state import RunState
 from agent.tools.tool import Call, Tool, tool
 
 REPLY = "reply"
 DELIVERED = "delivered"
 
 
-def reply_tool(desk: Desk, outlet: Outlet) -> Tool:
+def reply_tool(desk: RunState, outlet: ReplySink) -> Tool:
     """Return the reply tool. Where the words were not streamed into a delivery already, it delivers them whole."""
 
     async def reply(

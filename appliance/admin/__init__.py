@@ -1,1 +1,1 @@
-"""Keeping what she is: her memory from outside, backup and restore of everything."""
+"""Keeping what it is: the memory from outside, backup and restore of everything."""

@@ -1,4 +1,4 @@
-"""Everything she is in one file: written while she lives, under the graph's lock; read only if it is whole and hers."""
+"""The archive of everything in one file: written while the service runs, under the graph's lock; read only if whole."""
 
 import asyncio
 import hashlib
@@ -125,7 +125,7 @@ def _gather(config: Config, place: Path) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file, if it is still there: she lives meanwhile, and lets go of a phrase or a thinned snapshot."""
+    """Copy a file, if it is still there: it lives meanwhile, and lets go of a phrase or a thinned snapshot."""
     with suppress(FileNotFoundError):
         shutil.copy2(source, target)
 

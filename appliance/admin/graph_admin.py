@@ -1,4 +1,4 @@
-"""What a person does with her memory from outside: look, change, save, bring back, compare, ask the past, verify."""
+"""What a person does with the memory from outside: look, change, save, bring back, compare, ask the past, verify."""
 
 import asyncio
 import tempfile
@@ -51,7 +51,7 @@ from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
-"""Type of the events that other programs' use of her memory is written down under; none is in the mailbox."""
+"""Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""
 
 MOST_DIFFERENCES = 200
 """Nodes, and relationships, that a comparison lists each way; all are counted."""
@@ -174,7 +174,7 @@ class Keeper:
 
     @asynccontextmanager
     async def _as_of(self, until: datetime | None, told: Progress) -> AsyncIterator[tuple[Graph, Replayed, Path]]:
-        """Make her graph as it was, in a store that is gone afterwards."""
+        """Make the graph as it was, in a store that is gone afterwards."""
         with tempfile.TemporaryDirectory(prefix="replay-", dir=self.config.state_folder) as folder:
             place = Path(folder)
             async with EmbeddedStore(place / "graph") as store:

@@ -1,4 +1,4 @@
-"""The keeper of her memory wherever it is to be had: behind the door of the running service, else in this process."""
+"""The keeper of the memory wherever it is to be had: behind the door of the running service, else in this process."""
 
 import asyncio
 import os
@@ -60,7 +60,7 @@ class AtTheDoor:
         return {**found, "file": str(file)}
 
     async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Have her graph made what a snapshot's file holds, wherever it is: the service may not read there.
+        """Have the graph made what a snapshot's file holds, wherever it is: the service may not read there.
 
         Raises `Problem`, OSError when it cannot be read, and what `told` raises, which ends the work there too.
         """
@@ -69,7 +69,7 @@ class AtTheDoor:
             return await self.act(Restore(snapshot=str(place)), told)
 
     async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Have her graph made again there, where a service may write, and take it away to `file`, as `back_up` does.
+        """Have the graph made again there, where a service may write, and take it away to `file`, as `back_up` does.
 
         Raises `Problem`, OSError when it cannot be written, and what `told` raises, which ends the work there too.
         """
@@ -117,17 +117,17 @@ class InThisProcess:
         return await self.act(Backup(file=str(file)), told)
 
     async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Make her graph what a snapshot's file holds. Raises what `Keeper.act` raises."""
+        """Make the graph what a snapshot's file holds. Raises what `Keeper.act` raises."""
         return await self.act(Restore(snapshot=str(file)), told)
 
     async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Make her graph again, into a new file. Raises what `Keeper.act` raises."""
+        """Make the graph again, into a new file. Raises what `Keeper.act` raises."""
         return await self.act(Replay(until=until, file=str(file)), told)
 
 
 @asynccontextmanager
 async def open_keeper(config: Config) -> AsyncIterator[AtTheDoor | InThisProcess]:
-    """Find the running service, else open her memory here for as long as the block takes.
+    """Find the running service, else open the memory here for as long as the block takes.
 
     Raises `Problem` when there is no graph or another process has the state folder, `StateUnusable`.
     """
@@ -142,7 +142,7 @@ async def open_keeper(config: Config) -> AsyncIterator[AtTheDoor | InThisProcess
 
 @asynccontextmanager
 async def keeper_alone(config: Config, patience: float = START_SECONDS) -> AsyncIterator[Keeper]:
-    """Open her memory in this process, the store of the box started and, where it is damaged or gone, made again.
+    """Open the memory in this process, the store of the box started and, where it is damaged or gone, made again.
 
     A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_keeper` does.
     """

@@ -1,4 +1,4 @@
-"""The tools of her memory as an MCP server on standard input and output: the one place that imports `mcp`'s server."""
+"""The tools of the memory as an MCP server on standard input and output: the one place that imports `mcp`'s server."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ OFF: Final = "her memory is closed to other programs; set [memory] mcp = true to
 async def serve(config: Config) -> None:
     """Answer one program until it closes our input.
 
-    Without a running service her memory is opened for each request alone, so that a service may start meanwhile.
+    Without a running service the memory is opened for each request alone, so that a service may start meanwhile.
 
     Raises `Problem` when it is switched off, and what `open_keeper` raises.
     """
@@ -45,16 +45,16 @@ async def serve(config: Config) -> None:
 
 
 class _Desk:
-    """What the program may ask, answered by whoever keeps her memory at the moment."""
+    """What the program may ask, answered by whoever keeps the memory at the moment."""
 
     def __init__(self, config: Config, tools: list[Json]) -> None:
         self._config = config
         self._tools = tools
         self._one = asyncio.Lock()
-        """Held while her memory may be open in this process, which can have it once only."""
+        """Held while the memory may be open in this process, which can have it once only."""
 
     async def listed(self, _: "ServerRequestContext[Any]", __: "PaginatedRequestParams | None") -> "ListToolsResult":
-        """Return the tools with the descriptions that she has too."""
+        """Return the tools with the descriptions that it has too."""
         from mcp.types import ListToolsResult, Tool, ToolAnnotations
 
         tools = [

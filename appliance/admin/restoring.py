@@ -1,4 +1,4 @@
-"""Everything she is put back from an archive: checked first, then put in place, what was there kept aside."""
+"""Everything it is put back from an archive: checked first, then put in place, what was there kept aside."""
 
 import asyncio
 import shutil
@@ -32,7 +32,7 @@ REBUILD_SECONDS: Final = 3600.0
 async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
     """Make this box what a backup holds; what was here before is kept in a folder beside it.
 
-    The store of the box makes her graph from the snapshot in the archive; a server's graph is emptied and filled, a
+    The store of the box makes the graph from the snapshot in the archive; a server's graph is emptied and filled, a
     snapshot of what was in it before stays among the snapshots. Cut off at any moment, the box is what it was, or
     becomes what the backup holds at its next start. Raises `Problem` or `GraphUnavailable`, before anything is changed,
     for an archive that is torn, changed or foreign, while a nakari is running, and where a server does not answer.

@@ -46,7 +46,7 @@ class DoorHandler(Protocol):
         """Put an event into the mailbox and return its id once it is durable."""
 
     async def status(self, owner_key: str) -> Mapping[str, Json]:
-        """Return how she is, as far as this owner may know."""
+        """Return how it is, as far as this owner may know."""
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done."""
@@ -55,14 +55,14 @@ class DoorHandler(Protocol):
         """Erase what was heard; return the sentence that says how that went."""
 
     async def calibrate(self) -> str:
-        """Measure her echo; return the sentence that says what was found."""
+        """Measure its echo; return the sentence that says what was found."""
 
     async def mail(self, request: MailboxRequest, owner_key: str) -> Mapping[str, Json]:
         """Tell what of this owner's is in the mailbox, or try or drop one of its events."""
 
 
 class MemoryHandler(Protocol):
-    """Who answers what is asked of her memory."""
+    """Who answers what is asked of the memory."""
 
     def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
@@ -136,7 +136,7 @@ class Answers:
         return await self._of_household(request, told, caller)
 
     async def _of_household(self, request: AnyRequest, told: Progress, caller: Caller) -> Mapping[str, Json]:
-        """Do what acts on the room, on all of her memory, or on the box."""
+        """Do what acts on the room, on all of the memory, or on the box."""
         if not caller.is_household:
             raise Problem(f"{request.do} is for the household: ask it on the box, without a key", Exit.NOT_ALLOWED)
         if isinstance(request, Acting):

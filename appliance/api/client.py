@@ -15,7 +15,7 @@ from memory.identity import sign
 KEY_BYTES = 10_000
 """The longest key file; an Ed25519 key has 119."""
 ANSWER_BYTES = 16_000_000
-"""The longest line a service may answer; `status` grows with what she has lived."""
+"""The longest line a service may answer; `status` grows with what it has lived."""
 PATIENCE = 5.0
 """Seconds within which a living service connects and tells its status."""
 

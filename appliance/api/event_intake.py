@@ -20,13 +20,13 @@ MOST_OF_ALL: Final = 60
 """Events of all visitors together in any such period: whoever makes a new key for each event gets no further."""
 
 MOST_WAITING: Final = 5
-"""Events of one visitor that wait for her: the house should not stand in their queue."""
+"""Events of one visitor that wait for it: the house should not stand in their queue."""
 MOST_LOOKED_AT: Final = 50
-"""Newest events of one visitor that are looked at; their timers are among them, and wait for nothing of hers."""
+"""Newest events of one visitor that are looked at; their timers are among them, and wait for nothing of its own."""
 
 
 @dataclass(slots=True)
-class Letterbox:
+class EventIntake:
     """Puts events into the mailbox. What it remembers is bounded by `MOST_OF_ALL`, and forgotten by a restart."""
 
     mailbox: Mailbox

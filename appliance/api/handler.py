@@ -11,13 +11,13 @@ from agent.loop import Loop
 from agent.mailbox import Mailbox
 from agent.model.messages import Json
 from appliance.api.caller import ROOM
-from appliance.api.event_intake import Letterbox
+from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
 from appliance.api.requests import Enqueue, Forget, Hush
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
-from appliance.output.text import TextOutlet
+from appliance.output.text import TextReplySink
 from appliance.version import version
 from appliance.wiring.reflexes import ReflexSide
 
@@ -33,16 +33,16 @@ class ActedOn(Protocol):
         """What acts at once, and forgets."""
 
     async def calibrate(self) -> str:
-        """Measure her echo; return the sentence that says what was found."""
+        """Measure its echo; return the sentence that says what was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Household:
     """Handles the requests of the doors (`appliance.api.server.DoorHandler`)."""
 
-    letters: Letterbox
+    letters: EventIntake
     bus: Bus
-    text: TextOutlet
+    text: TextReplySink
     loop: Loop
     senses: ActedOn
     parts: Mapping[str, Part]
@@ -116,7 +116,7 @@ class Household:
         return await self.senses.reflexes.forget(request.last, request.minutes)
 
     async def calibrate(self) -> str:
-        """Measure her echo; return the sentence that says what was found."""
+        """Measure its echo; return the sentence that says what was found."""
         return await self.senses.calibrate()
 
     async def mail(self, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:

@@ -1,4 +1,4 @@
-"""What may be asked at the door of her mailbox: what is in it, and to try or drop one of its events."""
+"""What may be asked at the door of its mailbox: what is in it, and to try or drop one of its events."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.event import HOUSEHOLD
 from agent.mailbox import Mailbox
-from agent.mailbox.mail import Filed, State
+from agent.mailbox.mail import MailboxRecord, State
 from agent.model.messages import Json
 from appliance.api.request_model import Asked, Name
 from appliance.errors import Problem
@@ -86,7 +86,7 @@ async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool
     return filed is not None and owner_key in {None, filed.event.owner_key}
 
 
-def without_words(filed: Filed) -> dict[str, Json]:
+def without_words(filed: MailboxRecord) -> dict[str, Json]:
     """Return an event as it is listed to who may not read it."""
     event = filed.event
     created_at = event.created_at.isoformat()
@@ -99,7 +99,7 @@ def without_words(filed: Filed) -> dict[str, Json]:
     }
 
 
-def shown(filed: Filed) -> dict[str, Json]:
+def shown(filed: MailboxRecord) -> dict[str, Json]:
     """Return an event as it is listed: only what is there to be told."""
     event = filed.event
     told: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""What may be asked at the door of her memory: its four tools, and all that keeps it."""
+"""What may be asked at the door of the memory: its four tools, and all that keeps it."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -13,13 +13,13 @@ NOW = "now"
 
 
 class Tools(Asked):
-    """Which tools her memory has."""
+    """Which tools the memory has."""
 
     do: Literal["tools"]
 
 
 class UseTool(Asked):
-    """Another program uses one of them, within the same guard as she."""
+    """Another program uses one of them, within the same guard as it."""
 
     do: Literal["tool"]
     name: Name
@@ -29,7 +29,7 @@ class UseTool(Asked):
 
 
 class TakeSnapshot(Asked):
-    """Write her graph into the snapshots' folder."""
+    """Write the graph into the snapshots' folder."""
 
     do: Literal["memory.snapshot"] = "memory.snapshot"
 
@@ -41,7 +41,7 @@ class ListSnapshots(Asked):
 
 
 class Restore(Asked):
-    """Make her graph what a snapshot holds."""
+    """Make the graph what a snapshot holds."""
 
     do: Literal["memory.restore"] = "memory.restore"
     snapshot: Words = NEWEST
@@ -51,7 +51,7 @@ class Restore(Asked):
 class HandOver(Asked):
     """Make room in the state folder for a snapshot that lies, or is to lie, where the service cannot go: root's home.
 
-    The answer names the `file`, empty and readable by her, in a folder of its own. Whoever asked fills it and restores
+    The answer names the `file`, empty and readable by it, in a folder of its own. Whoever asked fills it and restores
     from there, or has another one written beside it and takes that away; and removes the folder.
     """
 
@@ -69,7 +69,7 @@ class Diff(Asked):
 
 
 class Replay(Asked):
-    """Make her graph again from snapshot and audit log, beside the present one."""
+    """Make the graph again from snapshot and audit log, beside the present one."""
 
     do: Literal["memory.replay"] = "memory.replay"
     until: AwareDatetime | None = None
@@ -79,7 +79,7 @@ class Replay(Asked):
 
 
 class Past(Asked):
-    """Ask her graph as it was."""
+    """Ask the graph as it was."""
 
     do: Literal["memory.past"] = "memory.past"
     until: AwareDatetime
@@ -101,7 +101,7 @@ class VerifyAudit(Asked):
 
 
 class Backup(Asked):
-    """Write everything she is into a file."""
+    """Write everything it is into a file."""
 
     do: Literal["backup"] = "backup"
     file: str = ""

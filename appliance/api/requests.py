@@ -33,7 +33,7 @@ class Ping(Asked):
 
 
 class Status(Asked):
-    """How she is."""
+    """How it is."""
 
     do: Literal["status"]
 
@@ -50,7 +50,7 @@ class Ask(Asked):
 
 
 class Enqueue(Asked):
-    """Something happened that she should know of."""
+    """Something happened that it should know of."""
 
     do: Literal["enqueue"]
     type: Name
@@ -60,14 +60,14 @@ class Enqueue(Asked):
 
 
 class Hush(Asked):
-    """Somebody acts on her as by a reflex word."""
+    """Somebody acts on it as by a reflex word."""
 
     do: Literal["hush"]
     what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute"]
 
 
 class Forget(Asked):
-    """Somebody wants forgotten what the household told her last, aloud or in writing."""
+    """Somebody wants forgotten what the household told its last, aloud or in writing."""
 
     do: Literal["forget"]
     last: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -77,7 +77,7 @@ class Forget(Asked):
 
 
 class Calibrate(Asked):
-    """Somebody wants her echo measured: a loudspeaker was moved."""
+    """Somebody wants its echo measured: a loudspeaker was moved."""
 
     do: Literal["calibrate"]
 

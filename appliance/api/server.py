@@ -9,7 +9,7 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "ping"}
         {"pong": true}
     {"do": "status"}
-        {…}                                                      how she is, one object
+        {…}                                                      how it is, one object
     {"do": "enqueue", "type": "…", "content": "…", "priority": 0, "metadata": {…}}
         {"id": "…"}                                              it is durable now; type is any word, the rest optional
     {"do": "hush", "what": "stop"}                               or wait, go on, quieter, louder, repeat, mute, unmute
@@ -19,7 +19,7 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "forget.owner", "owner": "…"}                         everything of an owner, by key or name; of whoever has
         {"progress": [3, 10]}                                    proven a key without "owner"; as often as it takes
         {"result": "…"}
-    {"do": "calibrate"}                                          her echo is measured; she plays a chime for it
+    {"do": "calibrate"}                                          its echo is measured; it plays a chime for it
         {"done": "…"}
     {"do": "ask", "text": "…", "session": "…", "stream": true}
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
@@ -29,7 +29,7 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "mailbox", "state": "dead", "limit": 20}              or "mailbox.retry" and "mailbox.withdraw", with "id"
         {"counts": {…}, "events": […]}                           or {"done": "…"}; where events have no room together,
                                                                  "cut" has how long each shortened text of one is
-    {"do": "tools"}                                              the tools of her memory: name, description, schema
+    {"do": "tools"}                                              the tools of the memory: name, description, schema
         {"tools": […]}
     {"do": "tool", "name": "memory_query", "arguments": {…}}     memory_query, memory_write, memory_schema, embedding
         {"result": …}

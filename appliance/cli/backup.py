@@ -1,4 +1,4 @@
-"""Commands that put everything she is into one file, and back."""
+"""Commands that put everything it is into one file, and back."""
 
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from appliance.exits import Exit
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj
 def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
-    """Write everything she is into a new FILE.
+    """Write everything it is into a new FILE.
 
-    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; she goes on meanwhile. Models are
+    Graph, journal, mailbox, timers, settings, audit log and snapshots, of one moment; it goes on meanwhile. Models are
     left out: they can be fetched again. Whoever has the file can read it all.
     """
     import asyncio

@@ -1,4 +1,4 @@
-"""The command that measures her echo again: after a loudspeaker or a microphone was moved, turned up, or exchanged."""
+"""The command that measures its echo again: after a loudspeaker or a microphone was moved, turned up, or exchanged."""
 
 import click
 
@@ -13,9 +13,9 @@ PATIENCE_SECONDS = 40.0
 @nakari.command()
 @click.pass_obj
 def calibrate(invocation: Invocation) -> Exit:
-    """Measure what her microphone hears of her voice.
+    """Measure what its microphone hears of its voice.
 
-    She plays a short chime, and says how late and how loud its echo is, and how she listens while she speaks.
+    It plays a short chime, and says how late and how loud its echo is, and how it listens while it speaks.
     """
     import asyncio
 

@@ -129,7 +129,7 @@ async def speak_question(text: str, file: Path) -> None:
 
 
 def _own(config: Config, folder: Path) -> Config:
-    """Return the configuration with a state of its own, so that her journal does not remember the demo."""
+    """Return the configuration with a state of its own, so that its journal does not remember the demo."""
     return replace(
         config,
         state_folder=folder / "state",

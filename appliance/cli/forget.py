@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from appliance.config.load import Config
 
 PATIENCE = 600.0
-"""Seconds that forgetting a turn may take: her graph is made again without it, from snapshot and audit log."""
+"""Seconds that forgetting a turn may take: the graph is made again without it, from snapshot and audit log."""
 
 MOST_MINUTES = 100_000
 """As many as the door takes (`appliance.api.requests.Forget`): some seventy days."""
@@ -56,14 +56,14 @@ def forget(
     *,
     yes: bool,
 ) -> Exit:
-    """Erase what she was told last, or everything of an owner.
+    """Erase what it was told last, or everything of an owner.
 
-    What the household told her last is meant, aloud in the room or in writing, with what came of it: words, sounds,
-    context, and what she wrote into her graph because of it. "Forget what you just heard", said aloud, means the room
+    What the household told its last is meant, aloud in the room or in writing, with what came of it: words, sounds,
+    context, and what it wrote into the graph because of it. "Forget what you just heard", said aloud, means the room
     alone. What other owners said stays.
 
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
-    had her write into the household's graph. This works without the service too.
+    had its write into the household's graph. This works without the service too.
 
     It is for good. That something was said, and its digest, stay. Backups of before are not reached, nor is what
     somebody else said of it.

@@ -8,7 +8,7 @@ from appliance.config.load import Config
 from appliance.exits import Exit
 from appliance.input.whisper.recognizers import choose_recognizer
 from audio.capture.recording import RecordingSource
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
@@ -23,7 +23,7 @@ def hear(config: Config, recording: Path) -> Exit:
 async def _hear(config: Config, recording: Path) -> None:
     source = RecordingSource(recording, fast=True)
 
-    async def tell(heard: Heard) -> None:
+    async def tell(heard: RecognizedTurn) -> None:
         print(json.dumps(_line(heard, source.started_at), ensure_ascii=False), flush=True)  # noqa: T201  it is what was asked for
 
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
@@ -33,7 +33,7 @@ async def _hear(config: Config, recording: Path) -> None:
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")
 
 
-def _line(heard: Heard, began: float) -> dict[str, object]:
+def _line(heard: RecognizedTurn, began: float) -> dict[str, object]:
     utterance, transcript = heard.utterance, heard.transcript
     return {
         "start": round(utterance.started_at - began, 2),

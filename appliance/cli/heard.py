@@ -1,4 +1,4 @@
-"""The command that lists what was heard: what reached her, and what did not and why."""
+"""The command that lists what was heard: what reached it, and what did not and why."""
 
 import click
 
@@ -14,7 +14,7 @@ from appliance.exits import Exit
 def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     """List what was heard last, and what became of it.
 
-    Turns that did not reach her have the reason. Read from the state folder; nakari need not run.
+    Turns that did not reach its have the reason. Read from the state folder; nakari need not run.
     """
     import json
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @nakari.command()
 @click.pass_obj
 def mute(invocation: Invocation) -> Exit:
-    """Switch her ears off.
+    """Switch its ears off.
 
     They stay off, over restarts, until `nakari unmute` or a typed "unmute".
     """
@@ -25,14 +25,14 @@ def mute(invocation: Invocation) -> Exit:
 @nakari.command()
 @click.pass_obj
 def unmute(invocation: Invocation) -> Exit:
-    """Switch her ears on again."""
+    """Switch its ears on again."""
     return _tell(invocation, {"do": "hush", "what": "unmute"})
 
 
 @nakari.command()
 @click.pass_obj
 def hush(invocation: Invocation) -> Exit:
-    """Silence what rings, what she says, and what she is about to."""
+    """Silence what rings, what it says, and what it is about to."""
     return _tell(invocation, {"do": "hush", "what": "stop"})
 
 

@@ -1,4 +1,4 @@
-"""Commands that tell how she is."""
+"""Commands that tell how it is."""
 
 import click
 
@@ -29,7 +29,7 @@ def status(invocation: Invocation, as_json: bool) -> Exit:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.pass_obj
 def doctor(invocation: Invocation, as_json: bool) -> Exit:
-    """Say what is wrong here, and what mends it.
+    """Say what is wrong here, and what fixes it.
 
     Each line is ok, a warning or a fault. Ends with 1 when there is a fault.
     """

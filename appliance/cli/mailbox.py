@@ -1,4 +1,4 @@
-"""Commands that look into her mailbox: what waits, what she gave up and why, and what to do about it."""
+"""Commands that look into its mailbox: what waits, what it gave up and why, and what to do about it."""
 
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,9 @@ STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
 def mailbox(
     invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
 ) -> Exit:
-    """List what she gave up, and why; or what waits.
+    """List what it gave up, and why; or what waits.
 
-    `--state` shows her other events: those that wait, were put back, are in hand, or are done.
+    `--state` shows its other events: those that wait, were put back, are in hand, or are done.
     """
     if retry is not None and withdraw is not None:
         raise click.UsageError("either --retry or --withdraw")

@@ -1,4 +1,4 @@
-"""Commands that look into her memory, save it, bring it back and ask how it was."""
+"""Commands that look into the memory, save it, bring it back and ask how it was."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +25,9 @@ PARAMS = click.option(
 
 @nakari.group(no_args_is_help=False)
 def memory() -> None:
-    """Look into her memory; save it, bring it back.
+    """Look into the memory; save it, bring it back.
 
-    The running service does it, or this command by itself when none is running. To move her graph to a Neo4j server, or
+    The running service does it, or this command by itself when none is running. To move the graph to a Neo4j server, or
     back, stop the service: `nakari memory snapshot`, change [memory] uri, `nakari memory restore newest`.
     """
 
@@ -60,7 +60,7 @@ def query(invocation: Invocation, cypher: str, params: str, moment: str | None, 
 @AS_JSON
 @click.pass_obj
 def write(invocation: Invocation, cypher: str, params: str, as_json: bool) -> Exit:
-    """Change it with one Cypher statement, audited as hers are."""
+    """Change it with one Cypher statement, audited as its own are."""
     from appliance.api.memory_requests import UseTool
 
     request = UseTool(do="tool", name="memory_write", arguments=_call(cypher, _object(params)))
@@ -169,7 +169,7 @@ def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bo
 def _kept(
     invocation: Invocation, act: "Callable[[AtTheDoor | InThisProcess, Progress], Awaitable[Json]]", as_json: bool
 ) -> Exit:
-    """Let the keeper of her memory act, wherever it is, and tell what came of it."""
+    """Let the keeper of the memory act, wherever it is, and tell what came of it."""
     import asyncio
 
     config = configured(invocation, log="ERROR")

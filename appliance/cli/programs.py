@@ -10,9 +10,9 @@ from appliance.exits import Exit
 @nakari.command()
 @click.pass_obj
 def mcp(invocation: Invocation) -> Exit:
-    """Let another program use her memory.
+    """Let another program use the memory.
 
-    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as hers is; reading
+    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as its own is; reading
     changes nothing.
     """
     import asyncio

@@ -9,7 +9,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.output.voices import choose_voice, open_player
 from audio.language import sentence_language
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 
 
@@ -22,7 +22,7 @@ def say(config: Config, text: str, output: Path | None) -> Exit:
 
 async def _is_said(config: Config, text: str, output: Path | None) -> bool:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    mouth = Mouth(choose_voice(config), player, volume=config.voice.volume)
+    mouth = SpeechOutput(choose_voice(config), player, volume=config.voice.volume)
     unheard: list[str] = []
 
     async def account(sentence: SpokenSentence, heard: str, whole: bool) -> None:

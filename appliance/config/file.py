@@ -203,14 +203,14 @@ def _comment(text: str) -> str:
 def _unknown_section(name: str, is_table: bool) -> str:
     if is_table:
         return f"there is no section [{name}]{_suggestion(name, SECTIONS, '[{}]')}"
-    mend = _home_of(name) or _suggestion(name, SECTIONS, "[{}]")
-    return f"{name} stands outside of any section{mend}"
+    fix = _home_of(name) or _suggestion(name, SECTIONS, "[{}]")
+    return f"{name} stands outside of any section{fix}"
 
 
 def _unknown_key(section: str, key: str, kind: type) -> str:
     known = get_type_hints(kind)
-    mend = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
-    return f"[{section}] has no key {key}{mend}"
+    fix = _suggestion(key, known) or _home_of(key) or f"; its keys are {', '.join(known)}"
+    return f"[{section}] has no key {key}{fix}"
 
 
 def _suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:

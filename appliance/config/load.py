@@ -71,7 +71,7 @@ class Config(Settings):
     sockets: tuple[Path, ...]
     """The door's path, then where else a running service may answer."""
     zone: tzinfo
-    """Where she lives; `str` of it is the name for people."""
+    """Where it lives; `str` of it is the name for people."""
     supervisor: Supervisor = Supervisor()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     """What was found, by the variable's name."""

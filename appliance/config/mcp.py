@@ -1,4 +1,4 @@
-"""What the configuration may say of MCP servers, whose tools she may use: the programs of others."""
+"""What the configuration may say of MCP servers, whose tools it may use: the programs of others."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server of tools for her, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
+    """A server of tools for it, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
 
     command: Annotated[
         tuple[str, ...],

@@ -159,7 +159,7 @@ class VoiceSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """Her graph."""
+    """The graph."""
 
     enabled: Annotated[bool, Meaning("Whether she has a graph to write to at all.")] = True
     uri: Annotated[
@@ -206,7 +206,7 @@ class MemorySettings:
 
 @dataclass(frozen=True, slots=True)
 class MindSettings:
-    """How she works through what happens."""
+    """How it works through what happens."""
 
     timezone: Annotated[str, Meaning('Where she lives, e.g. "Europe/Berlin"; "" is the system\'s zone.')] = ""
     quiet_hours: Annotated[

@@ -1,1 +1,1 @@
-"""`nakari doctor`: what is wrong on this machine, a line each, with the mend."""
+"""`nakari doctor`: what is wrong on this machine, a line each, with the fix."""

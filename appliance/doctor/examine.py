@@ -1,4 +1,4 @@
-"""The doctor: one line for each thing that can be wrong, with the mend; no check waits for another or for ever."""
+"""The doctor: one line for each thing that can be wrong, with the fix; no check waits for another or for ever."""
 
 import asyncio
 import json
@@ -35,18 +35,18 @@ class Line:
     verdict: Verdict
     what: str
     """What was found, in words."""
-    mend: str = ""
+    fix: str = ""
     """What to do about it; empty when nothing need be done."""
 
     def __str__(self) -> str:
         """Return the line for people."""
-        mend = f"; {self.mend}" if self.mend else ""
-        return " ".join(f"{self.verdict.name.lower():<8}{self.name:<11}{self.what}{mend}".split("\n"))
+        fix = f"; {self.fix}" if self.fix else ""
+        return " ".join(f"{self.verdict.name.lower():<8}{self.name:<11}{self.what}{fix}".split("\n"))
 
     def to_json(self) -> str:
-        """Return the line for programs: name, state (ok, warning, fault), what, mend."""
+        """Return the line for programs: name, state (ok, warning, fault), what, fix."""
         return json.dumps(
-            {"name": self.name, "state": self.verdict.name.lower(), "what": self.what, "mend": self.mend},
+            {"name": self.name, "state": self.verdict.name.lower(), "what": self.what, "fix": self.fix},
             ensure_ascii=False,
         )
 
@@ -107,5 +107,5 @@ def _look(check: Check, config: Config, found: "SimpleQueue[Line]") -> None:
             found.put(_fault(check, f"the check itself failed ({type(error).__name__}: {error})", "please report it"))
 
 
-def _fault(check: Check, what: str, mend: str = "") -> Line:
-    return Line(check.__name__, Verdict.FAULT, what, mend)
+def _fault(check: Check, what: str, fix: str = "") -> Line:
+    return Line(check.__name__, Verdict.FAULT, what, fix)

@@ -1,4 +1,4 @@
-"""What the doctor looks at of what keeps her graph: the audit log read through, the snapshots, and room for both."""
+"""What the doctor looks at of what keeps the graph: the audit log read through, the snapshots, and room for both."""
 
 import os
 import shutil
@@ -58,7 +58,7 @@ def snapshots(config: Config) -> Line:
 
 
 def room(config: Config) -> Line:
-    """Compare the room on the disk with what a rebuild, or a forgetting, of her graph needs for a moment."""
+    """Compare the room on the disk with what a rebuild, or a forgetting, of the graph needs for a moment."""
     state = config.state_folder
     if not state.exists():
         return Line("room", Verdict.OK, "nothing is kept yet")
@@ -103,7 +103,7 @@ def _looked(folder: Path) -> Looked:
 
 
 def bytes_below(folder: Path) -> int:
-    """Return the size of all files below a folder; she lives meanwhile, and what goes in that moment has none."""
+    """Return the size of all files below a folder; it lives meanwhile, and what goes in that moment has none."""
     size = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -119,23 +119,23 @@ def judge_visitors(looked: Sequence[Looked], most: int, now: datetime) -> Line:
     told = f"{len(looked)} graphs of at most {most}, {sum(one.bytes for one in looked) / 1e6:.1f} MB"
     for one in looked:
         if one.broken:
-            mend = f"put owners/{one.key} back from a backup, or erase it with `nakari forget --owner {one.key}`"
-            return Line("visitors", Verdict.FAULT, f"{told}; of {one.key} {one.broken}", mend)
+            fix = f"put owners/{one.key} back from a backup, or erase it with `nakari forget --owner {one.key}`"
+            return Line("visitors", Verdict.FAULT, f"{told}; of {one.key} {one.broken}", fix)
     saved = max((one.saved_at for one in looked if one.saved_at), default=None)
     age = f"the last snapshot is {(now - saved).total_seconds() / 3600:.1f} h old" if saved else "no snapshot yet"
     told += f", {sum(one.records for one in looked)} records verified; {age}"
     told += f", {sum(one.is_unsaved for one in looked)} with writes since"
     if len(looked) >= most:
-        mend = "the next visitor gets none: raise [memory] visitors, or make room with `nakari forget --owner KEY`"
-        return Line("visitors", Verdict.WARNING, told, mend)
+        fix = "the next visitor gets none: raise [memory] visitors, or make room with `nakari forget --owner KEY`"
+        return Line("visitors", Verdict.WARNING, told, fix)
     return Line("visitors", Verdict.OK, told)
 
 
 def judge_none(there: int, writes: int) -> Line:
     """Judge that no snapshot can be restored, of so many that are there and after so many writes."""
     if there:
-        mend = "run `nakari memory snapshot`; the audit log has every write"
-        return Line("snapshots", Verdict.FAULT, f"none of the newest of {there} can be read", mend)
+        fix = "run `nakari memory snapshot`; the audit log has every write"
+        return Line("snapshots", Verdict.FAULT, f"none of the newest of {there} can be read", fix)
     told = f"none yet; the audit log holds all {writes} attempts to write" if writes else "none yet"
     return Line("snapshots", Verdict.OK, told)
 

@@ -119,13 +119,13 @@ def judge_unwritable(folder: Path, error: OSError) -> Line:
         what = f"the disk of {folder} is full: nothing that is said to her can be kept"
         return Line("state", Verdict.FAULT, what, "free some disk space; what she was told meanwhile is answered then")
     if error.errno == errno.EROFS:
-        what, mend = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
+        what, fix = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
     elif error.errno == errno.EIO:
-        what, mend = f"the disk of {folder} fails", "see with dmesg what it reports, and put it on another disk"
+        what, fix = f"the disk of {folder} fails", "see with dmesg what it reports, and put it on another disk"
     else:
         what = f"{folder} cannot be written: {error.strerror}"
-        mend = "make it writable for this user, or set [state] folder"
-    return Line("state", Verdict.FAULT, what, mend)
+        fix = "make it writable for this user, or set [state] folder"
+    return Line("state", Verdict.FAULT, what, fix)
 
 
 def missing_of(requirements: Iterable[str]) -> list[str]:

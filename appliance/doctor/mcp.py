@@ -32,22 +32,22 @@ def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]
         "mcp",
         max((verdict for verdict, _, _ in lines), default=Verdict.OK),
         "; ".join(what for _, what, _ in lines if what),
-        "; ".join(mend for _, _, mend in lines if mend),
+        "; ".join(fix for _, _, fix in lines if fix),
     )
 
 
 def _judged(name: str, state: Mapping[str, Json]) -> tuple[Verdict, str, str]:
-    """Return how bad it is with one server, what it is, and the mend."""
+    """Return how bad it is with one server, what it is, and the fix."""
     match state.get("state"):
         case "connected":
-            number, mend = state.get("tools"), _left_out(name, state)
-            verdict = Verdict.WARNING if mend else Verdict.OK
-            return verdict, f"{name}: {number} tool{'' if number == 1 else 's'}", mend
+            number, fix = state.get("tools"), _left_out(name, state)
+            verdict = Verdict.WARNING if fix else Verdict.OK
+            return verdict, f"{name}: {number} tool{'' if number == 1 else 's'}", fix
         case "connecting":
             return Verdict.WARNING, f"{name}: {state.get('reason')}", ""
         case _:
-            mend = f"start {name}, or correct [mcp.{name}]; it is tried again by itself"
-            return Verdict.FAULT, f"{name}: {state.get('reason')}", mend
+            fix = f"start {name}, or correct [mcp.{name}]; it is tried again by itself"
+            return Verdict.FAULT, f"{name}: {state.get('reason')}", fix
 
 
 def _left_out(name: str, state: Mapping[str, Json]) -> str:

@@ -1,4 +1,4 @@
-"""What the doctor looks at of what lasts: the state database and her graph, neither of them changed by it."""
+"""What the doctor looks at of what lasts: the state database and the graph, neither of them changed by it."""
 
 import asyncio
 import shutil
@@ -55,7 +55,7 @@ def database(config: Config) -> Line:
 
 
 def graph(config: Config) -> Line:
-    """Count what is in her graph: at its server, or in a copy of it that the box's own store opens beside hers."""
+    """Count what is in the graph: at its server, or in a copy of it that the box's own store opens beside its own."""
     if not config.memory.enabled:
         return Line("graph", Verdict.OK, "switched off")
     began = time.monotonic()
@@ -119,8 +119,8 @@ def judge_running_graph(told: Mapping[str, Json]) -> Line:
     """Judge the graph by what the running service says of its store."""
     state, reason = told.get("state"), str(told.get("reason", ""))
     if state == "server" and reason:
-        what, _, mend = reason.partition(": ")
-        return Line("graph", Verdict.WARNING, what, mend)
+        what, _, fix = reason.partition(": ")
+        return Line("graph", Verdict.WARNING, what, fix)
     if state in ("ready", "server", "off"):
         return Line("graph", Verdict.OK, f"{state}, the running service says")
     verdict = Verdict.WARNING if state == "starting" else Verdict.FAULT
@@ -141,7 +141,7 @@ async def _count_at_server(config: Config) -> str:
 
 
 async def _count_in_copy(folder: Path, size: int) -> str:
-    """Start the box's own store on a copy of her graph of `size` bytes, on nothing where that is none or too large."""
+    """Start the box's own store on a copy of the graph of `size` bytes, on nothing where that is none or too large."""
     from memory.graph.embedded.store import EmbeddedStore
     from memory.graph.graph import Graph
 

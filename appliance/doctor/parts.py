@@ -26,7 +26,7 @@ _KEY_OF: Final = {name.partition("_")[0].lower(): name for name in PROVIDER_KEYS
 
 
 class _Settings(NamedTuple):
-    """The settings that say where a server is, for the mends."""
+    """The settings that say where a server is, for the fixes."""
 
     url: str
     key: str
@@ -94,12 +94,12 @@ def service(config: Config) -> Line:
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
-def judge_models(name: str, wanted: str, listed: Sequence[str], mend: str) -> Line:
+def judge_models(name: str, wanted: str, listed: Sequence[str], fix: str) -> Line:
     """Judge a server that answers by the models it lists; some list none, and some more than they name."""
     if not listed or wanted in (*listed, *(each.removesuffix(":latest") for each in listed)):
         return Line(name, Verdict.OK, f"{wanted}, its server answers")
     shown = ", ".join(listed[:NAMES_SHOWN]) + (", …" if len(listed) > NAMES_SHOWN else "")
-    return Line(name, Verdict.WARNING, f"its server answers and does not list {wanted}; it has {shown}", mend)
+    return Line(name, Verdict.WARNING, f"its server answers and does not list {wanted}; it has {shown}", fix)
 
 
 async def _model(config: Config) -> Line:

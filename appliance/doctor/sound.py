@@ -35,7 +35,7 @@ _CULPRITS: Final = {
     "level": ("PortAudio", _SOUND_FILES, "restart the sound server"),
     "speed": ("the recognizer", "fetch its model again, or set a smaller [ears] model", _TOO_SLOW),
 }
-"""For each check with a process of its own: who runs in it, what mends its breakdown, what mends its hanging."""
+"""For each check with a process of its own: who runs in it, what fixes its breakdown, what fixes its hanging."""
 
 
 class Broken(Exception):
@@ -195,8 +195,8 @@ def judge_window(setting: str, found: Comparison | None, *, is_used: bool) -> Li
     compare = "`nakari models list --measure` compares the two on voices of this box"
     if found is None:
         what = f"{used}; the short one was never compared with it"
-        mend = compare if setting != "off" else ""
-        return Line("window", Verdict.WARNING if is_used else Verdict.OK, what, mend)
+        fix = compare if setting != "off" else ""
+        return Line("window", Verdict.WARNING if is_used else Verdict.OK, what, fix)
     what = f"{used}; {described(found)}"
     if is_used and not found.is_for_short:
         return Line("window", Verdict.WARNING, what, 'set [ears] short_window = "auto"')
@@ -214,13 +214,13 @@ def _printed(name: str, module: str, *arguments: str) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        part, _, mend = _CULPRITS[name]
-        raise Broken(Line(name, Verdict.FAULT, f"{part} did not answer within {CHILD_SECONDS:g} s", mend)) from error
+        part, _, fix = _CULPRITS[name]
+        raise Broken(Line(name, Verdict.FAULT, f"{part} did not answer within {CHILD_SECONDS:g} s", fix)) from error
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         end = f"ended with {done.returncode}" if done.returncode > 0 else signal.Signals(-done.returncode).name
-        part, mend, _ = _CULPRITS[name]
-        raise Broken(Line(name, Verdict.FAULT, f"{part} broke down ({words or end})", mend))
+        part, fix, _ = _CULPRITS[name]
+        raise Broken(Line(name, Verdict.FAULT, f"{part} broke down ({words or end})", fix))
     return done.stdout
 
 

@@ -8,7 +8,7 @@ import structlog
 
 from audio.capture.health import Fault
 from audio.playback.earcons import sign
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 
 log = structlog.get_logger()
 
@@ -36,7 +36,7 @@ class DeviceNews:
 
     def __init__(
         self,
-        mouth: Mouth,
+        mouth: SpeechOutput,
         is_loud: Callable[[], bool],
         language: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

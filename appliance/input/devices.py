@@ -10,7 +10,7 @@ from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.live import LiveMicrophone
 from audio.interfaces import AudioSource, Player
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Devices:
         return {**self.loudspeaker.describe()} if self.loudspeaker is not None else {"device": "a file"}
 
 
-def supervised(config: Config, source: AudioSource | None, player: Player, mouth: Mouth) -> Devices:
+def supervised(config: Config, source: AudioSource | None, player: Player, mouth: SpeechOutput) -> Devices:
     """Return the supervision of whatever is real of the two."""
     microphone = source if isinstance(source, LiveMicrophone) else None
     loudspeaker = player.output if isinstance(player, ReopeningPlayer) else None

@@ -1,4 +1,4 @@
-"""Whether she cancels her own voice here, how a calibration gets its turn to sound, and what came of it."""
+"""Whether it cancels its own voice here, how a calibration gets its turn to sound, and what came of it."""
 
 import asyncio
 from typing import Final
@@ -12,7 +12,7 @@ from audio.echo.control import EchoControl, open_echo
 from audio.echo.duplex import Mode
 from audio.interfaces import AudioSource, Player
 from audio.playback.queued_sentence import SpokenSentence
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 from audio.speech import SpeechAudio
 
 SWITCHED_OFF: Final = "as [ears] cancel_echo is set"
@@ -25,7 +25,7 @@ _MENDS: Final = {
     SWITCHED_OFF: "set [ears] cancel_echo = true and start her anew",
     A_RECORDING: "run her with a microphone",
 }
-"""For reasons that do not name their mend themselves."""
+"""For reasons that do not name their fix themselves."""
 
 _TURN_DOWN: Final = "turn her loudspeaker down or move it away from the microphone, and calibrate again"
 _NOT_HEARD: Final = (
@@ -34,7 +34,7 @@ _NOT_HEARD: Final = (
 )
 
 
-def echo_in(config: Config, source: AudioSource | None, player: Player, mouth: Mouth) -> EchoControl:
+def echo_in(config: Config, source: AudioSource | None, player: Player, mouth: SpeechOutput) -> EchoControl:
     """Return the echo guard for the ears, and its control, whose `run` is one of the service's loops."""
 
     async def play(sound: SpeechAudio) -> None:
@@ -60,8 +60,8 @@ async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False
             found = await echo.calibrate()
     except TimeoutError as error:
         what = f"the microphone handed over nothing, or she was not quiet, for {MEASURED_WITHIN:g} s"
-        mend = "`nakari doctor` says how the devices are; she calibrates as soon as she can"
-        raise _unmeasured(what, mend) from error
+        fix = "`nakari doctor` says how the devices are; she calibrates as soon as she can"
+        raise _unmeasured(what, fix) from error
     if not echo.cancels:
         raise _unmeasured(f"half duplex, {echo.duplex.reason}", _MENDS.get(echo.duplex.reason, ""))
     if found is None:
@@ -72,5 +72,5 @@ async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False
     return echo.describe() if echo.duplex.mode is Mode.FULL else f"{echo.describe()}; {_TURN_DOWN}"
 
 
-def _unmeasured(reason: str, mend: str) -> Problem:
-    return Problem("; ".join(filter(None, (f"nothing was measured: {reason}", mend))), Exit.UNAVAILABLE)
+def _unmeasured(reason: str, fix: str) -> Problem:
+    return Problem("; ".join(filter(None, (f"nothing was measured: {reason}", fix))), Exit.UNAVAILABLE)

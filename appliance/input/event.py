@@ -8,13 +8,13 @@ from types import MappingProxyType
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.messages import Json
 from audio.pcm import CHUNK_SECONDS
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 
 PERSON_PRIORITY = 10
-"""A person comes before her own work; timers (20) before a person."""
+"""A person comes before its own work; timers (20) before a person."""
 
 
-def evidence_of(heard: Heard) -> dict[str, Json]:
+def evidence_of(heard: RecognizedTurn) -> dict[str, Json]:
     """Return all that speaks for or against the words, as the event and the journal keep it."""
     utterance, transcript = heard.utterance, heard.transcript
     return {
@@ -33,7 +33,7 @@ def evidence_of(heard: Heard) -> dict[str, Json]:
 
 
 def event_of(
-    heard: Heard,
+    heard: RecognizedTurn,
     max_tool_calls: int,
     continues: str = "",
     clock: Callable[[], float] = monotonic,
@@ -42,7 +42,7 @@ def event_of(
     """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
 
     `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on;
-    `addressing` is what speaks for it that they are for her.
+    `addressing` is what speaks for it that they are for it.
     """
     utterance, transcript = heard.utterance, heard.transcript
     timing: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""What was heard last, read from the state folder: the words that reached her, and those held back with the reason."""
+"""What was heard last, read from the state folder: the words that reached it, and those held back with the reason."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ from appliance.exits import Exit
 from appliance.input.suppressed import EARS_SUPPRESSED
 
 ARRIVED: Final = "runs.new"
-"""Topic of the entry with which she takes an event in hand; its words are what a person said."""
+"""Topic of the entry with which it takes an event in hand; its words are what a person said."""
 
 TELLING: Final = ("recognizer", "confidence", "snr_db", "speech_seconds", "echo_suspicion", "no_speech_prob")
 """The evidence that a line for people shows."""
@@ -28,7 +28,7 @@ class HeardTurn:
     """Aware, UTC."""
     words: str
     reason: str
-    """Why nobody got it; "" when she did."""
+    """Why nobody got it; "" when it did."""
     evidence: dict[str, Json]
 
     def line(self, zone: tzinfo) -> str:

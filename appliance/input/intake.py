@@ -7,18 +7,18 @@ from typing import Final, TypeAlias
 
 from agent.model.messages import Json
 from appliance.input.event import event_of
-from appliance.input.pending_turns import UnwrittenTurns
-from audio.speech import Heard
+from appliance.input.pending_turns import PendingTurns
+from audio.speech import RecognizedTurn
 from audio.turns.foreground import RISE_DB
 from audio.turns.listener import REFLEX
 
 CONTINUES_WITHIN: Final = 2.0
 """Seconds after the commit of a turn within which speech that begins continues what was said in it."""
 
-Guard: TypeAlias = Callable[[Heard], str]
+Guard: TypeAlias = Callable[[RecognizedTurn], str]
 """Looks at the words and their evidence, at once; returns "" to let them pass, else why nobody gets them."""
 
-Reflex: TypeAlias = Callable[[Heard], Awaitable[bool]]
+Reflex: TypeAlias = Callable[[RecognizedTurn], Awaitable[bool]]
 """Acts on words beside the loop, at once; returns whether that was all they asked for."""
 
 
@@ -26,7 +26,7 @@ Reflex: TypeAlias = Callable[[Heard], Awaitable[bool]]
 class Intake:
     """Once `accept` returns, nothing loses the words any more, or the person has been told what the disk does."""
 
-    turns: UnwrittenTurns
+    turns: PendingTurns
     """On their way into the mailbox."""
     max_tool_calls: int
     guards: tuple[Guard, ...] = ()
@@ -35,12 +35,12 @@ class Intake:
     """Asked in order, of what passed the guards, until one has done with the words."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
-    addressing: Callable[[Heard], Mapping[str, Json]] = lambda heard: {}
-    """Says what speaks for it that the words are for her; goes into the event's evidence."""
+    addressing: Callable[[RecognizedTurn], Mapping[str, Json]] = lambda heard: {}
+    """Says what speaks for it that the words are for it; goes into the event's evidence."""
     _before: tuple[str, float, float] | None = field(default=None, init=False)
     """Of the last event: its id, when its turn was committed, and that turn's level in dBFS; nothing of its sound."""
 
-    async def admit(self, heard: Heard) -> str:
+    async def admit(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
         for guard in self.guards:
             if reason := guard(heard):
@@ -50,13 +50,13 @@ class Intake:
                 return REFLEX
         return ""
 
-    async def accept(self, heard: Heard) -> None:
+    async def accept(self, heard: RecognizedTurn) -> None:
         """Make an event of one turn and file it; does not wait for a disk that refuses, so that stop is still heard."""
         event = event_of(heard, self.max_tool_calls, self._continued(heard), self.clock, self.addressing(heard))
         self._before = (event.id, heard.utterance.committed_at, heard.utterance.level_dbfs)
         await self.turns.file(event)
 
-    def _continued(self, heard: Heard) -> str:
+    def _continued(self, heard: RecognizedTurn) -> str:
         """Return the id of the event that these words go on with, "" where they begin anew.
 
         Somebody who goes on is not much quieter than before: a television that was drowned is.

@@ -1,11 +1,11 @@
-"""Words that a recognizer lost end in a sign: who spoke to her should not wait for an answer that cannot come."""
+"""Words that a recognizer lost end in a sign: who spoke to its should not wait for an answer that cannot come."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import FAILED, TOO_SLOW
 
 NOT_AGAIN_WITHIN: Final = 5.0
@@ -24,7 +24,7 @@ class LostTurns:
         is_for_her: Callable[[float, float], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`give` plays the sign; `is_for_her` says whether words between two moments of the clock may be for her."""
+        """`give` plays the sign; `is_for_her` says whether words between two moments of the clock may be for it."""
         self._give = give
         self._is_for_her = is_for_her
         self._clock = clock
@@ -37,11 +37,11 @@ class LostTurns:
         """Take note when it began."""
         self._began = started.at
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Nothing was lost so far."""
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
-        """Want a sign for words that were lost; with a wake word only where they were for her."""
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
+        """Want a sign for words that were lost; with a wake word only where they were for it."""
         now = self._clock()
         if heard is not None:
             self._quiet_until, self._rest = float("-inf"), NOT_AGAIN_WITHIN

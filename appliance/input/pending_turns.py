@@ -25,7 +25,7 @@ MOST_WAITING: Final = 20
 
 
 @dataclass(slots=True)
-class UnwrittenTurns:
+class PendingTurns:
     """Files turns in the order in which they were said, whatever the disk does meanwhile.
 
     Loss: a turn that waits is in memory only, so that a stop of the process loses it; that is what the person was told.

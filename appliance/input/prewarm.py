@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 
 NOT_AGAIN_WITHIN: Final = 10.0
 """Seconds; a connection that was warm so recently still is."""
@@ -25,10 +25,10 @@ class Prewarm:
         if self._clock() - self._last >= NOT_AGAIN_WITHIN:
             self._wanted.set()
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Words change nothing."""
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Neither does their end."""
 
     async def run(self) -> None:

@@ -29,7 +29,7 @@ LOOK_SECONDS: Final = 1.0
 """Between two looks at what it hears."""
 
 SUSPICIOUS_ZEROS: Final = 2.0
-"""Seconds of zeros after which the sound server is asked whose sound that is: her silent loudspeaker's?"""
+"""Seconds of zeros after which the sound server is asked whose sound that is: its silent loudspeaker's?"""
 
 ASK_AGAIN: Final = 30.0
 """Seconds until the server is asked again about zeros that were innocent."""
@@ -70,7 +70,7 @@ class MicrophoneSupervision:
         self._ask_at = -math.inf
         """Seconds on the clock from which on the server may be asked about zeros."""
         self._copies = 0
-        """Looks in a row at which it heard nothing but her."""
+        """Looks in a row at which it heard nothing but it."""
         if microphone is None:
             self.first_heard.set()
 
@@ -143,7 +143,7 @@ class MicrophoneSupervision:
         now = self._around.clock()
         doubtful = self.fault is Fault.MONITOR and not microphone.is_proven
         zeros = microphone.zero_seconds >= SUSPICIOUS_ZEROS and now >= self._ask_at
-        # A single look may fall on a moment in which she was close to the microphone and everything else silent.
+        # A single look may fall on a moment in which it was close to the microphone and everything else silent.
         if not (doubtful or zeros or self._copies >= 2):
             return
         self._ask_at = now + ASK_AGAIN
@@ -161,5 +161,5 @@ class MicrophoneSupervision:
         return await asyncio.to_thread(is_copy, heard, played)
 
     def _hears_others(self, microphone: LiveMicrophone) -> bool:
-        """Whether there is sound while she was silent: a monitor would have none."""
+        """Whether there is sound while it was silent: a monitor would have none."""
         return microphone.zero_seconds == 0.0 and len(self._played.last(self._around.clock())) == 0

@@ -1,4 +1,4 @@
-"""Turns that nobody gets: published with their reason and evidence, so that a person can see why she said nothing."""
+"""Turns that nobody gets: published with their reason and evidence, so that a person can see why it said nothing."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from agent.event import Event, utc_now
 from agent.model.messages import Json
 from appliance.input.event import evidence_of
 from audio.capture.mute import MUTED
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
 
@@ -29,7 +29,7 @@ WAITING: Final = 100
 class SuppressedTurns:
     """A `TurnObserver` that publishes, from `run`, the turns with a reason; what was no speech at all is only counted.
 
-    Their words are not `words` in the journal: she does not remember what was not meant for her.
+    Their words are not `words` in the journal: it does not remember what was not meant for it.
     """
 
     def __init__(self, bus: Bus, now: Callable[[], datetime] = utc_now) -> None:
@@ -41,10 +41,10 @@ class SuppressedTurns:
     def speech_started(self, started: SpeechStarted) -> None:
         """Nobody was suppressed yet."""
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Nobody was suppressed yet."""
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Keep the turn for `run` where there is a reason."""
         if suppressed in {"", REFLEX, TOO_SHORT, MUTED}:
             return

@@ -1,4 +1,4 @@
-"""Which model thinks, changed while she runs and kept over restarts; and what the models came to today."""
+"""Which model thinks, changed while it runs and kept over restarts; and what the models came to today."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Barge-in, joined: what the ears notice while she speaks becomes a pause, a reply that goes on, or one that ends."""
+"""Barge-in, joined: what the ears notice while it speaks becomes a pause, a reply that goes on, or one that ends."""
 
 import asyncio
 from collections import Counter
@@ -10,11 +10,11 @@ from typing import Final
 import structlog
 
 from agent.model.messages import Json
-from appliance.output.voice import VoiceOutlet
+from appliance.output.voice import VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import AudioChunk
-from audio.playback.speech_output import Mouth
-from audio.speech import Heard, SpeechStarted
+from audio.playback.speech_output import SpeechOutput
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.backchannels import is_backchannel
 from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
 from audio.turns.listener import Listener
@@ -25,10 +25,10 @@ BARGE_IN: Final = "barge-in"
 """The name under which it holds the mouth."""
 
 BACKCHANNEL: Final = "backchannel"
-"""Why nobody gets the words of a turn that only accompanied her."""
+"""Why nobody gets the words of a turn that only accompanied it."""
 
 SNATCH: Final = "a syllable over her voice"
-"""Why nobody gets what a recognizer makes of the end of a cough, whose beginning her own voice covered."""
+"""Why nobody gets what a recognizer makes of the end of a cough, whose beginning its own voice covered."""
 
 SNATCH_SECONDS: Final = 0.3
 """Of speech, below which it is one (measured: 0.26, "hello" to pocketsphinx); reflex words are spotted all the same."""
@@ -45,20 +45,20 @@ class Interruption:
 
     def __init__(
         self,
-        mouth: Mouth,
-        outlet: VoiceOutlet,
+        mouth: SpeechOutput,
+        outlet: VoiceReplySink,
         interrupt: Callable[[str], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`interrupt` ends the run of an event (`Loop.interrupt`); `clock` is the one of the ears, in seconds."""
-        self.guards: tuple[Callable[[Heard], str], ...] = ()
+        self.guards: tuple[Callable[[RecognizedTurn], str], ...] = ()
         """Say why words of a turn that is still open end no reply yet, "" when they do; without effect, asked often."""
         self.peek: Callable[[], None] = _nobody_asked
         """Asks the listener for the words so far."""
         self.hears_another: Callable[[], bool] = lambda: False
-        """Whether something that is not her own voice began in the last chunk."""
+        """Whether something that is not its own voice began in the last chunk."""
         self.mode: Callable[[], Mode] = lambda: Mode.HALF
-        """How she listens while she speaks; asked whenever somebody speaks over her."""
+        """How it listens while it speaks; asked whenever somebody speaks over it."""
         self._mouth = mouth
         self._outlet = outlet
         self._interrupt = interrupt
@@ -94,21 +94,21 @@ class Interruption:
         self._do(self._barge_in.chunk_came(probability))
 
     def speech_started(self, started: SpeechStarted) -> None:
-        """Be quiet, if she speaks."""
+        """Be quiet, if it speaks."""
         self._barge_in.mode = self.mode()
         self._do(self._barge_in.speech_started(started.at, self._clock()))
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """End the reply, if these are words that are meant."""
         if not any(guard(heard) for guard in self.guards):
             self._do(self._barge_in.words_so_far(heard))
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """End the reply, or go on with it."""
         self._do(self._barge_in.turn_ended(None if suppressed else heard))
 
-    def guard(self, heard: Heard) -> str:
-        """Return why words over what she says are no event, and she goes on: company, or hardly a syllable. A `Guard`.
+    def guard(self, heard: RecognizedTurn) -> str:
+        """Return why words over what it says are no event, and it goes on: company, or hardly a syllable. A `Guard`.
 
         After a question they are the answer.
         """
@@ -125,7 +125,7 @@ class Interruption:
         self._outlet.hush()
 
     def describe(self) -> dict[str, Json]:
-        """Return the mode, and how often she was quiet for somebody, went on, or ended; for the status."""
+        """Return the mode, and how often it was quiet for somebody, went on, or ended; for the status."""
         return {"mode": str(self.mode()), **{name: self._counts[name] for name in ("quiet", "went_on", "ended")}}
 
     def _reply(self, speaking: bool) -> None:

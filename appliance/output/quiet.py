@@ -9,7 +9,7 @@ import structlog
 
 from agent.event import SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox
-from agent.replies import Delivered, Delivery, Outlet, Reply
+from agent.replies import Delivered, Reply, ReplySink, ReplyStream
 from agent.time.quiet import QuietHours
 
 log = structlog.get_logger()
@@ -18,16 +18,16 @@ _KEPT: Final = "In the quiet hours you kept this back. Say it now if it still ma
 
 
 @dataclass(frozen=True, slots=True)
-class QuietOutlet:
+class QuietReplySink:
     """Stands before the voice. People's events and timers are what somebody asked for; they are always heard."""
 
-    voice: Outlet
+    voice: ReplySink
     mailbox: Mailbox
     quiet: QuietHours
     now: Callable[[], datetime]
     """Aware."""
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         """Return the voice's delivery, or one that keeps the words back."""
         until = self.quiet.until(self.now())
         if until is None or reply.event.is_from_person or reply.event.type == TIMER:
@@ -37,7 +37,7 @@ class QuietOutlet:
 
 @dataclass(slots=True)
 class KeptBack:
-    """A reply that becomes an event of her own. Its id follows from the reply: after a crash it is not filed twice."""
+    """A reply that becomes an event of its own. Its id follows from the reply: after a crash it is not filed twice."""
 
     reply: Reply
     mailbox: Mailbox
@@ -78,7 +78,7 @@ class KeptBack:
         log.info("kept_for_after_quiet_hours", event_id=later.id)
 
     async def cut(self) -> None:
-        """Forget what is not whole; she is asked again."""
+        """Forget what is not whole; it is asked again."""
         if not self._closed:
             self._pieces.clear()
 

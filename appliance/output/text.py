@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
-from agent.replies import Delivered, Delivery, Outlet, Reply
+from agent.replies import Delivered, Reply, ReplySink, ReplyStream
 
 WRITTEN = "speech.written"
 
@@ -17,14 +17,14 @@ CLIENT_CAPACITY = 4096
 """Pieces a client may be behind; one that stops reading loses the rest of the stream, never the journal."""
 
 
-class TextOutlet:
+class TextReplySink:
     """Hands the words of a reply to whoever listens for its event; where nobody does, the journal has them."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._clients: dict[str, asyncio.Queue[str | None]] = {}
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         """Return a delivery that passes text on at once."""
         return TextDelivery(reply, self._bus, self._clients.get(reply.event.id))
 
@@ -100,11 +100,11 @@ class ReplyRouter:
     What is another owner's is written always: the room is the household's.
     """
 
-    def __init__(self, voice: Outlet, text: Outlet) -> None:
+    def __init__(self, voice: ReplySink, text: ReplySink) -> None:
         self._voice = voice
         self._text = text
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
         return (self._text if is_text(reply.event) else self._voice).open(reply)
 

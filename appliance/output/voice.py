@@ -11,9 +11,9 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.model.messages import Json
 from agent.record import step
-from agent.replies import SENTENCE_STARTED, Delivered, Delivery, Reply
+from agent.replies import SENTENCE_STARTED, Delivered, Reply, ReplyStream
 from audio.language import sentence_language
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 from memory.errors import MemoryFailure
 
@@ -23,14 +23,14 @@ SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
 
 
-class VoiceOutlet:
+class VoiceReplySink:
     """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample.
 
     Every sentence of the mouth is journaled: a reply's below its event, what is said otherwise (a reflex's words, a
     reply that is said again) for itself.
     """
 
-    def __init__(self, mouth: Mouth, bus: Bus, language: str) -> None:
+    def __init__(self, mouth: SpeechOutput, bus: Bus, language: str) -> None:
         self._mouth = mouth
         self._bus = bus
         self._language = language
@@ -40,7 +40,7 @@ class VoiceOutlet:
         mouth.on_ended = self._account
         mouth.on_failed = self._tell
 
-    def open(self, reply: Reply) -> Delivery:
+    def open(self, reply: Reply) -> ReplyStream:
         """Return a delivery that speaks the reply in the room."""
         delivery = VoiceDelivery(reply, self._mouth, self._language, lambda: self._open.pop(reply.call_id))
         self._open[reply.call_id] = delivery
@@ -69,7 +69,7 @@ class VoiceOutlet:
         return Event(type=topic, content=words, source="mouth", metadata=body)
 
     async def _publish(self, envelope: Event) -> None:
-        """Publish; where the disk refuses, she speaks all the same: a sentence twice is better than a mute box."""
+        """Publish; where the disk refuses, it speaks all the same: a sentence twice is better than a mute box."""
         try:
             await self._bus.publish(envelope)
         except MemoryFailure as error:
@@ -95,7 +95,7 @@ class VoiceDelivery:
     """One reply on its way to the loudspeaker."""
 
     reply: Reply
-    mouth: Mouth
+    mouth: SpeechOutput
     language: str
     on_over: Callable[[], object]
     """Called once, when nothing more will be spoken of it."""

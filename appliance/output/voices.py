@@ -15,7 +15,7 @@ from audio.tts import speakable
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
 from audio.tts.espeak import EspeakSynthesizer
-from audio.tts.tts_cache import KeepingVoice, KeptPhrases, KeptVoice
+from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
 
 log = structlog.get_logger()
 
@@ -62,7 +62,7 @@ def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) ->
             EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
         )
     voices.append(EspeakSynthesizer())
-    phrases = KeptPhrases(config.state_folder / "phrases")
+    phrases = TtsCache(config.state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()
         return VoiceChain(voices, clock=clock)

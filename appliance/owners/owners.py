@@ -85,7 +85,7 @@ def member_of(identities: Identities, named: str) -> Identity:
 
 
 def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
-    """Return who has told her something or has a graph, and is no member; and how many events each has. Blocking.
+    """Return who has told its something or has a graph, and is no member; and how many events each has. Blocking.
 
     The database is looked at only, also while the service has it. Raises `StateUnreadable` when it cannot be read.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from appliance.wiring.managed_graph import KeptGraph
+from appliance.wiring.managed_graph import ManagedGraph
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.schedule import save_if_due
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 class VisitorLife:
     """A store that runs, and the graph in it. It is used or unused any number of times, then leaves, and has ended."""
 
-    def __init__(self, kept: KeptGraph, store: EmbeddedStore, now: float) -> None:
+    def __init__(self, kept: ManagedGraph, store: EmbeddedStore, now: float) -> None:
         """`now` is in seconds of the clock that `give_back` and `is_unused_for` are told."""
         self.kept = kept
         self.users = 0

@@ -15,7 +15,7 @@ from agent.model.messages import Json
 from agent.tools.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.owners.visitor_life import OPEN_SECONDS, VisitorLife
-from appliance.wiring.managed_graph import KeptGraph
+from appliance.wiring.managed_graph import ManagedGraph
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
@@ -45,7 +45,7 @@ class Visitors:
     def __init__(
         self,
         folder: Path,
-        make: Callable[[EmbeddedStore], KeptGraph],
+        make: Callable[[EmbeddedStore], ManagedGraph],
         most: int,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -107,7 +107,7 @@ class Visitors:
             raise ToolFailed(str(error)) from error
 
     @asynccontextmanager
-    async def of(self, owner_key: str) -> AsyncIterator[KeptGraph]:
+    async def of(self, owner_key: str) -> AsyncIterator[ManagedGraph]:
         """Lend a visitor's graph, started where it does not run. Raises `GraphUnavailable`."""
         life = await self._taken(owner_key)
         try:

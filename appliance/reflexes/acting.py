@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from appliance.reflexes.kept import KeptSwitches
 from audio.capture.mute import Mute
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 from audio.reflexes.words import Reflex
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def no_run() -> bool:
 class Body:
     """What reflexes act upon; only things that answer at once."""
 
-    mouth: Mouth
+    mouth: SpeechOutput
     mute: Mute
     kept: KeptSwitches
     ringer: "Ringer | None" = None
@@ -45,7 +45,7 @@ class Body:
 
 
 def _stop(body: Body) -> str:
-    """End the ring; where nothing rings, or she speaks too, end that and what the mind has in hand."""
+    """End the ring; where nothing rings, or it speaks too, end that and what the mind has in hand."""
     was_speaking = body.mouth.current is not None
     silenced = body.ringer is not None and bool(body.ringer.silence_all())
     if silenced and not was_speaking:

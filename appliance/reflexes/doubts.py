@@ -1,4 +1,4 @@
-"""When a reflex word was nobody's order: left over of her own voice, or said to somebody else."""
+"""When a reflex word was nobody's order: left over of its own voice, or said to somebody else."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from audio.reflexes.attention import NOT_ADDRESSED, Attention
 from audio.reflexes.words import plain
 
 SUSPICIOUS: Final = 0.5
-"""Likelihood of echo from which on a word is taken for hers."""
+"""Likelihood of echo from which on a word is taken for its own."""
 
 ECHO: Final = "echo"
 OWN_WORDS: Final = "her own words"
@@ -28,7 +28,7 @@ class Doubts:
     suspicion: Callable[[float, float], float]
     """The echo guard's."""
     _said: str = ""
-    """The newest sentence of hers."""
+    """The newest sentence of its own."""
     _said_until: float = float("-inf")
     """Seconds on the source's clock."""
 
@@ -43,7 +43,7 @@ class Doubts:
         return ""
 
     def _is_saying(self, words: str, ended_at: float) -> bool:
-        """Whether the sentence she says, or has just said, holds these words."""
+        """Whether the sentence it says, or has just said, holds these words."""
         if (current := self.body.mouth.current) is not None and not self.body.mouth.is_paused:
             self._said, self._said_until = current.text, ended_at
         if self._said_until < ended_at - LINGERS_SECONDS:

@@ -61,12 +61,12 @@ class Forgetting:
     async def last(self, count: int = 1, *, typed: bool = False) -> str:
         """Forget the newest turns; return the name of the sentence that tells how that went.
 
-        Those of the room, or with `typed` what was written to her too, in whatever session.
+        Those of the room, or with `typed` what was written to its too, in whatever session.
         """
         return await self._forget((await self._told(typed=typed))[-count:])
 
     async def since(self, minutes: float, *, typed: bool = False) -> str:
-        """Forget what she was told within the last so many minutes."""
+        """Forget what it was told within the last so many minutes."""
         start = self.now() - timedelta(minutes=minutes)
         return await self._forget(
             [event for event in await self._told(typed=typed) if event.created_at >= start], start
@@ -95,7 +95,7 @@ class Forgetting:
             entries = await self._entries(events, start or events[0].created_at)
             try:
                 await self._erase(events, entries)
-            except MemoryFailure:  # as when another program reads the journal's file: her graph forgets all the same
+            except MemoryFailure:  # as when another program reads the journal's file: the graph forgets all the same
                 await self._erase_from_graph(events)
                 raise
             written = await self._erase_from_graph(events)

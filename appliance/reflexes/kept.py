@@ -1,4 +1,4 @@
-"""What reflexes changed and a restart must not undo: mute, and how loud she is."""
+"""What reflexes changed and a restart must not undo: mute, and how loud it is."""
 
 import asyncio
 import json

@@ -11,14 +11,14 @@ import structlog
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from agent.model.messages import Json
 from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -62,13 +62,13 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Which words act, and what she is called."""
+    """Which words act, and what it is called."""
 
     active: Collection[str] = REFLEXES
     names: Collection[str] = NAMES
 
 
-def _span(heard: Heard) -> tuple[float, float]:
+def _span(heard: RecognizedTurn) -> tuple[float, float]:
     return heard.utterance.started_at, heard.utterance.ended_at
 
 
@@ -128,16 +128,16 @@ class Reflexes:
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Act on words recognized ahead, at their soft end."""
         words = heard.transcript.text
         if reflex := self._asked(words):
             self._hear(reflex, words, "recognized", _span(heard))
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Nothing is left to do: `take` was asked before."""
 
-    async def take(self, heard: Heard) -> bool:
+    async def take(self, heard: RecognizedTurn) -> bool:
         """Return whether these words were a reflex and no more; act where nobody has yet."""
         words = heard.transcript.text
         if self._body.ringer is not None and await self._body.ringer.take(words):
@@ -188,7 +188,7 @@ class Reflexes:
             acted = await self._unanswered.get()
             await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
 
-    def situation(self, hand: InHand) -> Mapping[str, str]:
+    def situation(self, hand: Lease) -> Mapping[str, str]:
         """Tell the mind, once, what reflexes did since the room's last block (a `SituationProvider`)."""
         if hand.event.session_id != ROOM or not self._untold:
             return {}

@@ -1,4 +1,4 @@
-"""How she answers a reflex: a sign where silence would be unclear, words where a sign would be, and the last reply."""
+"""How it answers a reflex: a sign where silence would be unclear, words where a sign would be, and the last reply."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +10,7 @@ from audio.errors import AudioError
 from audio.interfaces import Player
 from audio.language import sentence_language
 from audio.playback.earcons import SAMPLE_RATE, Sign, sign
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.reflexes.words import Reflex
 from audio.speech import SpeechAudio
 
@@ -29,7 +29,7 @@ _NO_SOUND: Final = SpeechAudio(np.zeros(SAMPLE_RATE // 100, np.int16), SAMPLE_RA
 class Voice:
     """Speaks through the mouth as an announcement: no reply, not accounted for, hushed like any other."""
 
-    mouth: Mouth
+    mouth: SpeechOutput
     player: Player
     language: str = "en"
     """Of the house, ISO 639-1."""
@@ -44,7 +44,7 @@ class Voice:
             await self.give(SIGNS[reflex])
 
     async def give(self, meaning: Sign) -> None:
-        """Play a sign; while she speaks she is heard to go on, or not to, and needs none."""
+        """Play a sign; while it speaks it is heard to go on, or not to, and needs none."""
         if self.mouth.current is not None:
             return
         try:
@@ -53,7 +53,7 @@ class Voice:
             log.info("sign_not_played", sign=meaning, reason=str(error))
 
     async def repeat(self) -> None:
-        """Say the last reply again, whole, until somebody hushes her."""
+        """Say the last reply again, whole, until somebody hushes it."""
         words = "\n".join(each.text for each in self.mouth.last_reply)  # in lines, or marks of lists would be said
         if words:
             await self.mouth.announce(_NO_SOUND, self._spoken(words))

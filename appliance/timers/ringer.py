@@ -14,7 +14,7 @@ from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
 from appliance.timers.words import is_stop, is_stop_for_today, told
 from audio.playback.earcons import bell
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 
 log = structlog.get_logger()
 
@@ -22,7 +22,7 @@ RINGS_FOR: Final = 60.0
 """Seconds after which nobody seems to be there; the mind still knows."""
 
 PAUSE: Final = 3.5
-"""Seconds between two rings: with half duplex she listens only then, and a person says "stop" and a silence ends it."""
+"""Seconds between two rings: with half duplex it listens only then, and a person says "stop" and a silence ends it."""
 
 LONGEST_HOLD: Final = 8.0
 """Seconds that a pause lasts longer while somebody speaks; a television never ends."""
@@ -54,7 +54,7 @@ class Ringer:
     All that rings at the same time rings together; a stop ends all of it.
     """
 
-    def __init__(self, due: DueTimers, mouth: Mouth, language: str, pace: Pace | None = None) -> None:
+    def __init__(self, due: DueTimers, mouth: SpeechOutput, language: str, pace: Pace | None = None) -> None:
         self._due = due
         self._mouth = mouth
         self._language = language

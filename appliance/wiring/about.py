@@ -1,4 +1,4 @@
-"""What she knows of herself, out of the running configuration."""
+"""What it knows of itself, out of the running configuration."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

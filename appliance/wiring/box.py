@@ -16,8 +16,8 @@ from agent.event import utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.prompts import Prompts
-from agent.replies import Outlet
-from agent.run.run_state import Desk
+from agent.replies import ReplySink
+from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
@@ -31,7 +31,7 @@ from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.admin.graph_admin import keeper_of
-from appliance.api.event_intake import Letterbox
+from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
 from appliance.api.server import Door
 from appliance.config.load import Config
@@ -39,13 +39,13 @@ from appliance.config.options import RunOptions
 from appliance.input.ears import Ears
 from appliance.model.switch import ModelChoice, know_room
 from appliance.output.interruption import Interruption
-from appliance.output.quiet import QuietOutlet
-from appliance.output.text import ReplyRouter, TextOutlet
+from appliance.output.quiet import QuietReplySink
+from appliance.output.text import ReplyRouter, TextReplySink
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
 from appliance.wiring.about import about
-from appliance.wiring.environment import REAL, Outside
+from appliance.wiring.environment import REAL, Environment
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.memory import MemorySide, memory_side
 from appliance.wiring.senses import Senses, World, join, open_senses
@@ -79,14 +79,14 @@ class Thinking:
     """What the mind thinks and answers with."""
 
     models: Chain
-    outlet: Outlet
+    outlet: ReplySink
     contexts: Contexts
     owners: Owners
     """Whose own prompt modules there are."""
 
 
 @asynccontextmanager
-async def open_box(config: Config, options: RunOptions, outside: Outside = REAL) -> AsyncIterator[Box]:
+async def open_box(config: Config, options: RunOptions, outside: Environment = REAL) -> AsyncIterator[Box]:
     """Open every part; what is missing on this machine is told in one line each, and done without.
 
     Raises what the parts raise when a person asked for something that cannot be: a wrong model folder, an unreadable
@@ -105,7 +105,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
         player = await outside.player(config, options)
         parts.push_async_callback(player.aclose)
         senses = open_senses(World(config, options, outside, state), player, models.warm)
-        text, tokens = TextOutlet(state.bus), TokenCounter()
+        text, tokens = TextReplySink(state.bus), TokenCounter()
         contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
         know_room(models, contexts)
         owners.on_change = contexts.renew
@@ -128,7 +128,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
             "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }
         most = config.mind.max_tool_calls
-        letters = Letterbox(state.mailbox, owners.shares_graph)
+        letters = EventIntake(state.mailbox, owners.shares_graph)
         household = Household(letters, state.bus, text, mind, senses, described, most, monotonic())
         keeper = keeper_of(config, graph)
         if keeper is not None:
@@ -145,7 +145,7 @@ async def open_box(config: Config, options: RunOptions, outside: Outside = REAL)
 def _mind(
     config: Config, state: State, tools: Sequence[Tool], thinking: Thinking, situation: Sequence[SituationProvider]
 ) -> tuple[Loop, McpServers]:
-    desk, outlet, contexts = Desk(), thinking.outlet, thinking.contexts
+    desk, outlet, contexts = RunState(), thinking.outlet, thinking.contexts
     zone = str(config.zone)
     registry = ToolRegistry(
         [
@@ -168,10 +168,10 @@ def _mind(
     return loop, servers
 
 
-def _considerate(config: Config, state: State, voice: Outlet) -> Outlet:
+def _considerate(config: Config, state: State, voice: ReplySink) -> ReplySink:
     """Return the voice, behind the quiet hours where there are any."""
     quiet = quiet_hours(config.mind.quiet_hours, config.zone)
-    return voice if quiet is None else QuietOutlet(voice, state.mailbox, quiet, utc_now)
+    return voice if quiet is None else QuietReplySink(voice, state.mailbox, quiet, utc_now)
 
 
 def context_limits(config: Config) -> ContextLimits:

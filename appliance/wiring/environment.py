@@ -15,7 +15,7 @@ from audio.interfaces import AudioSource, Player, Synthesizer
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Environment:
     """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
 
     source: Callable[[Config, RunOptions], AudioSource | None] = open_source
@@ -27,9 +27,9 @@ class Outside:
     """Seconds, the same as the source's and the player's."""
 
 
-REAL: Final = Outside()
+REAL: Final = Environment()
 
 
-def around(source: AudioSource | None) -> Outside:
+def around(source: AudioSource | None) -> Environment:
     """Return what is real, with a source that was chosen before."""
     return replace(REAL, source=lambda config, _: looked_for(config, source))

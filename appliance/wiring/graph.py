@@ -1,4 +1,4 @@
-"""Her graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
+"""The graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -14,7 +14,7 @@ from appliance.config.load import Config
 from appliance.errors import ConfigError
 from appliance.model.sentence import usual_embedder
 from appliance.owners.visitors import Visitors
-from appliance.wiring.managed_graph import KeptGraph
+from appliance.wiring.managed_graph import ManagedGraph
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import Asked
@@ -27,10 +27,10 @@ from memory.vectors.embedding_local import LocalEmbedder
 
 @dataclass(frozen=True, slots=True)
 class GraphSide:
-    """What the rest of the box sees of her graph."""
+    """What the rest of the box sees of the graph."""
 
     tools: list[Tool]
-    """Over the household's; empty when she is to have no graph."""
+    """Over the household's; empty when it is to have no graph."""
     run: Callable[[], Coroutine[None, None, None]]
     """Keeps the box's own stores running, and the graphs saved, until cancelled; returns at once without a graph."""
     describe: Callable[[], dict[str, Json]]
@@ -63,7 +63,7 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
         return
     store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     embedder = choose_embedder(config)
-    hers = KeptGraph(config.state_folder, store, embedder, asked=Asked(database))
+    hers = ManagedGraph(config.state_folder, store, embedder, asked=Asked(database))
     visitors = _visitors(config, embedder, store.dialect, database)
 
     async def run() -> None:
@@ -120,9 +120,9 @@ def server_of(config: Config) -> Neo4jServer:
 def _visitors(config: Config, embedder: Embedder, described: Dialect, database: Database | None) -> Visitors:
     """Return who keeps the graphs of visitors, in stores of the box, whatever the household's own is in."""
 
-    def make(store: EmbeddedStore) -> KeptGraph:
+    def make(store: EmbeddedStore) -> ManagedGraph:
         folder = store.folder.parent
-        return KeptGraph(folder, store, embedder, described, Asked(database, folder.name))
+        return ManagedGraph(folder, store, embedder, described, Asked(database, folder.name))
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)

@@ -18,7 +18,7 @@ from memory.history.audit import AuditLog
 from memory.history.erasure import finish_later
 from memory.history.rebuild import heal, make_missing, make_whole
 from memory.history.schedule import keep_snapshots
-from memory.history.server_integrity import WatchedServer
+from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from memory.vectors.embedding import Embedder, Handles
@@ -32,7 +32,7 @@ AWAY_SECONDS: Final = 60.0
 log = structlog.get_logger()
 
 
-class KeptGraph:
+class ManagedGraph:
     """The household's graph, or a visitor's: nothing is started or connected before `run`, or a first statement."""
 
     def __init__(
@@ -50,7 +50,7 @@ class KeptGraph:
         audit = AuditLog(folder / "audit")
         self.store = store if isinstance(store, EmbeddedStore) else None
         """None at a server."""
-        self.watched = WatchedServer(store, audit) if isinstance(store, Neo4jServer) else None
+        self.watched = ServerIntegrity(store, audit) if isinstance(store, Neo4jServer) else None
         """None for a store of the box."""
         graph, snapshots = Graph(self.watched or store), Snapshots(folder / "snapshots", audit)
         self.writer = Writer(graph, audit, snapshots, watched=self.watched)
@@ -106,7 +106,7 @@ class KeptGraph:
             self.settled.set()
             await self.writer.unfinished.wait()
 
-    async def _look(self, watched: WatchedServer) -> None:
+    async def _look(self, watched: ServerIntegrity) -> None:
         """Say, once it can be reached, whether a server holds less than was written to it."""
         await self.settled.wait()
         while True:
@@ -119,7 +119,7 @@ class KeptGraph:
                 log.warning("graph_incomplete", reason=str(error))
             return
 
-    async def _fill(self, watched: WatchedServer) -> None:
+    async def _fill(self, watched: ServerIntegrity) -> None:
         """Fill a server that was found empty, until cancelled."""
         while True:
             await watched.emptied.wait()

@@ -22,11 +22,11 @@ from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute, MutedSource
 from audio.interfaces import AudioSource, Player
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 from audio.reflexes.attention import Attention
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
-from audio.tts.tts_cache import KeptPhrases
+from audio.tts.tts_cache import TtsCache
 
 log = structlog.get_logger()
 
@@ -77,9 +77,9 @@ class ReflexSide:
         self._watch_for_wake_word(ears)
 
     async def run(self) -> None:
-        """Spot words, do what acts bring along, and give the sign that she listens, until cancelled."""
+        """Spot words, do what acts bring along, and give the sign that it listens, until cancelled."""
         if self.body.mute.is_on:
-            log.warning("still_muted", mend="type unmute or run `nakari unmute`")
+            log.warning("still_muted", fix="type unmute or run `nakari unmute`")
         async with asyncio.TaskGroup() as group:
             group.create_task(self.reflexes.run(), name="reflexes: afterwards")
             group.create_task(self._sign(), name="reflexes: the sign that she listens")
@@ -122,7 +122,7 @@ class ReflexSide:
 
 
 def reflex_side(
-    config: Config, state: State, mouth: Mouth, player: Player, ringer: Ringer | None, clock: Callable[[], float]
+    config: Config, state: State, mouth: SpeechOutput, player: Player, ringer: Ringer | None, clock: Callable[[], float]
 ) -> ReflexSide:
     """Return the reflexes of a box, with the switches as they were left; `clock` is the source's, in seconds."""
     kept = KeptSwitches(config.state_folder / SWITCHES)
@@ -134,7 +134,7 @@ def reflex_side(
     reflexes = Reflexes(body, voice, state.bus, Wording(active, names), clock)
     attention = Attention(config.ears.wake_word, names, config.ears.follow_up, clock)
     forgetting = Forgetting(state)
-    forgetting.drop_sound.append(KeptPhrases(config.state_folder / "phrases").forget)
+    forgetting.drop_sound.append(TtsCache(config.state_folder / "phrases").forget)
     forgetting.drop_words.append(mouth.forget)
     reflexes.forget = forgetting.last
     return ReflexSide(config, body, voice, reflexes, attention, forgetting)

@@ -16,14 +16,14 @@ from appliance.input.ears import Ears, Followers, open_ears
 from appliance.input.echo import calibrated, echo_in
 from appliance.input.intake import Intake
 from appliance.input.lost import LostTurns
-from appliance.input.pending_turns import UnwrittenTurns
+from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
-from appliance.output.voice import VoiceOutlet
+from appliance.output.voice import VoiceReplySink
 from appliance.timers.due import DueTimers
 from appliance.timers.ringer import Ringer
-from appliance.wiring.environment import Outside
+from appliance.wiring.environment import Environment
 from appliance.wiring.reflexes import ReflexSide, reflex_side
 from appliance.wiring.state import State
 from audio.capture.live import LiveMicrophone
@@ -31,7 +31,7 @@ from audio.capture.recording import RecordingSource
 from audio.echo.control import EchoControl
 from audio.echo.self_echo import SelfEcho
 from audio.interfaces import Player
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 from audio.reflexes.words import asked
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Surroundings
@@ -44,8 +44,8 @@ class Senses:
     ears: Ears | None
     """None without a microphone."""
     echo: EchoControl
-    mouth: Mouth
-    voice: VoiceOutlet
+    mouth: SpeechOutput
+    voice: VoiceReplySink
     reflexes: ReflexSide
     ringer: Ringer | None
     """None in a box that only lives for one question: it leaves timers to the next one."""
@@ -58,7 +58,7 @@ class Senses:
         return (*always, rang) if self.ringer else always
 
     async def calibrate(self) -> str:
-        """Measure her echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
+        """Measure its echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
         is_deaf = self.ears is None or self.ears.is_deaf
         return await calibrated(self.echo, is_muted=self.reflexes.body.mute.is_on, is_deaf=is_deaf)
 
@@ -85,7 +85,7 @@ class World:
 
     config: Config
     options: RunOptions
-    outside: Outside
+    outside: Environment
     state: State
 
 
@@ -95,14 +95,14 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
     Raises `BadRecording` for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
     """
     config, options, state, clock = world.config, world.options, world.state, world.outside.clock
-    mouth = Mouth(world.outside.voice(config), player, clock, volume=config.voice.volume)
-    voice = VoiceOutlet(mouth, state.bus, config.ears.language)
+    mouth = SpeechOutput(world.outside.voice(config), player, clock, volume=config.voice.volume)
+    voice = VoiceReplySink(mouth, state.bus, config.ears.language)
     ringer = None if options.deaf else Ringer(DueTimers(state), mouth, config.ears.language)
     reflexes = reflex_side(config, state, mouth, player, ringer, clock)
     own_words = SelfEcho()
     own_words.follow(mouth, clock)
     reflexes.forgetting.drop_words.append(own_words.forget)
-    turns = UnwrittenTurns(state.mailbox, mouth.say, config.ears.language)
+    turns = PendingTurns(state.mailbox, mouth.say, config.ears.language)
     intake = Intake(turns, config.mind.max_tool_calls, (evidence_guard, own_words), clock=clock)
     reflexes.guard(intake)
     source = world.outside.source(config, options)

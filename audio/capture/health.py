@@ -20,7 +20,7 @@ class Fault(StrEnum):
     STALLED = "stalled"
     """It is open and hands over nothing: a frozen server raises no error (FACTS, "Sound")."""
     LAGGING = "lagging"
-    """It hands over less than time passes, so that what she hears is ever older."""
+    """It hands over less than time passes, so that what it hears is ever older."""
     ZEROS = "zeros"
     """Nothing but zeros: a dead or hardware-muted device."""
     MONITOR = "monitor"
@@ -28,7 +28,7 @@ class Fault(StrEnum):
 
 
 class DeviceFault(DeviceUnavailable):
-    """A device was open and went wrong. Mend: in the text; it is opened again by whoever supervises it."""
+    """A device was open and went wrong. Fix: in the text; it is opened again by whoever supervises it."""
 
     def __init__(self, fault: Fault, sentence: str) -> None:
         super().__init__(sentence)
@@ -117,7 +117,7 @@ def likeness(captured: Samples, played: Samples) -> float:
     energies = _sliding_energy(band, len(captured))
     lags = np.arange(len(energies)) * finer
     nearby = np.max(np.abs([products[np.minimum(lags + shift, len(products) - 1)] for shift in range(finer)]), axis=0)
-    # A stretch in which she hardly spoke is like anything.
+    # A stretch in which it hardly spoke is like anything.
     loud = energies > 1e-3 * float(energies.max(initial=0.0))
     if not loud.any():
         return 0.0

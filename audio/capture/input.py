@@ -41,7 +41,7 @@ class Input(Protocol):
     """A sound card's input. All methods block, and are called from one worker thread."""
 
     def open(self) -> InputFormat:
-        """Choose device, rate and channels. Raises `DeviceUnavailable` with the mend."""
+        """Choose device, rate and channels. Raises `DeviceUnavailable` with the fix."""
 
     def begin(self, take: Taker) -> None:
         """Start recording. Raises `DeviceUnavailable`."""

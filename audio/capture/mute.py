@@ -8,7 +8,7 @@ import numpy as np
 
 from audio.interfaces import AudioSource
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 
 MUTED: Final = "muted"
 """Why nobody gets a turn that was still open when it was muted: not even its words are kept."""
@@ -24,7 +24,7 @@ class Mute:
         self.dropped_chunks = 0
         """Chunks whose sound was dropped since the start."""
 
-    def guard(self, heard: Heard) -> str:
+    def guard(self, heard: RecognizedTurn) -> str:
         """Return `MUTED` while it is on: a `Guard` for the intake."""
         return MUTED if self.is_on else ""
 

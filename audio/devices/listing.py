@@ -122,7 +122,7 @@ def choose(devices: tuple[SoundDevice, ...], substring: str, kind: Kind) -> Soun
 
 
 def cannot_be_opened(kind: Kind, name: str, reason: object) -> DeviceUnavailable:
-    """Return the error of a device that is there and refuses, with the mend; `reason` is what PortAudio says."""
+    """Return the error of a device that is there and refuses, with the fix; `reason` is what PortAudio says."""
     return DeviceUnavailable(
         f"the {_WHAT[kind]} {name!r} cannot be opened ({reason}): "
         "another program may be using it; choose another one in the configuration"

@@ -1,1 +1,1 @@
-"""She does not hear herself: cancellation, what of it is left over, and the choice of duplex mode."""
+"""It does not hear itself: cancellation, what of it is left over, and the choice of duplex mode."""

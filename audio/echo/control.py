@@ -53,7 +53,7 @@ class EchoControl:
 
     @property
     def hears_another(self) -> bool:
-        """Whether something began, in the last chunk, that is neither her voice nor the room's usual noise."""
+        """Whether something began, in the last chunk, that is neither its voice nor the room's usual noise."""
         return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
 
     def describe(self) -> str:
@@ -121,7 +121,7 @@ def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, u
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
     Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or where
-    cancellation is `unwanted` for the reason given, she is half duplex. `player.busy_until` and the chunks' times are
+    cancellation is `unwanted` for the reason given, it is half duplex. `player.busy_until` and the chunks' times are
     on one clock; `play` is how a calibration gets its turn at the player.
     """
     half_duplex = HalfDuplex(lambda: player.busy_until)

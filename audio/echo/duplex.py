@@ -1,4 +1,4 @@
-"""Full duplex, ducked or half duplex: chosen by what is left of her voice in the microphone, and told in a sentence."""
+"""Full duplex, ducked or half duplex: chosen by what is left of its voice in the microphone, and told in a sentence."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,33 +6,33 @@ from typing import Final
 
 
 class Mode(StrEnum):
-    """How she listens while she speaks."""
+    """How it listens while it speaks."""
 
     FULL = "full duplex"
     DUCKED = "ducked"
-    """As full duplex, but she gets quieter as soon as somebody seems to speak."""
+    """As full duplex, but it gets quieter as soon as somebody seems to speak."""
     HALF = "half duplex"
-    """No utterance begins while she speaks; reflexes listen on."""
+    """No utterance begins while it speaks; reflexes listen on."""
 
 
 FULL_BELOW_DB: Final = -30.0
 DUCKED_BELOW_DB: Final = -23.0
-"""Left of her voice after the canceller, dB against what is played. Measured in simulated rooms (docs/decisions/0011):
-up to -30 dB Silero takes at most 1 % of her chunks for speech, up to -23 dB 4 %, above that up to 27 %."""
+"""Left of its voice after the canceller, dB against what is played. Measured in simulated rooms (docs/decisions/0011):
+up to -30 dB Silero takes at most 1 % of its chunks for speech, up to -23 dB 4 %, above that up to 27 %."""
 
 DROWNS_ABOVE_DB: Final = -6.0
-"""Of her voice in the microphone before the canceller: above it she is louder there than most who speak to her."""
+"""Of its voice in the microphone before the canceller: above it it is louder there than most who speak to it."""
 
 HYSTERESIS_DB: Final = 2.0
 """By which a measured level has to pass a bound before a mode is left for the one next to it."""
 
 DUCK_DB: Final = 12.0
-"""By which she is quieter while somebody seems to speak."""
+"""By which it is quieter while somebody seems to speak."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What was measured of her voice at the microphone, dB against what was played."""
+    """What was measured of its voice at the microphone, dB against what was played."""
 
     left_db: float
     """After the canceller."""
@@ -46,7 +46,7 @@ class Duplex:
 
     mode: Mode
     leak: Leak | None = None
-    """None: not measured, or nothing of her is heard."""
+    """None: not measured, or nothing of it is heard."""
     delay: float | None = None
     """Seconds from the moment at which the devices say a sound is heard to its echo's in the microphone."""
     reason: str = ""

@@ -22,7 +22,7 @@ from audio.pcm import CHUNK_SECONDS, AudioChunk, power_of
 log = structlog.get_logger()
 
 CHOOSE_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
-"""With her voice in them, between two looks at the leak."""
+"""With its voice in them, between two looks at the leak."""
 
 TAPE_SECONDS: Final = 6.0
 """Of sound kept for a calibration; the oldest goes first."""
@@ -88,10 +88,10 @@ class CancellingGuard:
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._sounding = 0
-        """Chunks with her voice, since the start."""
+        """Chunks with its voice, since the start."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk without her own voice, 16 ms behind: its time is that of its samples."""
+        """Return the chunk without its own voice, 16 ms behind: its time is that of its samples."""
         cleaned = self._stream.process(chunk)
         self._meter.note(cleaned.chunk.started_at, *map(power_of, (cleaned.far, cleaned.near, cleaned.left)))
         self._near_end.follow(cleaned.near, cleaned.far)
@@ -104,16 +104,16 @@ class CancellingGuard:
         return cleaned.chunk
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and she sounds."""
+        """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and it sounds."""
         return (self.duplex.mode is Mode.HALF or self._tape is not None) and self._half_duplex.covers(chunk)
 
     @property
     def hears_another(self) -> bool:
-        """Whether something began in the last chunk that is not her voice, nor what the room sounds like."""
+        """Whether something began in the last chunk that is not its voice, nor what the room sounds like."""
         return self._near_end.stands_out
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] the share of the sound between two moments that what is left of her voice explains."""
+        """Return in [0, 1] the share of the sound between two moments that what is left of its voice explains."""
         return self._meter.suspicion(started_at, ended_at)
 
     def use(self, canceller: Canceller) -> None:
@@ -133,7 +133,7 @@ class CancellingGuard:
     def record(self) -> Tape:
         """Begin a tape, with a canceller that knows nothing yet: one that has learned speech leaves much of a chime.
 
-        Until the tape is handed to `calibrate_by` or given up by `discard` no utterance begins while she sounds.
+        Until the tape is handed to `calibrate_by` or given up by `discard` no utterance begins while it sounds.
         """
         self._stream.begin_anew()
         self._tape = Tape()

@@ -1,4 +1,4 @@
-"""Without echo cancellation she does not listen while she speaks, so that she never answers herself."""
+"""Without echo cancellation it does not listen while it speaks, so that it never answers itself."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,7 +10,7 @@ MARGIN_SECONDS: Final = 0.3
 
 
 class HalfDuplex:
-    """An `EchoGuard` that covers the chunks of the microphone that may hold her own voice."""
+    """An `EchoGuard` that covers the chunks of the microphone that may hold its own voice."""
 
     def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
         self._busy_until = busy_until
@@ -21,10 +21,10 @@ class HalfDuplex:
         return chunk
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing: what may hold her voice is covered."""
+        """Suspect nothing: what may hold its voice is covered."""
         return 0.0
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether sound of hers may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
+        """Whether sound of its own may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()
         return busy_until > 0 and chunk.started_at < busy_until + self._margin

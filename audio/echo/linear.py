@@ -1,4 +1,4 @@
-"""How her voice comes back, learned as a linear filter: what it cannot explain may be somebody, however quiet."""
+"""How its voice comes back, learned as a linear filter: what it cannot explain may be somebody, however quiet."""
 
 from typing import Final, TypeAlias
 
@@ -39,11 +39,11 @@ _Spectrum: TypeAlias = NDArray[np.complex64]
 
 
 class LinearEcho:
-    """A Kalman filter in the frequency domain, in partitions: it learns fast while she is alone, and hardly else.
+    """A Kalman filter in the frequency domain, in partitions: it learns fast while it is alone, and hardly else.
 
     After Kuech, Mabande, Enzner: "State-space architecture of the partitioned-block-based acoustic echo controller"
     (ICASSP 2014). The step of each frequency follows from how sure the filter is of it, and from how much of what it
-    cannot explain, when it has learned the block, is not hers: nobody has to decide when somebody speaks as well.
+    cannot explain, when it has learned the block, is not its own: nobody has to decide when somebody speaks as well.
     Pure; 0.2 ms a block.
     """
 

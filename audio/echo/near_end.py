@@ -1,4 +1,4 @@
-"""Somebody besides her, while she speaks: what her echo does not explain, before a voice detector hears through it."""
+"""Somebody besides it, while it speaks: what its echo does not explain, before a voice detector hears through it."""
 
 from typing import Final, TypeAlias
 
@@ -13,7 +13,7 @@ BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 172
 """Bounds of the bands in which it is looked for: those of the ear (Zwicker), so that a voice fills many of them."""
 
 COUNTS_FROM_DB: Final = 1.5
-"""By which a band has to exceed what is expected of her and of the room, to count by what is beyond that."""
+"""By which a band has to exceed what is expected of it and of the room, to count by what is beyond that."""
 
 MOST_DB: Final = 15.0
 """Over what is expected, as which a band counts at most: a hum in one band is nobody."""
@@ -21,7 +21,7 @@ MOST_DB: Final = 15.0
 USUAL_QUANTILE: Final = 0.98
 USUAL_STEP_DB: Final = 0.5
 USUAL_MOST_DB: Final = 1.5
-"""What the average over the bands usually stays below while she speaks alone: found as the expectation is, up to so
+"""What the average over the bands usually stays below while it speaks alone: found as the expectation is, up to so
 much, so that whoever talks on does not become usual."""
 
 MARGIN_DB: Final = 0.5
@@ -31,13 +31,13 @@ BLOCK_DB: Final = 1.2
 EVIDENCE_DB: Final = 2.0
 """As which a block (20 ms) speaks for somebody at most, and what is enough: two loud ones, or more that are doubtful.
 Twice as much is kept, so that it is soon over when nothing stands out any more.
-Her own voice came to 0.6 in 11 minutes in five rooms, past it once in 9 in four others (docs/decisions/0041)."""
+Its own voice came to 0.6 in 11 minutes in five rooms, past it once in 9 in four others (docs/decisions/0041)."""
 
 LEARNING_SECONDS: Final = 2.0
-"""Of her speech before anything is noticed."""
+"""Of its speech before anything is noticed."""
 
 QUANTILE: Final = 0.9
-"""What is expected: this quantile of what is left of her, and of the room's noise, band by band."""
+"""What is expected: this quantile of what is left of it, and of the room's noise, band by band."""
 
 FIRST_STEP_DB: Final = 1.0
 STEP_DB: Final = 0.3
@@ -45,34 +45,34 @@ STEP_DB: Final = 0.3
 beginning of a quiet word is not expected before it is noticed."""
 
 SETTLING_SECONDS: Final = 8.0
-"""Of her speech: until then what the filter leaves of her falls fast."""
+"""Of its speech: until then what the filter leaves of its falls fast."""
 
 PERSON_SECONDS: Final = 0.6
-"""For which nothing is learned of what stands out; by then she is quiet for a person. What stays longer, though she
+"""For which nothing is learned of what stands out; by then it is quiet for a person. What stays longer, though it
 speaks, is the room's, and expected within two seconds."""
 
 LOUD_QUANTILE: Final = 0.8
 LOUD_STEP_DB: Final = 0.3
 FIRST_LOUD_DB: Final = -30.0
-"""Where her voice begins to be loud."""
+"""Where its voice begins to be loud."""
 
 CLIPPED_DB: Final = 1.5
-"""By which more is left of her for each dB above that: what a loudspeaker that clips softly adds is of third order."""
+"""By which more is left of it for each dB above that: what a loudspeaker that clips softly adds is of third order."""
 
 FADING_DB: Final = 100.0 * BLOCK_SECONDS
-"""By which her power fades from block to block: the end of a reverberation that the filter is too short for."""
+"""By which its power fades from block to block: the end of a reverberation that the filter is too short for."""
 
 LOST_SECONDS: Final = 1.5
-"""Of her voice in which the filter makes her echo louder instead of lower: the room has changed, it begins anew."""
+"""Of its voice in which the filter makes its echo louder instead of lower: the room has changed, it begins anew."""
 
 POWER_SMOOTHING: Final = 0.05
 """Of the powers that are compared for that, from block to block (0.4 s)."""
 
 AFTER_BLOCKS: Final = round(0.5 / BLOCK_SECONDS)
-"""After her last sound in which her echo may still be heard; then nothing is computed at all."""
+"""After its last sound in which its echo may still be heard; then nothing is computed at all."""
 
 NOISE_FACTOR: Final = 1.5
-"""Times the power of the room's noise is expected beside what is left of her: both at once exceed either quantile."""
+"""Times the power of the room's noise is expected beside what is left of it: both at once exceed either quantile."""
 
 LEAK_RANGE_DB: Final = (-40.0, 10.0)
 NOISE_RANGE_DB: Final = (-90.0, -20.0)
@@ -83,31 +83,31 @@ FIRST_NOISE_DB: Final = -75.0
 """A filter that has learned little, and a quiet room."""
 
 _AUDIBLE: Final = 1e-7
-"""Power of what is played, relative to full scale, from which on she sounds."""
+"""Power of what is played, relative to full scale, from which on it sounds."""
 
 _QUIETEST_DB: Final = -60.0
-"""Of her echo, from which on it tells how loud she usually is."""
+"""Of its echo, from which on it tells how loud it usually is."""
 
 Bands: TypeAlias = NDArray[np.float64]
 """One number for each band, shape (bands,)."""
 
 
 class Expectation:
-    """What is left of her after the filter, and what the room sounds like, learned band by band."""
+    """What is left of it after the filter, and what the room sounds like, learned band by band."""
 
     def __init__(self) -> None:
         self._hers = np.zeros(_COUNT)
-        """Power of what is hers in each band, fading."""
+        """Power of what is its own in each band, fading."""
         self._leak_db = np.full(_COUNT, FIRST_LEAK_DB)
         """The quantile of what the filter leaves of it, band by band, against it."""
         self._noise_db = np.full(_COUNT, FIRST_NOISE_DB)
         """The quantile of the room's own noise, band by band."""
         self._loud_db = FIRST_LOUD_DB
-        """The quantile of the level of what is hers."""
+        """The quantile of the level of what is its own."""
         self._hers_db = self._rest_db = np.zeros(_COUNT)
         """Of the newest block."""
         self._is_hers = np.zeros(_COUNT, np.bool_)
-        """In which bands more of her was expected in it than of the room's noise."""
+        """In which bands more of it was expected in it than of the room's noise."""
 
     def exceeds(self, hers: Bands, rest: Bands) -> float:
         """Return by how much the rest exceeds what is expected, dB on average over the bands; both are powers.
@@ -123,7 +123,7 @@ class Expectation:
         return float(np.mean(np.clip(self._rest_db - expected_db, COUNTS_FROM_DB, MOST_DB))) - COUNTS_FROM_DB
 
     def learn(self, step_db: float) -> None:
-        """Learn from the block: of the leak where more of her is expected than of the room's noise, else of that."""
+        """Learn from the block: of the leak where more of it is expected than of the room's noise, else of that."""
         found_db = self._rest_db - self._hers_db
         leak_db = _followed(self._leak_db, found_db, step_db, LEAK_RANGE_DB)
         noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
@@ -170,26 +170,26 @@ class Evidence:
 
 
 class NearEnd:
-    """Follows a microphone beside what was played. Pure; costs nothing while she is silent."""
+    """Follows a microphone beside what was played. Pure; costs nothing while it is silent."""
 
     def __init__(self) -> None:
         self.stands_out = False
-        """Whether something that is neither she nor the room's usual noise sounds in what was followed last."""
+        """Whether something that is neither it nor the room's usual noise sounds in what was followed last."""
         self._echo = LinearEcho()
         self._waiting = np.zeros((2, 0), np.float32)
         """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet."""
         self._before = np.zeros((2, BLOCK), np.float32)
-        """The last block of her echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
+        """The last block of its echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
         self._expectation = Expectation()
         self._evidence = Evidence()
         self._learnt = 0.0
-        """Seconds of her speech."""
+        """Seconds of its speech."""
         self._lost = 0.0
-        """Seconds of her speech, up to now, that the filter did not explain."""
+        """Seconds of its speech, up to now, that the filter did not explain."""
         self._powers = np.zeros(2)
         """Of the microphone and of the rest, smoothed."""
         self._left = 0
-        """Blocks until she counts as silent."""
+        """Blocks until it counts as silent."""
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
@@ -201,7 +201,7 @@ class NearEnd:
             self.stands_out |= self._take(block[0], block[1])
 
     def _take(self, near: Block, far: Block) -> bool:
-        """Follow one block; return whether somebody besides her stands out in it."""
+        """Follow one block; return whether somebody besides its stands out in it."""
         sounds = float(far @ far) / BLOCK > _AUDIBLE
         self._left = AFTER_BLOCKS if sounds else self._left - 1
         if self._left <= 0:
@@ -227,7 +227,7 @@ class NearEnd:
             self._expectation.learn(STEP_DB)
 
     def _count_her_speech(self, near: Block, rest: Block) -> None:
-        """Count a block of her speech; begin anew where the filter has done harm for long."""
+        """Count a block of its speech; begin anew where the filter has done harm for long."""
         self._learnt += BLOCK_SECONDS
         self._powers += POWER_SMOOTHING * (np.array((near @ near, rest @ rest)) - self._powers)
         self._lost = self._lost + BLOCK_SECONDS if self._powers[1] > self._powers[0] else 0.0

@@ -1,4 +1,4 @@
-"""The second guard: a transcript that repeats what she is saying, or has just said, is no utterance of anybody."""
+"""The second guard: a transcript that repeats what it is saying, or has just said, is no utterance of anybody."""
 
 import math
 import re
@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from audio.playback.queued_sentence import SpokenSentence
-from audio.playback.speech_output import Mouth
-from audio.speech import Heard
+from audio.playback.speech_output import SpeechOutput
+from audio.speech import RecognizedTurn
 from audio.tts.speakable import speakable
 
 MOST_SENTENCES: Final = 32
@@ -20,10 +20,10 @@ TAIL_SECONDS: Final = 0.4
 """After a sentence, in which its echo may begin to be heard: the room's, and the devices' own delay."""
 
 SHARE: Final = 0.7
-"""Of the words heard that have to be hers: a recognizer that hears an echo gets some of them wrong."""
+"""Of the words heard that have to be its own: a recognizer that hears an echo gets some of them wrong."""
 
 FEWEST_WORDS: Final = 3
-"""Heard; fewer may be an answer that takes up her word, unless the sound itself is suspected as well."""
+"""Heard; fewer may be an answer that takes up its word, unless the sound itself is suspected as well."""
 
 FEWEST_CHARACTERS: Final = 4
 """As `FEWEST_WORDS`, of Chinese."""
@@ -58,18 +58,18 @@ class SelfEcho:
     def spoken(self, text: str, started_at: float, ended_at: float = math.inf) -> None:
         """Take a sentence that is spoken from `started_at` on; told again with its end, and the text that was heard.
 
-        Seconds on the clock of the utterances; the end is open while she speaks. Text as it is written.
+        Seconds on the clock of the utterances; the end is open while it speaks. Text as it is written.
         """
         if self._spoken and self._spoken[-1].started_at == started_at:
             self._spoken.pop()
         self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
 
     def forget(self) -> None:
-        """Keep nothing of what was spoken but for the sentence that she is saying now."""
+        """Keep nothing of what was spoken but for the sentence that it is saying now."""
         under_way = [sentence for sentence in self._spoken if sentence.ended_at == math.inf]
         self._spoken = deque(under_way, maxlen=MOST_SENTENCES)
 
-    def follow(self, mouth: Mouth, clock: Callable[[], float]) -> None:
+    def follow(self, mouth: SpeechOutput, clock: Callable[[], float]) -> None:
         """Learn what is spoken from the mouth's callbacks, behind whoever has them; before its `run`, after theirs.
 
         `clock` is that of the utterances.
@@ -90,7 +90,7 @@ class SelfEcho:
 
         mouth.on_first_sound, mouth.on_ended = first_sound, ended
 
-    def __call__(self, heard: Heard) -> str:
+    def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""
         utterance = heard.utterance
         hers = [
@@ -108,7 +108,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> bool:
-    """Whether the words heard are, but for recognition errors, a run of hers; `suspicion` in [0, 1] is the sound's."""
+    """Whether the words heard are, but for recognition errors, a run of its own; `suspicion` is the sound's, 0 to 1."""
     if not heard or not hers:
         return False
     fewest = FEWEST_CHARACTERS if all(_HAN.match(word) for word in heard) else FEWEST_WORDS
@@ -123,14 +123,14 @@ def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> 
 
 
 def _in_any_order(alike: list[list[bool]]) -> int:
-    """Return how many words heard are alike to some word of a stretch of hers; `alike` as in `_in_common`."""
+    """Return how many words heard are alike to some word of a stretch of its own; `alike` as in `_in_common`."""
     return sum(map(any, zip(*alike, strict=True)))
 
 
 def _in_common(alike: list[list[bool]]) -> int:
-    """Return how many words heard are alike, in order, to words of a stretch of hers.
+    """Return how many words heard are alike, in order, to words of a stretch of its own.
 
-    A row for each of hers tells which words heard are like it.
+    A row for each of its own tells which words heard are like it.
     """
     row = [0] * (len(alike[0]) + 1)
     for likes in alike:

@@ -70,7 +70,7 @@ class Output(Protocol):
     """A sound card's output. All methods block and are called from worker threads, one at a time."""
 
     def open(self) -> OutputFormat:
-        """Open the device. Raises `DeviceUnavailable` with the mend."""
+        """Open the device. Raises `DeviceUnavailable` with the fix."""
 
     def begin(self, fill: Filler) -> None:
         """Start asking for samples, for ever. Raises `DeviceUnavailable`."""

@@ -29,7 +29,7 @@ class PlayedSound:
             self._blocks.popleft()
 
     def last(self, now: float) -> Samples:
-        """Return at most `KEPT_SECONDS` up to `now`, int16 at 16 kHz, without gaps; none where she was silent."""
+        """Return at most `KEPT_SECONDS` up to `now`, int16 at 16 kHz, without gaps; none where it was silent."""
         blocks = [each for each in tuple(self._blocks) if now - KEPT_SECONDS <= each[2]]
         if not any(samples.any() for samples, _, _ in blocks):
             return np.zeros(0, np.int16)

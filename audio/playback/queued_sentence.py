@@ -28,7 +28,7 @@ class SpokenSentence:
     """ISO 639-1, or "" for unknown."""
 
 
-class Line:
+class QueuedSentence:
     """A sentence between two stages: one makes its sound, the other plays it, and either may be told to give up.
 
     Pieces keep their order; none is lost unless it is given up.

@@ -8,11 +8,11 @@ from typing import Final
 
 from audio.errors import AudioError
 from audio.interfaces import Player, Synthesizer
-from audio.playback.queued_sentence import Line, SpokenSentence
+from audio.playback.queued_sentence import QueuedSentence, SpokenSentence
 from audio.playback.volume import Volume
 from audio.speech import SpeechAudio
 
-__all__ = ["Mouth", "SpokenSentence"]
+__all__ = ["SpeechOutput", "SpokenSentence"]
 
 MOST_WAITING: Final = 64
 """Sentences said and not yet begun to be made; past it `say` waits."""
@@ -27,10 +27,10 @@ LONGEST_PAUSE: Final = 300.0
 """Seconds after which nobody waits for the rest any more: it is dropped, and what comes next is heard."""
 
 LOOK_SECONDS: Final = 1.0
-"""How often an announcement that waits looks for how long she was paused."""
+"""How often an announcement that waits looks for how long it was paused."""
 
 PERSON: Final = "a person"
-"""Who pauses her by asking for it."""
+"""Who pauses it by asking for it."""
 
 
 async def _started(sentence: SpokenSentence) -> None:
@@ -41,14 +41,14 @@ async def _ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
     """Nobody wants to know."""
 
 
-class Mouth:
+class SpeechOutput:
     """Speaks sentences one after the other, in the order of `say`.
 
     Every sentence that was said ends exactly once, in order, with `on_ended`; before that, unless it was hushed before
     its turn, it starts exactly once with `on_started`. The callbacks may be set until `run` begins; what they raise
     ends `run`. The player must have been started, and remains its owner's to close.
 
-    Whoever pauses her holds her: she goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
+    Whoever pauses its holds it: it goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class Mouth:
         """Told, before `on_ended`, why a sentence could not be said whole."""
         self.on_speaking: Callable[[bool], None] = lambda speaking: None
         """Told that there is something to say, before its first sound, and that all of it has ended."""
-        self._waiting: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
-        self._ready: asyncio.Queue[Line] = asyncio.Queue(LOOK_AHEAD)
-        self._open: list[Line] = []
+        self._waiting: asyncio.Queue[QueuedSentence] = asyncio.Queue(MOST_WAITING)
+        self._ready: asyncio.Queue[QueuedSentence] = asyncio.Queue(LOOK_AHEAD)
+        self._open: list[QueuedSentence] = []
         """Everything said and not ended, in order; the first is the one that plays."""
         self._turn = asyncio.Lock()
         """Held while one sentence or one announcement has the player; whoever waits for it first has it next."""
-        self._announced: Line | None = None
+        self._announced: QueuedSentence | None = None
         """The words of the announcement that has the turn."""
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -86,7 +86,7 @@ class Mouth:
         self._held_since = 0.0
         """Seconds on the clock at which the pause began."""
         self._free, self._held = asyncio.Event(), asyncio.Event()
-        """Set while nobody holds her, and while somebody does."""
+        """Set while nobody holds it, and while somebody does."""
         self._free.set()
         self._last_reply: dict[int, SpokenSentence] = {}
         """By number."""
@@ -104,12 +104,12 @@ class Mouth:
 
     @property
     def is_paused(self) -> bool:
-        """Whether somebody holds her."""
+        """Whether somebody holds it."""
         return bool(self._held_by)
 
     async def say(self, sentence: SpokenSentence) -> None:
         """Queue a sentence; waits while `MOST_WAITING` are waiting."""
-        line = Line(sentence)
+        line = QueuedSentence(sentence)
         if sentence.key:
             self._keep(sentence)
         self._open.append(line)
@@ -128,7 +128,7 @@ class Mouth:
         Returns when it was heard or hushed; cancelled, it is silent at once. Of the callbacks only `on_failed` is told.
         A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
         """
-        line = Line(sentence)
+        line = QueuedSentence(sentence)
         async with self._interjecting():
             self._announced = line
             self._player.resume()
@@ -155,7 +155,7 @@ class Mouth:
             self._player.pause()
 
     def resume(self, by: str = PERSON) -> None:
-        """Let go; when nobody holds her any more she goes on exactly where she was."""
+        """Let go; when nobody holds its any more it goes on exactly where it was."""
         self._held_by.discard(by)
         if not self._held_by:
             self._let_go()
@@ -164,7 +164,7 @@ class Mouth:
     def hush(self) -> None:
         """Be silent at once: drop all that was said so far and is not heard yet. `quiet` waits for the accounts.
 
-        Nobody holds her afterwards, and she is not ducked.
+        Nobody holds its afterwards, and it is not ducked.
         """
         dropped = self._player.stop()
         self._let_go()
@@ -195,7 +195,7 @@ class Mouth:
         while True:
             await self._make(await self._waiting.get())
 
-    async def _make(self, line: Line) -> None:
+    async def _make(self, line: QueuedSentence) -> None:
         await self._ready.put(line)
         await line.make(self._synthesizer)
 
@@ -204,7 +204,7 @@ class Mouth:
         while True:
             await self._account_for(await self._ready.get())
 
-    async def _account_for(self, line: Line) -> None:
+    async def _account_for(self, line: QueuedSentence) -> None:
         await self._free.wait()  # before taking the turn: an announcement can have it meanwhile
         async with self._turn:
             try:
@@ -225,7 +225,7 @@ class Mouth:
             except TimeoutError:
                 self.hush()
 
-    async def _play(self, line: Line) -> None:
+    async def _play(self, line: QueuedSentence) -> None:
         """Play a sentence to its end, or until it is given up. Raises what the player raises."""
         piece = await line.next_piece()
         await self._free.wait()
@@ -239,7 +239,7 @@ class Mouth:
             piece = await line.next_piece()
         await self._player.drain()
 
-    async def _play_announced(self, sound: SpeechAudio, line: Line) -> None:
+    async def _play_announced(self, sound: SpeechAudio, line: QueuedSentence) -> None:
         try:
             await self._player.play(sound)
             while (piece := await line.next_piece()) is not None and not line.given_up:
@@ -249,7 +249,7 @@ class Mouth:
         except AudioError as error:
             line.give_up(self._player.stop(), str(error))
 
-    async def _sound(self, line: Line, piece: SpeechAudio, *, first: bool) -> None:
+    async def _sound(self, line: QueuedSentence, piece: SpeechAudio, *, first: bool) -> None:
         now = self._clock()
         line.played(piece)
         await self._player.play(piece)
@@ -257,7 +257,7 @@ class Mouth:
             begins = self._player.busy_until - len(piece.samples) / piece.sample_rate
             self.on_first_sound(line.sentence, max(now, begins))
 
-    def _close(self, line: Line) -> None:
+    def _close(self, line: QueuedSentence) -> None:
         self._open.remove(line)
         if not self._open:
             self._quiet.set()

@@ -94,7 +94,7 @@ def fetch(
 
     `hub` is the hub's address, "" for its client's choice ($HF_ENDPOINT). What has come so far lies beside, in
     NAME.part: whatever interrupts it, the next call goes on from there. Two at once wait for each other. Raises
-    `ModelNotFound`, one sentence with the mend, when the hub does not give it; `OSError` when it cannot be written.
+    `ModelNotFound`, one sentence with the fix, when the hub does not give it; `OSError` when it cannot be written.
     """
     name, target = wanted.name, models / wanted.name
     if wanted.is_in(target):

@@ -1,4 +1,4 @@
-"""What the hub can do wrong, as one sentence with the mend."""
+"""What the hub can do wrong, as one sentence with the fix."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ def may_pass(error: Exception) -> bool:
 
 
 def explain(error: Exception, hub: str, target: Path) -> str:
-    """Return why a model does not come, with the mend, without a name in front."""
+    """Return why a model does not come, with the fix, without a name in front."""
     by_hand, kept = f"put its files into {target} by hand", "what has come is kept"
     status, words = _status(error), _first_line(error)
     if isinstance(error, Damaged):

@@ -10,7 +10,7 @@ import structlog
 
 from audio.errors import RecognitionFailed
 from audio.interfaces import Recognizer
-from audio.speech import Heard, Utterance
+from audio.speech import RecognizedTurn, Utterance
 
 log = structlog.get_logger()
 
@@ -21,7 +21,7 @@ USELESS_AHEAD: Final = 1.5
 """Seconds; a recognizer that took so long last time would still be busy with the words so far when the turn ends, and
 the whole turn would wait for it."""
 
-Take: TypeAlias = Callable[[Utterance, Heard | None], Awaitable[None]]
+Take: TypeAlias = Callable[[Utterance, RecognizedTurn | None], Awaitable[None]]
 """Takes a whole turn, in order; None when the recognizer failed."""
 
 
@@ -34,7 +34,7 @@ class Recognition:
 
     def __init__(self, recognizer: Recognizer, clock: Callable[[], float] = monotonic) -> None:
         self.recognizer = recognizer
-        self.on_words_so_far: Callable[[Heard], None] = lambda _: None
+        self.on_words_so_far: Callable[[RecognizedTurn], None] = lambda _: None
         """Told the words of a turn that is still as it was when they were asked for."""
         self._clock = clock
         self._whole: deque[Utterance] = deque()
@@ -42,7 +42,7 @@ class Recognition:
         """What waits to be recognized ahead."""
         self._wanted: Utterance | None = None
         """What was last asked for ahead, for as long as its turn did not go on."""
-        self._known: Heard | None = None
+        self._known: RecognizedTurn | None = None
         """The newest result of a recognition ahead."""
         self._last_took = 0.0
         self._is_over = False
@@ -101,9 +101,9 @@ class Recognition:
         """Recognize a whole turn and hand it over; not in `run`, whose locals would keep its sound alive."""
         await take(utterance, await self._recognize_whole(utterance))
 
-    async def _recognize_whole(self, utterance: Utterance) -> Heard | None:
+    async def _recognize_whole(self, utterance: Utterance) -> RecognizedTurn | None:
         if self._known is not None and _is_same(self._known.utterance, utterance):
-            return Heard(utterance, self._known.transcript, self._known.recognized_at)
+            return RecognizedTurn(utterance, self._known.transcript, self._known.recognized_at)
         try:
             return await self._recognize(utterance)
         except RecognitionFailed as error:
@@ -120,12 +120,12 @@ class Recognition:
         if self._wanted is utterance:
             self.on_words_so_far(self._known)
 
-    async def _recognize(self, utterance: Utterance) -> Heard:
+    async def _recognize(self, utterance: Utterance) -> RecognizedTurn:
         began = self._clock()
         transcript = await asyncio.to_thread(self.recognizer.transcribe, utterance)
         ended = self._clock()
         self._last_took = ended - began
-        return Heard(utterance, transcript, ended)
+        return RecognizedTurn(utterance, transcript, ended)
 
     def _wake(self) -> None:
         self._settled.clear()

@@ -56,7 +56,7 @@ class Measurement:
 def choose(measured: Sequence[Measurement], bound: float = BOUND) -> Measurement | None:
     """Return the largest model whose real-time factor is below the bound, and the fewest threads that do for it.
 
-    Where none is below it, the fastest: she has to hear with something. Of two that are as large (to the megabyte) the
+    Where none is below it, the fastest: it has to hear with something. Of two that are as large (to the megabyte) the
     one for English alone, which is better at it. None when nothing was measured.
     """
     in_time = [each for each in measured if each.factor < bound]

@@ -5,16 +5,16 @@ from time import monotonic
 from typing import Final
 
 from audio.reflexes.words import NAMES, calls, plain
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 
 NOT_ADDRESSED: Final = "not addressed to her"
 """Why nobody gets words that were said to somebody else."""
 
 ONLY_WOKEN: Final = "only the wake word"
-"""Why nobody gets a turn that held her name or the wake word and nothing else."""
+"""Why nobody gets a turn that held its name or the wake word and nothing else."""
 
 FOLLOW_UP_SECONDS: Final = 8.0
-"""After her reply, or after the wake word, in which words are hers without another wake word."""
+"""After its reply, or after the wake word, in which words are its own without another wake word."""
 
 LATE_SECONDS: Final = 0.3
 """How long after the end of the speech the wake word's model may still report it."""
@@ -49,18 +49,18 @@ class Attention:
         """Since the start."""
 
     def wake(self, at: float) -> None:
-        """Take the end of a wake word, or of her name said alone."""
+        """Take the end of a wake word, or of its name said alone."""
         self._woken_at = at
         self.wakes += 1
 
     def speaking(self, speaking: bool) -> None:
-        """Take that she begins to answer, or has ended: the window for the next words opens then."""
+        """Take that it begins to answer, or has ended: the window for the next words opens then."""
         self._is_replying = speaking
         if not speaking:
             self._replied_at = self._clock()
 
-    def guard(self, heard: Heard) -> str:
-        """Return "" for words that are for her, else the reason; without a wake word all may be."""
+    def guard(self, heard: RecognizedTurn) -> str:
+        """Return "" for words that are for it, else the reason; without a wake word all may be."""
         if not self._needs_wake:
             return ""
         if not plain(heard.transcript.text, self._called) or self._is_word_alone(heard):
@@ -68,13 +68,13 @@ class Attention:
             return ONLY_WOKEN
         return "" if any(self.evidence(heard).values()) else NOT_ADDRESSED
 
-    def marks(self, heard: Heard) -> dict[str, str]:
+    def marks(self, heard: RecognizedTurn) -> dict[str, str]:
         """Return the evidence that holds, as words of one attribute; nothing where none does."""
         marks = [name for name, holds in self.evidence(heard).items() if holds]
         return {"addressed": " ".join(marks) or "unknown"}
 
-    def evidence(self, heard: Heard) -> dict[str, bool]:
-        """Return what speaks for it: the wake word, her name, words that follow her reply."""
+    def evidence(self, heard: RecognizedTurn) -> dict[str, bool]:
+        """Return what speaks for it: the wake word, its name, words that follow its reply."""
         began, ended = heard.utterance.started_at, heard.utterance.ended_at
         return {
             "woken": self._is_woken(began, ended),
@@ -83,7 +83,7 @@ class Attention:
         }
 
     def is_open(self, began: float, ended: float) -> bool:
-        """Whether words of that time are taken for hers, whatever they are."""
+        """Whether words of that time are taken for its own, whatever they are."""
         return not self._needs_wake or self._is_woken(began, ended) or self._follows(began)
 
     def _is_woken(self, began: float, ended: float) -> bool:
@@ -92,7 +92,7 @@ class Attention:
     def _follows(self, began: float) -> bool:
         return self._is_replying or began <= self._replied_at + self._follow_up
 
-    def _is_word_alone(self, heard: Heard) -> bool:
+    def _is_word_alone(self, heard: RecognizedTurn) -> bool:
         """Whether the turn was the wake word and nothing else, whatever the recognizer made of it."""
         began, ended = heard.utterance.started_at, heard.utterance.ended_at
         return began <= self._woken_at <= began + WORD_SECONDS and ended <= self._woken_at + LATE_SECONDS

@@ -32,8 +32,8 @@ Measured (docs/decisions/0016): each stands above the best of 572 pieces of huma
 every pause, and at -20 where no such piece came near it."""
 
 OVER_HER: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
-"""Added to the threshold while she sounds: what her voice leaves costs a word some 10 (simulated room, double talk at
--24 dBFS: stop at -14 and -17), who speaks over her likely means just that, and a wrong one only makes her silent. Not
+"""Added to the threshold while it sounds: what its voice leaves costs a word some 10 (simulated room, double talk at
+-24 dBFS: stop at -14 and -17), who speaks over its likely means just that, and a wrong one only makes its silent. Not
 for words that a cough comes near to (simulated: enough -4, pause -10, shut up -18, wait -19; stop -24)."""
 
 COVERS: Final = 0.6
@@ -84,7 +84,7 @@ class Spotted:
 
 
 class StretchCutter:
-    """Cuts chunks into stretches: pure; what her own voice covers is never part of one."""
+    """Cuts chunks into stretches: pure; what its own voice covers is never part of one."""
 
     def __init__(self) -> None:
         self._before: deque[AudioChunk] = deque(maxlen=PRE_ROLL_CHUNKS)
@@ -191,7 +191,7 @@ class Spotter:
         self._cutter = StretchCutter()
         self._waiting: asyncio.Queue[tuple[Stretch, bool]] = asyncio.Queue(MOST_WAITING)
         self.is_sounding: Callable[[], bool] = lambda: False
-        """Whether anything of hers is to be heard; asked when speech has ended."""
+        """Whether anything of its own is to be heard; asked when speech has ended."""
         self.dropped = 0
         self.ready = asyncio.Event()
         """Set while the model is loaded; without it nothing is collected."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 ALONE_CHUNKS: Final = 10
-"""0.32 s of silence after the word: whoever woke her waits for a sign, and a sign does not fall into a sentence."""
+"""0.32 s of silence after the word: whoever woke its waits for a sign, and a sign does not fall into a sentence."""
 
 PAUSE_SECONDS: Final = 2.0
 """After a wake in which the word is not taken again: the model reports one word in several strides."""

@@ -9,7 +9,7 @@ Reflex: TypeAlias = Literal["stop", "wait", "go on", "quieter", "louder", "repea
 REFLEXES: Final[tuple[Reflex, ...]] = get_args(Reflex)
 
 NAMES: Final = ("nakari", "那卡里")
-"""What she is called, where nobody gave her another name."""
+"""What it is called, where nobody gave its another name."""
 
 PHRASES: Final[Mapping[Reflex, tuple[str, ...]]] = {
     "stop": (
@@ -102,7 +102,7 @@ def asked(words: str, active: Collection[str] = REFLEXES, names: Collection[str]
 
 
 def calls(words: str, names: Collection[str] = NAMES) -> bool:
-    """Whether an utterance names her."""
+    """Whether an utterance names it."""
     spoken = f" {_NO_WORD.sub(' ', words.casefold())} "
     told = ((f" {name.casefold()} " if name.isascii() else name.casefold()) for name in names if name.strip())
     return any(name in spoken for name in told)

@@ -23,7 +23,7 @@ class VoiceProgram:
 
     arguments: Sequence[str]
     """The program first; no shell reads them."""
-    mend: str
+    fix: str
     """What to do when there is no such program."""
     stall_timeout: float = 3.0
     """Seconds it may take to its first sound, and between two pieces."""
@@ -54,7 +54,7 @@ class VoiceProgram:
         try:
             return await asyncio.create_subprocess_exec(*self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE)
         except OSError as error:
-            raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({error.strerror}): {self.mend}") from error
+            raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({error.strerror}): {self.fix}") from error
 
     async def _read(self, process: Process) -> bytes:
         assert process.stdout is not None

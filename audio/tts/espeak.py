@@ -36,7 +36,7 @@ class EspeakSynthesizer:
             raise VoiceUnavailable(f"{voice!r} is no language espeak-ng could know: use codes such as en or zh")
         program = VoiceProgram(
             [self._program, "--stdin", "--stdout", "-b", "1", "-s", str(self._words_a_minute), "-v", voice],
-            mend="install it with `sudo apt install espeak-ng`",
+            fix="install it with `sudo apt install espeak-ng`",
         )
         async with aclosing(program.speak(_plain(sentence))) as pieces:
             async for piece in pieces:

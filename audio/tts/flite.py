@@ -28,7 +28,7 @@ class FliteSynthesizer:
         # Read from standard input it would want to read what it wrote, which a pipe cannot give.
         program = VoiceProgram(
             [self._program, "-voice", self._voice, "-t", _CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
-            mend="install it with `sudo apt install flite`",
+            fix="install it with `sudo apt install flite`",
         )
         async with aclosing(program.speak("")) as pieces:
             async for piece in pieces:

@@ -24,7 +24,7 @@ LONGEST_SECONDS = 8.0
 """Of sound: what is said again and again is short."""
 
 
-class KeptPhrases:
+class TtsCache:
     """A folder of sentences as FLAC, named by a hash; the ones not said for longest leave first. All calls block.
 
     The folder is readable by its owner alone and is made inside a folder that exists. A crash may lose the last
@@ -92,7 +92,7 @@ class KeptPhrases:
 class KeepingVoice:
     """A `Synthesizer` that is another one, and keeps each short sentence that it said whole."""
 
-    def __init__(self, voice: Synthesizer, phrases: KeptPhrases) -> None:
+    def __init__(self, voice: Synthesizer, phrases: TtsCache) -> None:
         self.name = voice.name
         self._voice = voice
         self._phrases = phrases
@@ -121,7 +121,7 @@ class KeptVoice:
 
     name = "kept phrases"
 
-    def __init__(self, phrases: KeptPhrases, voices: Sequence[str]) -> None:
+    def __init__(self, phrases: TtsCache, voices: Sequence[str]) -> None:
         self._phrases = phrases
         self._voices = voices
         """Names of the voices whose phrases are looked for, the best first."""

@@ -1,31 +1,31 @@
-"""Somebody speaks while she does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
+"""Somebody speaks while it does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
 
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from audio.echo.duplex import Mode
 from audio.pcm import CHUNK_SECONDS
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 from audio.turns.backchannels import is_backchannel
 from audio.turns.endpointer import SPEECH_BEGINS
 
 PATIENCE_SECONDS: Final = 2.0
-"""Since she fell quiet: without a word until then she goes on. A word that comes later still ends the reply."""
+"""Since it fell quiet: without a word until then it goes on. A word that comes later still ends the reply."""
 
 PEEK_AFTER_SECONDS: Final = 0.7
-"""From the moment she fell quiet: who still speaks then has said a word or two, and may not pause for a long time."""
+"""From the moment it fell quiet: who still speaks then has said a word or two, and may not pause for a long time."""
 
 PEEK_EVERY_SECONDS: Final = 0.5
 """Between two looks at the words so far."""
 
 DUCKED_SPEECH_SECONDS: Final = 0.2
-"""Speech that goes on although she is ducked: then it is not what the canceller left of her."""
+"""Speech that goes on although it is ducked: then it is not what the canceller left of it."""
 
 NOISE_SECONDS: Final = 0.6
-"""Since she fell quiet for a sudden sound: if no speech has begun until then, it was none."""
+"""Since it fell quiet for a sudden sound: if no speech has begun until then, it was none."""
 
 CALM_SECONDS: Final = 4.0
-"""After a sudden sound that was no speech she is not to be startled again so soon; twice as long each time."""
+"""After a sudden sound that was no speech it is not to be startled again so soon; twice as long each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +62,30 @@ Actions: TypeAlias = tuple[Action, ...]
 class BargeIn:
     """Told what happens, in order; answers with what is to be done now. `now` is in seconds, on the ears' clock.
 
-    In half duplex nobody is listened to while she sounds, so that she is never paused; but words that came in a gap, or
-    while somebody else had paused her, end the reply as they do in every mode.
+    In half duplex nobody is listened to while it sounds, so that it is never paused; but words that came in a gap, or
+    while somebody else had paused it, end the reply as they do in every mode.
     """
 
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
         """May change at any time; holds from the next speech on."""
         self._reply_began: float | None = None
-        """None while she has nothing to say."""
+        """None while it has nothing to say."""
         self._speech_at: float | None = None
         """When the speech that is under way began; None while nobody speaks."""
         self._quiet: Action | None = None
-        """`Pause` or `Duck`, whichever she was told and still does; None while she may sound as usual."""
+        """`Pause` or `Duck`, whichever it was told and still does; None while it may sound as usual."""
         self._quiet_since = 0.0
         self._peek_at = 0.0
         """When the words so far are asked for next."""
         self._ducked_speech = 0.0
-        """Seconds of speech since she was ducked."""
+        """Seconds of speech since it was ducked."""
         self._is_startled = False
-        """She is quiet for a sudden sound; nobody has begun to speak."""
+        """It is quiet for a sudden sound; nobody has begun to speak."""
         self._awaits_end = False
-        """Words came in the turn that is open: she is quiet until its end says whether they were anybody's."""
+        """Words came in the turn that is open: it is quiet until its end says whether they were anybody's."""
         self._calm_until, self._calm = float("-inf"), CALM_SECONDS
-        """Until when no sudden sound startles her, and for how many seconds the next false alarm has that hold."""
+        """Until when no sudden sound startles it, and for how many seconds the next false alarm has that hold."""
         self._ended_by = float("-inf")
         """When the turn began that ended a reply: the rest of it ends nothing more."""
 
@@ -96,7 +96,7 @@ class BargeIn:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether she was told to be quiet, and not yet to go on."""
+        """Whether it was told to be quiet, and not yet to go on."""
         return self._quiet is not None
 
     @property
@@ -111,7 +111,7 @@ class BargeIn:
         return self._quiet_since + PATIENCE_SECONDS
 
     def reply_began(self, now: float) -> Actions:
-        """She has something to say; nobody may have heard any of it yet."""
+        """Begin a reply; nobody may have heard any of it yet."""
         self._reply_began = now
         return self._fall_quiet(now) if self._speech_at is not None else ()
 
@@ -128,7 +128,7 @@ class BargeIn:
         return self._fall_quiet(now) if self.is_over_reply else ()
 
     def startled(self, now: float) -> Actions:
-        """Something sounds that was not there before: she is quiet for a moment, so that it can be told what it is."""
+        """Something sounds that was not there before: it is quiet for a moment, so that it can be told what it is."""
         if not self.is_over_reply or self.mode is not Mode.FULL or self._quiet is not None or now < self._calm_until:
             return ()
         self._is_startled = True
@@ -144,10 +144,10 @@ class BargeIn:
         self._quiet = Pause()
         return (self._quiet,)
 
-    def words_so_far(self, heard: Heard) -> Actions:
-        """Take words of a turn that is still open, if they pass for a person's: she is quiet until its end.
+    def words_so_far(self, heard: RecognizedTurn) -> Actions:
+        """Take words of a turn that is still open, if they pass for a person's: it is quiet until its end.
 
-        Only the end is sure: the whole turn may be a cough, another's or nobody's, and then she goes on.
+        Only the end is sure: the whole turn may be a cough, another's or nobody's, and then it goes on.
         """
         if not self._ends_reply(heard):
             return ()
@@ -155,7 +155,7 @@ class BargeIn:
         self._awaits_end, self._is_startled = True, False
         return () if was_paused else (self._quiet,)
 
-    def turn_ended(self, heard: Heard | None) -> Actions:
+    def turn_ended(self, heard: RecognizedTurn | None) -> Actions:
         """Take the end of a turn: its words, None when they were none, or nobody gets them."""
         is_newest = heard is None or self._speech_at is None or heard.utterance.started_at >= self._speech_at
         if is_newest:
@@ -196,7 +196,7 @@ class BargeIn:
     def _be_as_before(self) -> None:
         self._quiet, self._is_startled, self._awaits_end = None, False, False
 
-    def _ends_reply(self, heard: Heard) -> bool:
+    def _ends_reply(self, heard: RecognizedTurn) -> bool:
         """Whether these are words, said over the reply, and meant to be more than company."""
         if self._reply_began is None or heard.utterance.ended_at <= self._reply_began:
             return False
@@ -204,7 +204,7 @@ class BargeIn:
         is_new = heard.utterance.started_at > self._ended_by
         return is_new and bool(text.strip()) and not is_backchannel(text, heard.transcript.language)
 
-    def _end_reply(self, heard: Heard) -> Actions:
+    def _end_reply(self, heard: RecognizedTurn) -> Actions:
         self._be_as_before()
         self._ended_by = heard.utterance.started_at
         return (Commit(heard.transcript.text),)

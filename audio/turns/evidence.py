@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 
 FIRST_SYLLABIC: Final = "\u2e80"
 """The first of the characters (Chinese, Japanese, Korean) that each stand for a syllable; Unicode's CJK radicals."""
@@ -23,7 +23,7 @@ SHORTEST_SECONDS: Final = 0.2
 SHORT_WEIGHT: Final = 0.25
 
 LITTLE_ECHO: Final = 0.3
-"""Suspicion up to which nothing speaks for her own voice."""
+"""Suspicion up to which nothing speaks for its own voice."""
 
 WHISPER_WEIGHT: Final = 0.6
 """Of avg_logprob and of no_speech_prob: neither decides alone, both together do, as upstream has it."""
@@ -47,7 +47,7 @@ class Evidence:
     no_speech_prob: float | None = None
     compression_ratio: float | None = None
     echo_suspicion: float | None = None
-    """In [0, 1]: how likely the sound is left over of her own voice."""
+    """In [0, 1]: how likely the sound is left over of its own voice."""
 
     @property
     def letters_per_second(self) -> float | None:
@@ -124,7 +124,7 @@ def judge(evidence: Evidence, thresholds: Thresholds = UPSTREAM) -> Judgement:
     return Judgement(tuple(sorted((each for each in doubts if each.weight > 0.0), key=lambda each: -each.weight)))
 
 
-def evidence_of(heard: Heard) -> Evidence:
+def evidence_of(heard: RecognizedTurn) -> Evidence:
     """Return what the ears and the recognizer found out about one turn."""
     utterance, told = heard.utterance, heard.transcript.evidence
     return Evidence(
@@ -140,7 +140,7 @@ def evidence_of(heard: Heard) -> Evidence:
     )
 
 
-def evidence_guard(heard: Heard) -> str:
+def evidence_guard(heard: RecognizedTurn) -> str:
     """Return why nobody should get the words, "" when somebody should: a guard of the intake."""
     return judge(evidence_of(heard), thresholds_for(heard.transcript.recognizer)).reason
 
@@ -176,7 +176,7 @@ def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     doubts = []
     speed = evidence.letters_per_second
     if speed is not None:
-        # Over her own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
+        # Over its own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
         most = thresholds.most_letters
         doubts.append(Doubt("more words than can be said in the time", _between(speed, most, TOO_FAST * most)))
     if speed is not None and 0.0 < speed < thresholds.least_letters:

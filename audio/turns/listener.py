@@ -11,7 +11,7 @@ from audio.errors import RecognitionFailed
 from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
 from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognizer.recognition import Recognition
-from audio.speech import Heard, SpeechStarted, Utterance
+from audio.speech import RecognizedTurn, SpeechStarted, Utterance
 from audio.turns.completeness import LONGEST_SILENCE, commit_silence, completeness_of
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.turns.foreground import Foreground
@@ -31,7 +31,7 @@ __all__ = [
 log = structlog.get_logger()
 
 REFLEX = "reflex"
-"""What `Listener.admit` answers when a reflex took the words: they were meant for her, and nobody else gets them."""
+"""What `Listener.admit` answers when a reflex took the words: they were meant for it, and nobody else gets them."""
 
 TOO_SHORT = "too short"
 """Why nobody gets a cough: it was no speech at all."""
@@ -47,7 +47,7 @@ class Counters:
 
     chunks: int = 0
     gated: int = 0
-    """Chunks in which no utterance could begin because she was speaking."""
+    """Chunks in which no utterance could begin because it was speaking."""
     utterances: int = 0
     transcripts: int = 0
     """Turns with words; those that a guard held back are not among them."""
@@ -62,7 +62,7 @@ class Counters:
 
 
 class NoEcho:
-    """An `EchoGuard` for sound that holds nothing of hers: a recording read faster than it is spoken."""
+    """An `EchoGuard` for sound that holds nothing of its own: a recording read faster than it is spoken."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk itself."""
@@ -83,10 +83,10 @@ class Surroundings:
 
     echo: EchoGuard = field(default_factory=NoEcho)
     clock: Callable[[], float] = monotonic
-    """The clock of whoever reads `Heard.recognized_at`."""
+    """The clock of whoever reads `RecognizedTurn.recognized_at`."""
 
 
-async def _admit_all(heard: Heard) -> str:
+async def _admit_all(heard: RecognizedTurn) -> str:
     return ""
 
 
@@ -103,7 +103,7 @@ class Listener:
         detector: VoiceDetector,
         endpointer: Endpointer,
         recognizer: Recognizer,
-        sink: Callable[[Heard], Awaitable[None]],
+        sink: Callable[[RecognizedTurn], Awaitable[None]],
         surroundings: Surroundings | None = None,
     ) -> None:
         self.source = source
@@ -111,7 +111,7 @@ class Listener:
         self.counters = Counters()
         self.watchers: list[ChunkWatcher] = []
         self.observers: list[TurnObserver] = []
-        self.admit: Callable[[Heard], Awaitable[str]] = _admit_all
+        self.admit: Callable[[RecognizedTurn], Awaitable[str]] = _admit_all
         """Asked for each turn with words before the sink gets it: why nobody gets them, or "" (also see `REFLEX`)."""
         self.ready = asyncio.Event()
         """Set once the recognizer is loaded, or was found not to be there."""
@@ -181,7 +181,7 @@ class Listener:
             self._turn.before.clear()
 
     def _take(self, chunk: AudioChunk) -> None:
-        """Show a cleaned chunk to the detector and the watchers, and cut it unless her own voice covers it."""
+        """Show a cleaned chunk to the detector and the watchers, and cut it unless its own voice covers it."""
         covered = self.echo.covers(chunk)
         if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))
@@ -257,7 +257,7 @@ class Listener:
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
             self._end(None, TOO_SLOW)
 
-    def _tell_words_so_far(self, heard: Heard) -> None:
+    def _tell_words_so_far(self, heard: RecognizedTurn) -> None:
         if self._endpointer.turn_so_far(self._now).ended_at == heard.utterance.ended_at:
             completeness = completeness_of(heard.transcript.text, heard.transcript.language)
             neutral = self._endpointer.settings.commit_seconds
@@ -265,7 +265,7 @@ class Listener:
         for observer in self.observers:
             observer.words_so_far(heard)
 
-    async def _close(self, utterance: Utterance, heard: Heard | None) -> None:
+    async def _close(self, utterance: Utterance, heard: RecognizedTurn | None) -> None:
         """Take a whole turn from the recognizer: the end of its way, or on to the sink."""
         if heard is None:
             self._end(None, FAILED)
@@ -283,7 +283,7 @@ class Listener:
         if not reason:
             await self._sink(heard)
 
-    def _end(self, heard: Heard | None, reason: str) -> None:
+    def _end(self, heard: RecognizedTurn | None, reason: str) -> None:
         """Count the end of a turn and tell the observers."""
         if reason in {"", REFLEX}:
             self.counters.transcripts += 1

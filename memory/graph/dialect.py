@@ -10,7 +10,7 @@ class Dialect:
 
     name: str
     reading: tuple[str, ...]
-    """Sentences for who queries; none names a label, property or relationship type of hers."""
+    """Sentences for who queries; none names a label, property or relationship type of its own."""
     writing: tuple[str, ...]
     """Sentences for who writes."""
     unexplained: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ class Dialect:
     """Whether a name is either a label or a relationship type, never both."""
 
 
-# Each sentence is shown by a test on the store: tests/memory/test_graph_dialects.py, test_graph_contract.py.
+# Each sentence is shown by a test on the store: tests/memory/graph/test_dialects.py, test_graph_contract.py.
 EMBEDDED: Final = Dialect(
     "openCypher (Neo4j 5 style)",
     reading=(

@@ -1,4 +1,4 @@
-"""`Graph`: read, write and schema of her memory, in explicit transactions within limits, on either store."""
+"""`Graph`: read, write and schema of the memory, in explicit transactions within limits, on either store."""
 
 import asyncio
 import time
@@ -74,7 +74,7 @@ class _Statement:
 
 
 class Graph:
-    """Her memory. No connection is made before the first statement; a store that comes back is found by itself.
+    """The memory. No connection is made before the first statement; a store that comes back is found by itself.
 
     Guarantees: one statement is one transaction; what `write` returned is durable; `read` changes nothing whatever its
     text; writes of this process run one after another. Both raise `GraphUnavailable` when the store is down, at once or

@@ -1,4 +1,4 @@
-"""How tidy the names in her graph are: nearly alike ones, and those that are used once."""
+"""How tidy the names in the graph are: nearly alike ones, and those that are used once."""
 
 import re
 import unicodedata

@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 class Asked:
-    """The names asked for in one graph, with the day of the last time; nothing of it is in her graph.
+    """The names asked for in one graph, with the day of the last time; nothing of it is in the graph.
 
     By name and not by node, because a store's ids change; as digests, so that no word is kept of what is erased.
     Written down some time later, and only what is new or was seen on another day: a kill may lose the last minute.

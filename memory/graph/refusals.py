@@ -1,4 +1,4 @@
-"""What the driver raises, as errors of the memory: who may mend it, and how."""
+"""What the driver raises, as errors of the memory: who may fix it, and how."""
 
 from ssl import SSLError
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""The audit log: every attempt to change her graph and what became of it, in files that betray a change."""
+"""The audit log: every attempt to change the graph and what became of it, in files that betray a change."""
 
 import asyncio
 import errno
@@ -153,7 +153,7 @@ class AuditLog:
         lost = Record.lost(max(int(file.stem), last.seq + 1 if last else 0), last)
         if file.name not in self._told:
             self._told.add(file.name)
-            log.error("audit_damaged", file=str(file), record=lost.seq, mend="put it back from a backup; she goes on")
+            log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup; she goes on")
         return lost
 
     def _open(self) -> list[Record]:

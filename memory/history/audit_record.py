@@ -31,13 +31,13 @@ class Record:
     """Aware UTC; when it was written, by the writer's clock."""
     kind: Kind
     facts: Mapping[str, Json]
-    """What is not hers: ids, counters, names of files."""
+    """What is not its own: ids, counters, names of files."""
     digest: str
     """SHA-256 of the content's JSON; "" where there never was one."""
     previous: str
     """`hash` of the record before."""
     content: Mapping[str, Json] | None = None
-    """What is hers: statement and parameters. None where there is none, and after an erasure."""
+    """What is its own: statement and parameters. None where there is none, and after an erasure."""
 
     @property
     def hash(self) -> str:

@@ -1,4 +1,4 @@
-"""Forgetting in her graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
+"""Forgetting in the graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
 
 import asyncio
 import shutil
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str) -> int:
-    """Make her graph what it were had this event written nothing; return how many of its statements were erased.
+    """Make the graph what it were had this event written nothing; return how many of its statements were erased.
 
     Raises what `erase_writes` does.
     """
@@ -42,12 +42,12 @@ async def erase_event(writer: Writer, store: EmbeddedStore | None, event_id: str
 
 
 async def erase_owner(writer: Writer, store: EmbeddedStore | None, owner_key: str) -> int:
-    """Make her graph what it were had no event of this owner written anything, as `erase_event` does, in one pass."""
+    """Make the graph what it were had no event of this owner written anything, as `erase_event` does, in one pass."""
     return await erase_writes(writer, store, lambda record: record.facts.get("owner_key") == owner_key)
 
 
 async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Callable[[Record], bool]) -> int:
-    """Make her graph what it were without these attempts to write; return how many held a content yet.
+    """Make the graph what it were without these attempts to write; return how many held a content yet.
 
     The contents of their records go first, so that no replay can ever bring them back; then the graph is made again
     from the newest snapshot before them and every other write since; then the snapshots taken meanwhile are removed;

@@ -1,4 +1,4 @@
-"""How much must be in her graph by the audit log, and how much is: a damaged file may open as if it had been empty."""
+"""How much must be in the graph by the audit log, and how much is: a damaged file may open as if it had been empty."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

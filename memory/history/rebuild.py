@@ -1,4 +1,4 @@
-"""Her graph made anew: out of snapshot and audit log where the store is damaged, out of a file where somebody asks."""
+"""The graph made anew: out of snapshot and audit log where the store is damaged, out of a file where somebody asks."""
 
 import asyncio
 import shutil
@@ -144,7 +144,7 @@ async def _fuller(writer: Writer, graph: Graph, than: Tally | None) -> None:
 async def restore(
     writer: Writer, store: EmbeddedStore | None, path: Path, progress: Callable[[int, int], None] = silently
 ) -> Dump:
-    """Make her graph what a snapshot's file holds; a snapshot of what was there before is taken first.
+    """Make the graph what a snapshot's file holds; a snapshot of what was there before is taken first.
 
     In the store of the box the change is one rename; a server's graph (`store` None) is emptied and filled, and if that
     breaks off, whoever writes next goes on there first. Raises `SnapshotBroken` before anything is changed,

@@ -1,4 +1,4 @@
-"""Her graph as it was at any moment: the newest snapshot before it, and every write that was kept since."""
+"""The graph as it was at any moment: the newest snapshot before it, and every write that was kept since."""
 
 import asyncio
 from collections.abc import Callable
@@ -44,7 +44,7 @@ async def replay(
     until: datetime | None = None,
     progress: Callable[[int, int], None] = silently,
 ) -> Replayed:
-    """Make an empty graph what hers was at a moment (aware; None is now), and say how exactly.
+    """Make an empty graph what its own was at a moment (aware; None is now), and say how exactly.
 
     A snapshot that turns out damaged is passed over for an older one. Raises `AuditBroken`, `GraphUnavailable`,
     `SnapshotBroken` when what was restored once cannot be read any more; what `progress` raises ends the replay.

@@ -1,4 +1,4 @@
-"""Which snapshot and which writes made her graph what it was at a record of the audit log, over restores too."""
+"""Which snapshot and which writes made the graph what it was at a record of the audit log, over restores too."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ def lineage(records: Sequence[Record], there: Iterable[Snapshot], is_usable: Cal
     """Return how the graph at the last of these records (all from the first on) came to be, from the newest base.
 
     After a restore the graph goes on from what the restored snapshot held. Blocking where `is_usable` is, which is
-    asked from the newest on. Raises `SnapshotBroken` where a restored file is no snapshot of hers and none was usable
-    since, `AuditBroken` where a record was lost and none was since.
+    asked from the newest on. Raises `SnapshotBroken` where a restored file is no snapshot and none was usable since,
+    `AuditBroken` where a record was lost and none was since.
     """
     snapshots = {snapshot.seq: snapshot for snapshot in there}
     taken = {str(record.facts["file"]): record.seq for record in records if record.kind == "snapshot"}

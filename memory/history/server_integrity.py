@@ -1,4 +1,4 @@
-"""A server of the household's as her store: looked at whether it holds her graph yet, for another may stand there."""
+"""A server of the household's as its store: looked at whether it holds the graph yet, for another may stand there."""
 
 import asyncio
 import time
@@ -30,10 +30,10 @@ _FILLS: Final[ContextVar[bool]] = ContextVar("fills", default=False)
 """Whether it is the filler who asks."""
 
 
-class WatchedServer:
+class ServerIntegrity:
     """A Neo4j server as a `Store`: an empty one, where the audit log knows of a graph, serves nobody until it is full.
 
-    A container that is made anew, a volume that was not mounted, another address: nobody hangs up for long, and she
+    A container that is made anew, a volume that was not mounted, another address: nobody hangs up for long, and it
     would know nothing. `memory.history.writer` fills it, from snapshots and audit log. What lacks only a part was
     changed by somebody else: it serves, and that is told (`lacking`).
     """
@@ -146,7 +146,7 @@ class WatchedServer:
 
     def __repr__(self) -> str:
         """Without the password."""
-        return f"WatchedServer({self._server!r})"
+        return f"ServerIntegrity({self._server!r})"
 
 
 def _told(found: Tally, should: Tally) -> str:

@@ -1,4 +1,4 @@
-"""Snapshots of her graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
+"""Snapshots of the graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,4 +1,4 @@
-"""The one writer of her graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
+"""The one writer of the graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,7 +20,7 @@ from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
 from memory.history.restore import SOURCE, begin_again, go_on
-from memory.history.server_integrity import WatchedServer
+from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
 
 SHARE: Final = 0.1
@@ -50,7 +50,7 @@ class _MuchWouldGo(Exception):
 
 
 class Writer:
-    """Everything that changes her graph comes through here, one after another.
+    """Everything that changes the graph comes through here, one after another.
 
     Order: attempt in the audit log, synced; the statement in a transaction; its counters read; commit; outcome in the
     audit log. When more than `share` would go, the transaction is rolled back, a snapshot taken and the statement tried
@@ -66,7 +66,7 @@ class Writer:
         audit: AuditLog,
         snapshots: Snapshots,
         share: float = SHARE,
-        watched: WatchedServer | None = None,
+        watched: ServerIntegrity | None = None,
     ) -> None:
         """`watched` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph
@@ -262,7 +262,7 @@ class _Attempt:
         facts |= {"stats": {name: count for name, count in stats.items() if count}} if stats else {}
         self._seq = 0
         try:
-            # A refusal repeats the statement's words: it is hers, and can be erased.
+            # A refusal repeats the statement's words: it is its own, and can be erased.
             await self._writer.audit.append("outcome", facts, {"why": why} if why else None)
         except StateUnusable as error:
             log.warning("audit_outcome_missing", reason=str(error))

@@ -48,7 +48,7 @@ _MENDS: Final = {
 
 
 class StateInUse(StateUnusable):
-    """Another process works on this state folder. Mend: stop that one, or use another folder."""
+    """Another process works on this state folder. Fix: stop that one, or use another folder."""
 
 
 @dataclass(slots=True, eq=False)
@@ -232,9 +232,9 @@ class Database:
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
-                mend = _MENDS[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
+                fix = _MENDS[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
                 what = f"the state folder {self.path.parent} cannot be used ({error.strerror})"
-                raise StateUnusable(f"{what}; {mend}") from error
+                raise StateUnusable(f"{what}; {fix}") from error
             except sqlite3.Error as error:
                 raise self._explained(error) from error
             self._connection = connection
@@ -261,7 +261,7 @@ class Database:
         connection.executescript("\n;\n".join(steps))
 
     def _explained(self, error: Exception) -> Exception:
-        """Return a failure of the file as one sentence with its mend, anything else as it is."""
+        """Return a failure of the file as one sentence with its fix, anything else as it is."""
         if str(error).startswith("Could not decode to UTF-8"):  # without a code, and with the words themselves
             error = sqlite3.DatabaseError("a text in it was changed by the disk")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT

@@ -39,7 +39,7 @@ DETAILS: Final = (
     "context.build.response",
 )
 """Topics of which nothing but the moment itself needs the entries. Requests and results of models stay: they are small,
-and tell what she cost."""
+and tell what it cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ TASK: Final = "runs.new"
 """The journal's topic of an event that was taken up; its first entry for an event is a member of the tiers."""
 
 MARKED: Final = "memory.importance"
-"""The journal's topic of her own judgement of an event: `importance` (0 to 1), `reason`, perhaps a `summary`."""
+"""The journal's topic of its own judgement of an event: `importance` (0 to 1), `reason`, perhaps a `summary`."""
 
 PAGE: Final = 200
 """Entries taken over in one transaction."""
@@ -97,7 +97,7 @@ class Remembered:
     importance: float = UNSET
     reason: str = ""
     marked_by: str = ""
-    """`rule`, `her`, or "" where nobody set it."""
+    """`rule`, `it`, or "" where nobody set it."""
 
 
 class Tiers:
@@ -231,7 +231,7 @@ def _add(connection: sqlite3.Connection, entry: Stored) -> None:
 
 
 def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
-    """Let her own judgement of an event stand before the rule's; her summary, if she wrote one, before the cut-out."""
+    """Let its own judgement of an event stand before the rule's; its summary, if it wrote one, before the cut-out."""
     given = entry.body.get("importance")
     if not isinstance(given, int | float):
         return
@@ -256,6 +256,6 @@ def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
 
 
 def _tell(entry: Stored, importance: Importance, by: str) -> None:
-    """Log who set an importance and why; her own reason may hold people's words, and is in the journal."""
+    """Log who set an importance and why; its own reason may hold people's words, and is in the journal."""
     why = {"reason": importance.reason} if by == "rule" else {}
     log.info("importance_set", event_id=entry.event_id, importance=importance.value, marked_by=by, **why)

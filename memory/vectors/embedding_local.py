@@ -51,7 +51,7 @@ _MEND: Final = "set [memory] embedding_model to a sentence-transformers model's 
 class LocalEmbedder:
     """An `Embedder` over one folder, in one thread of its own; the model is loaded at the first text, once.
 
-    Vectors have length 1. A folder that is no model is told at each text, so that a mended one needs no restart.
+    Vectors have length 1. A folder that is no model is told at each text, so that a fixed one needs no restart.
     """
 
     def __init__(self, folder: Path, absent: str = "") -> None:

@@ -19,20 +19,20 @@ from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable, StreamBroken
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
-from agent.mailbox import Filed, Mailbox
+from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Json, Message, ToolSpec, Usage
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.record import Recorder
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Tool, tool
-from appliance.output.voice import VoiceOutlet
-from audio.playback.speech_output import Mouth
+from appliance.output.voice import VoiceReplySink
+from audio.playback.speech_output import SpeechOutput
 from memory.errors import StateUnusable
 from memory.state import journal as journal_module
 from memory.state.database import Database
@@ -168,8 +168,8 @@ class Chaos:
     chance: random.Random
     mailbox: Mailbox
     loop: Loop
-    mouth: Mouth
-    outlet: VoiceOutlet
+    mouth: SpeechOutput
+    outlet: VoiceReplySink
     model: ChaosModel
     clock: JumpingClock
     faulty: bool = True
@@ -263,7 +263,7 @@ class Chaos:
         return found
 
 
-def _wrong(filed: Filed) -> list[str]:
+def _wrong(filed: MailboxRecord) -> list[str]:
     name = f"{filed.event.id} is {filed.state}"
     if filed.state == "suspended":
         return [] if filed.waits_for and filed.due_at is None else [f"{name} and waits for nothing"]
@@ -279,9 +279,9 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
-    bus, desk, model = Bus(Recorder(journal)), Desk(), ChaosModel(chance)
-    mouth = Mouth(ReadableVoice(), SilentPlayer())
-    outlet = VoiceOutlet(mouth, bus, "en")
+    bus, desk, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
+    mouth = SpeechOutput(ReadableVoice(), SilentPlayer())
+    outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, LIMITS, TokenCounter())
     registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools()])
     mind = Mind(

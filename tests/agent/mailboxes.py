@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.event import Event
-from agent.mailbox import SCHEMA, InHand, Mailbox
-from agent.mailbox.twin import MemoryMailbox
+from agent.mailbox import SCHEMA, Lease, Mailbox
+from agent.mailbox.twin import InMemoryMailbox
 from memory.state.database import Database
 from tests.agent.clock import Clock
 
@@ -22,13 +22,13 @@ class Rig(Protocol):
     clock: Clock
 
     @property
-    def mailbox(self) -> Mailbox | MemoryMailbox:
+    def mailbox(self) -> Mailbox | InMemoryMailbox:
         """The one that lives now."""
 
-    async def restart(self) -> list[InHand]:
+    async def restart(self) -> list[Lease]:
         """Let the process die and start again; return what `recover` found."""
 
-    async def take_now(self) -> InHand:
+    async def take_now(self) -> Lease:
         """Take what is due; raises NothingDue instead of waiting."""
 
 
@@ -46,12 +46,12 @@ class SqliteRig:
     async def stop(self) -> None:
         await self._database.close()
 
-    async def restart(self) -> list[InHand]:
+    async def restart(self) -> list[Lease]:
         await self.stop()
         await self.start()
         return await self.mailbox.recover()
 
-    async def take_now(self) -> InHand:
+    async def take_now(self) -> Lease:
         async def refuse(*_: object) -> None:
             raise NothingDue
 
@@ -71,12 +71,12 @@ class MemoryRig:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.mailbox: MemoryMailbox = MemoryMailbox(self.clock, self.clock.wait)
+        self.mailbox: InMemoryMailbox = InMemoryMailbox(self.clock, self.clock.wait)
 
-    async def restart(self) -> list[InHand]:
+    async def restart(self) -> list[Lease]:
         return await self.mailbox.recover()
 
-    async def take_now(self) -> InHand:
+    async def take_now(self) -> Lease:
         async def refuse(*_: object) -> None:
             raise NothingDue
 

@@ -21,7 +21,7 @@ from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
 from agent.replies import SENTENCE_STARTED
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
@@ -165,7 +165,7 @@ async def a_mind(
     journal = Journal(database)
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
     disk = Disk(Recorder(journal))
-    bus, desk, outlet, tokens = Bus(disk), Desk(), RecordingOutlet(), TokenCounter()
+    bus, desk, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
     clock = Clock()
     contexts = Contexts(journal, bus, limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools

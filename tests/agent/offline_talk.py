@@ -13,7 +13,7 @@ from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta,
 from agent.model.messages import Json, Message, ToolSpec
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
@@ -41,7 +41,7 @@ async def set_volume(percent: int | None = None, change: int | None = None) -> J
 def real_tools() -> ToolRegistry:
     """The tools of the appliance, never called here: what the model calls is checked against their arguments."""
     database = Database(Path("never opened"))
-    mailbox, desk = Mailbox(database, lambda: MORNING), Desk()
+    mailbox, desk = Mailbox(database, lambda: MORNING), RunState()
     return ToolRegistry(
         [
             *event_tools(mailbox, desk),

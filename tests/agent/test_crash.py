@@ -19,7 +19,7 @@ from memory.errors import StateUnusable
 from memory.state.journal import Stored
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
-from tests.memory.test_tiers_full import room_for
+from tests.memory.state.test_tiers_full import room_for
 
 COUNT = ("reply", '{"text": "Number one is here. Number two is here. Number three is here."}')
 DONE = ("complete_event", '{"summary": "counted"}')

@@ -19,14 +19,14 @@ from agent.model.messages import Message
 from agent.prompts import Prompts
 from agent.record import Recorder
 from agent.replies import SENTENCE_STARTED
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.memory import memory_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
-from appliance.output.voice import FIRST_SOUND, VoiceOutlet
-from audio.playback.speech_output import Mouth
+from appliance.output.voice import FIRST_SOUND, VoiceReplySink
+from audio.playback.speech_output import SpeechOutput
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.snapshot import Snapshots
@@ -103,9 +103,9 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, lambda: datetime.now(UTC))
-    bus, desk = Bus(Recorder(journal)), Desk()
-    mouth = Mouth(ScriptedVoice(), ScriptedPlayer())
-    outlet = VoiceOutlet(mouth, bus, "zh")
+    bus, desk = Bus(Recorder(journal)), RunState()
+    mouth = SpeechOutput(ScriptedVoice(), ScriptedPlayer())
+    outlet = VoiceReplySink(mouth, bus, "zh")
     audit = AuditLog(folder / "audit")
     tools = memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(NoEmbedder()))
     registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])

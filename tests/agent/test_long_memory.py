@@ -9,7 +9,7 @@ import pytest
 from agent.context import block
 from agent.context.epochs import ContextLimits
 from agent.errors import ModelError
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from agent.model.messages import Message
 from agent.record import step
 from agent.run.opening import block_of
@@ -58,7 +58,7 @@ async def turns(mind: TestMind, count: int) -> None:
     envelopes = []
     for n in range(count):
         event = spoken(f"And number {n} is of no interest to anybody in this house.")
-        told = Message("user", block.render(block_of(InHand(event), 10, NOON, {})))
+        told = Message("user", block.render(block_of(Lease(event), 10, NOON, {})))
         envelopes += [
             step("runs.new", event, "run", {"source": "mic", "attempt": 1, "content": ""}, event.content),
             contexts.envelope(epoch, event, "run", told),

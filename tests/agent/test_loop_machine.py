@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from agent.event import Event
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from memory.errors import StateUnusable
 from tests.agent.chaos import ENDED, Chaos, chaos
 from tests.in_memory import IN_MEMORY
@@ -118,13 +118,13 @@ class MindMachine(RuleBasedStateMachine):
             await _again(self.all.mailbox.recover)
         return True
 
-    async def _live(self, hand: InHand) -> None:
+    async def _live(self, hand: Lease) -> None:
         try:
             await self.all.loop.handle(hand)
         except StateUnusable:  # it stays in hand, and is taken next
             await self.all.mouth.quiet()  # she may be telling of the disk, which in a house nobody cuts short
 
-    async def _take(self) -> InHand | None:
+    async def _take(self) -> Lease | None:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             taking = group.create_task(_again(self.all.mailbox.take))
             while not taking.done() and not self.all.clock.at_rest:  # noqa: ASYNC110  either ends it

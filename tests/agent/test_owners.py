@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
-from agent.mailbox import InHand, Mailbox
+from agent.mailbox import Lease, Mailbox
 from agent.model.messages import Json
 from agent.prompts import Prompts
 from agent.tools.journal import journal_tool, recall_tool
@@ -24,7 +24,7 @@ from memory.state.journal import Journal
 from memory.state.recall import Recall
 from memory.state.tiers import Tiers
 from tests.agent.mind import NOON, TestMind, a_mind
-from tests.appliance.keeping.boxes import KeptBox
+from tests.appliance.admin.boxes import KeptBox
 from tests.appliance.visiting import at_home, spying_in
 from tests.fakes import ScriptedModel, calls
 from tests.memory.tier_fixtures import WordEmbedder
@@ -130,7 +130,7 @@ class Speaking:
 
     def look(self, owner: str, name: str, arguments: dict[str, Json]) -> str:
         call = Call("look", said_by(owner, "Tell me everything.", "room"))
-        self.mind.mind.desk.lay(InHand(call.event), ())
+        self.mind.mind.desk.lay(Lease(call.event), ())
         return self.runner.run(run_tool(self.tools[name], json.dumps(arguments), call))
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from agent.record import Recorder
 from appliance.timers.due import RANG, STOPPED, DueTimers
 from appliance.timers.ringer import Pace, Ringer
 from appliance.wiring.state import State
-from audio.playback.speech_output import Mouth
+from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
 from memory.state.database import Database
 from memory.state.journal import Journal
@@ -29,7 +29,7 @@ class RingingRoom:
 
     clock: Clock
     state: State
-    mouth: Mouth
+    mouth: SpeechOutput
     ringer: Ringer
     voice: ScriptedVoice
     player: ScriptedPlayer
@@ -83,7 +83,7 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     journal = Journal(database)
     state = State(journal, Mailbox(database, clock, clock.wait), Bus(Recorder(journal)))
     voice, player = ScriptedVoice(), ScriptedPlayer()
-    mouth = Mouth(voice, player)
+    mouth = SpeechOutput(voice, player)
     pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))
     ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", pace)
     try:

@@ -14,7 +14,7 @@ from agent.tools.tool import Call, Tool, run_tool
 from appliance.config.load import Config
 from appliance.owners.visitors import Visitors
 from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.managed_graph import KeptGraph
+from appliance.wiring.managed_graph import ManagedGraph
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.vectors.embedding import Embedder, NoEmbedder
@@ -60,13 +60,13 @@ class Time:
 
 
 @dataclass(frozen=True)
-class Desk:
+class RunState:
     """Calls tools with JSON text, in an event of an owner."""
 
     tools: dict[str, Tool]
 
     @classmethod
-    def of(cls, tools: Iterable[Tool]) -> "Desk":
+    def of(cls, tools: Iterable[Tool]) -> "RunState":
         return cls({tool.name: tool for tool in tools})
 
     async def text(self, owner: str, name: str, event: str = "event", **arguments: Any) -> str:
@@ -96,7 +96,7 @@ class House:
     """A household's graph and its visitors', as the box opens them."""
 
     graph: GraphSide
-    desk: Desk
+    desk: RunState
 
     @property
     def visitors(self) -> Visitors:
@@ -116,7 +116,7 @@ async def at_home(config: Config, shares: Callable[[str], bool] = is_household) 
         if graph.store is not None:
             await graph.store.until(State.READY)
         try:
-            yield House(graph, Desk.of(graph.tools_of(shares)))
+            yield House(graph, RunState.of(graph.tools_of(shares)))
         finally:
             running.cancel()
 
@@ -132,18 +132,18 @@ class Guests:
     time: Time = field(default_factory=Time)
 
     @asynccontextmanager
-    async def received(self) -> AsyncIterator[tuple[Visitors, Desk]]:
+    async def received(self) -> AsyncIterator[tuple[Visitors, RunState]]:
         """Keep their graphs running; all tools are theirs."""
 
-        def make(store: EmbeddedStore) -> KeptGraph:
-            return KeptGraph(store.folder.parent, store, self.embedder, self.described)
+        def make(store: EmbeddedStore) -> ManagedGraph:
+            return ManagedGraph(store.folder.parent, store, self.embedder, self.described)
 
         visitors = Visitors(self.folder / "owners", make, self.most, self.time.clock, self.time.pause)
-        listed = KeptGraph(self.folder, EmbeddedStore(self.folder / "graph"), self.embedder)
+        listed = ManagedGraph(self.folder, EmbeddedStore(self.folder / "graph"), self.embedder)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(visitors.run())
             try:
-                yield visitors, Desk.of(shared(listed.tools, is_household, visitors.lend))
+                yield visitors, RunState.of(shared(listed.tools, is_household, visitors.lend))
             finally:
                 running.cancel()
                 await listed.close()

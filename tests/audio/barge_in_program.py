@@ -20,13 +20,13 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.replies import Delivered, Reply
 from appliance.output.interruption import Interruption
-from appliance.output.voice import VoiceOutlet
+from appliance.output.voice import VoiceReplySink
 from audio.capture.microphone import MicrophoneSource
 from audio.echo.duplex import Mode
 from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE, AudioChunk
 from audio.playback.speaker import SpeakerPlayer
-from audio.playback.speech_output import Mouth
-from audio.speech import Heard, SpeechAudio, SpeechStarted, Transcript, Utterance, WordTiming
+from audio.playback.speech_output import SpeechOutput
+from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance, WordTiming
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
@@ -124,8 +124,8 @@ class Evening:
         self.noticed: list[float] = []
         """Seconds on the streams' clock at which she was paused."""
         self.player = SpeakerPlayer("speaker")
-        self.mouth = Mouth(Humming(), self.player)
-        self.outlet = VoiceOutlet(self.mouth, Bus(nothing), "en")
+        self.mouth = SpeechOutput(Humming(), self.player)
+        self.outlet = VoiceReplySink(self.mouth, Bus(nothing), "en")
         self.listener = Listener(
             MicrophoneSource("mic"), load_detector(), Endpointer(EndpointerSettings()), self.script, self._sink
         )
@@ -135,16 +135,16 @@ class Evening:
         self.listener.watchers.append(self.spoken)
         self.listener.observers.append(self)
 
-    async def _sink(self, heard: Heard) -> None:
+    async def _sink(self, heard: RecognizedTurn) -> None:
         """There is no mailbox."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         self.noticed.append(monotonic())
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         """Nothing is understood before the end."""
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         self.script.coughs -= 1
         sys.stdout.write("turn ended\n")
         sys.stdout.flush()

@@ -7,7 +7,7 @@ import numpy as np
 
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.speech import Heard, Transcript, Utterance
+from audio.speech import RecognizedTurn, Transcript, Utterance
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 
@@ -48,7 +48,7 @@ def cut(sound: Samples, detector: VoiceDetector) -> list[Utterance]:
 async def _cut(sound: Samples, detector: VoiceDetector) -> list[Utterance]:
     found: list[Utterance] = []
 
-    async def keep(heard: Heard) -> None:
+    async def keep(heard: RecognizedTurn) -> None:
         found.append(heard.utterance)
 
     listener = Listener(Played(sound), detector, Endpointer(), Nameless(), keep)

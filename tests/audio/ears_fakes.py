@@ -8,7 +8,7 @@ import numpy as np
 
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.speech import Heard, SpeechStarted, Transcript, Utterance
+from audio.speech import RecognizedTurn, SpeechStarted, Transcript, Utterance
 
 PROBABILITIES = {"#": 0.9, "+": 0.4, ".": 0.05}
 """A pattern reads `...###...`: speech, hardly speech (above the release, below the onset), silence."""
@@ -92,17 +92,17 @@ class RecordingObserver:
     """A `TurnObserver` that keeps what it is told."""
 
     started: list[SpeechStarted] = field(default_factory=list)
-    so_far: list[Heard] = field(default_factory=list)
+    so_far: list[RecognizedTurn] = field(default_factory=list)
     ended: list[tuple[str | None, str]] = field(default_factory=list)
     """Words (None: never recognized) and why nobody got them."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         self.started.append(started)
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         self.so_far.append(heard)
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         self.ended.append((heard.transcript.text if heard else None, suppressed))
 
 

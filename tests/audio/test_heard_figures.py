@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
 WRITTEN = "It is **20 °C** at 9:05 now."
@@ -15,7 +15,7 @@ async def heard_after(words: int, *, timed: bool) -> tuple[str, bool]:
     """Say the sentence and hush it in the middle of the word after so many, each a fifth of a second."""
     unheard = (len(SPOKEN.split()) - words - 0.5) * 0.2
     voice, player = ScriptedVoice(times_words=timed), ScriptedPlayer(at_once=False, unheard=unheard)
-    mouth, heard = Mouth(voice, player), list[tuple[str, bool]]()
+    mouth, heard = SpeechOutput(voice, player), list[tuple[str, bool]]()
 
     async def ended(sentence: SpokenSentence, part: str, whole: bool) -> None:
         heard.append((part, whole))

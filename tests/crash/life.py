@@ -16,14 +16,14 @@ from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.record import Recorder
-from agent.run.run_state import Desk
+from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.tool import Call, Tool, tool
-from appliance.output.voice import VoiceOutlet
-from audio.playback.speech_output import Mouth
+from appliance.output.voice import VoiceReplySink
+from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
 from memory.state.journal import Journal
 from tests.agent.clock import JumpingClock
@@ -58,8 +58,8 @@ class Life:
     steps: Steps
     mailbox: Mailbox
     mind: Loop
-    mouth: Mouth
-    outlet: VoiceOutlet
+    mouth: SpeechOutput
+    outlet: VoiceReplySink
     clock: JumpingClock
     ledger: Ledger
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -108,10 +108,10 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     database = DyingDatabase(folder / "nakari.db", steps)
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, CLOSINGS)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
-    bus, desk = Bus(Recorder(journal)), Desk()
+    bus, desk = Bus(Recorder(journal)), RunState()
     player = DyingLoudspeaker(folder / "sound", steps)
-    mouth = Mouth(ReadableVoice(), player)
-    outlet = VoiceOutlet(mouth, bus, "en")
+    mouth = SpeechOutput(ReadableVoice(), player)
+    outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, LIMITS, TokenCounter())
     registry = ToolRegistry(
         [*event_tools(mailbox, desk), reply_tool(desk, outlet), *_tools(steps, ledger, has_memory=bool(extra)), *extra]

@@ -11,7 +11,7 @@ from agent import mailbox as mailbox_module
 from agent.context.epoch import digest_of
 from agent.context.epochs import EPOCH, MESSAGE
 from agent.context.summary import REQUEST
-from agent.mailbox import Filed, Mailbox
+from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.messages import Message
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
@@ -33,7 +33,7 @@ CLOSED: Final = {"completed", "dead", "withdrawn"}
 class Remains:
     """What a story has left."""
 
-    events: dict[str, Filed]
+    events: dict[str, MailboxRecord]
     """All that ever was in the mailbox, by id."""
     closings: list[tuple[str, str, str]]
     """Id, state before and after of each change that closed an event, or touched a closed one."""

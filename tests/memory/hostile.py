@@ -8,8 +8,8 @@ from typing import Any, Final
 from tests.memory.contract_reads import READS
 from tests.memory.contract_values import VALUES
 from tests.memory.contract_writes import WRITES
-from tests.memory.test_graph_reader import ATTACKS, CURIOUS, HOSTILE, OPENERS, SCHEMA_WRITES
-from tests.memory.test_graph_reader import WRITES as FORBIDDEN
+from tests.memory.graph.test_reader import ATTACKS, CURIOUS, HOSTILE, OPENERS, SCHEMA_WRITES
+from tests.memory.graph.test_reader import WRITES as FORBIDDEN
 
 _WORD: Final = re.compile(r"\w+")
 _PIECES: Final = (

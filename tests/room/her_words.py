@@ -26,7 +26,7 @@ SENTENCES: Final = (
     "Seven times eight is fifty six, and if you add the four from before you get sixty.",
     "The film begins at half past eight, so we would have time for a short walk.",
     "Your phone was last seen in the kitchen this morning, next to the coffee machine.",
-    "The train was louder than I thought, because they are mending the bridge behind the wood.",
+    "The train was louder than I thought, because they are fixing the bridge behind the wood.",
     "Good morning in French is bonjour, and good night is bonne nuit.",
     "That is all I know about it; if you want I can look it up again tomorrow.",
 )

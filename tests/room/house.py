@@ -16,11 +16,11 @@ from appliance.config.options import RunOptions
 from appliance.input.event import PERSON_PRIORITY
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
-from appliance.wiring.environment import Outside
+from appliance.wiring.environment import Environment
 from audio.capture.live import LiveMicrophone
 from audio.interfaces import Player
 from audio.playback.live import LivePlayer
-from audio.speech import Heard, SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from tests.fakes import ScriptedModel, calls
 from tests.room.acoustics import Loudspeaker, Sound, at_level
 from tests.room.card import SimulatedCard, beside
@@ -46,17 +46,17 @@ class Turns:
 
     clock: Callable[[], float]
     started: list[float] = field(default_factory=list)
-    so_far: list[tuple[float, Heard]] = field(default_factory=list)
-    ended: list[tuple[float, Heard | None, str]] = field(default_factory=list)
+    so_far: list[tuple[float, RecognizedTurn]] = field(default_factory=list)
+    ended: list[tuple[float, RecognizedTurn | None, str]] = field(default_factory=list)
     """When, the words (None without any), and why nobody got them ("" when the mind did)."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         self.started.append(self.clock())
 
-    def words_so_far(self, heard: Heard) -> None:
+    def words_so_far(self, heard: RecognizedTurn) -> None:
         self.so_far.append((self.clock(), heard))
 
-    def turn_ended(self, heard: Heard | None, suppressed: str) -> None:
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         self.ended.append((self.clock(), heard, suppressed))
 
     @property
@@ -174,7 +174,7 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
     async def models(config: Config) -> list[ChatModel]:
         return [model]
 
-    outside = Outside(
+    outside = Environment(
         source=lambda config, options: LiveMicrophone(card.input, "room", clock=loop.time),
         player=player,
         voice=lambda config: voice,

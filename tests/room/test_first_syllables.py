@@ -10,7 +10,7 @@ from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.resampler import StreamResampler
-from audio.speech import Heard
+from audio.speech import RecognizedTurn
 from tests.audio.spoken import HOUSEHOLD_WHISPER, SHARED_CLIPS, debian_clips, go_forward, plain, trimmed, utterance
 from tests.figures import figure
 from tests.room.acoustics import SPEAKER_RATE, Sound, from_samples
@@ -51,10 +51,10 @@ APART_SECONDS = 4.0
 """From one sentence to the next: she would answer in between, so she is given nothing to say."""
 
 
-def said_into(folder: Path, sounds: list[Sound]) -> list[tuple[float, Heard]]:
+def said_into(folder: Path, sounds: list[Sound]) -> list[tuple[float, RecognizedTurn]]:
     """Return what the ears made of each: when it began in the room, and the turn that came of it."""
 
-    async def listen(house: House) -> list[tuple[float, Heard]]:
+    async def listen(house: House) -> list[tuple[float, RecognizedTurn]]:
         began = []
         for sound in sounds:
             began.append(house.now + 1.0)
@@ -67,7 +67,7 @@ def said_into(folder: Path, sounds: list[Sound]) -> list[tuple[float, Heard]]:
     return live(folder, listen, Surroundings(answers=("",)))
 
 
-def first_sample_at(heard: Heard) -> float:
+def first_sample_at(heard: RecognizedTurn) -> float:
     """Return when an utterance's samples begin, seconds on the room's clock."""
     closing = 0.2
     return heard.utterance.ended_at + closing - heard.utterance.seconds

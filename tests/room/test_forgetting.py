@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.speech import Heard, Utterance
+from audio.speech import RecognizedTurn, Utterance
 from tests.room.house import House, Surroundings, live
 from tests.room.virtual_time import passed
 from tests.room.voices import says
@@ -31,9 +31,9 @@ def secrets() -> dict[int, str]:
     return {id(told): told for told in strings() if "in the drawer" in told or "with the xylophone" in told}
 
 
-def sounds() -> list[Utterance | Heard]:
+def sounds() -> list[Utterance | RecognizedTurn]:
     """Return every turn's sound in memory."""
-    return [each for each in gc.get_objects() if isinstance(each, Utterance | Heard)]
+    return [each for each in gc.get_objects() if isinstance(each, Utterance | RecognizedTurn)]
 
 
 @pytest.mark.shows("V29")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from appliance.config.load import load
 from appliance.output.voices import choose_voice
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import WavPlayer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock
@@ -36,7 +36,7 @@ async def main(state: Path, recording: Path) -> None:
     async with edge_server(Fault.STALL) as server:
         file = state / "nakari.toml"
         file.write_text(f'[voice]\nengine = "auto"\nedge_url = "{server.url}"\n[state]\nfolder = "{state}"\n')
-        mouth = Mouth(choose_voice(load(file, {"HOME": str(state)}), clock), player)
+        mouth = SpeechOutput(choose_voice(load(file, {"HOME": str(state)}), clock), player)
 
         async def ended(sentence: SpokenSentence, part: str, whole: bool) -> None:
             heard.append((part, whole))
@@ -56,7 +56,7 @@ async def main(state: Path, recording: Path) -> None:
     print(json.dumps({"heard": heard, "places": places, "asked": asked}))  # noqa: T201
 
 
-async def _say(mouth: Mouth, number: int, sentence: str, server: EdgeServer, clock: Clock) -> None:
+async def _say(mouth: SpeechOutput, number: int, sentence: str, server: EdgeServer, clock: Clock) -> None:
     sounding = asyncio.Event()
     mouth.on_first_sound = lambda sentence, at: sounding.set()
     if number == 2:

@@ -1,4 +1,4 @@
-"""What can be wrong around the box: one clear sentence with the mend, a documented exit code, no traceback."""
+"""What can be wrong around the box: one clear sentence with the fix, a documented exit code, no traceback."""
 
 import os
 import socket

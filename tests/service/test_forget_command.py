@@ -12,7 +12,7 @@ from appliance.api.client import ask_running
 from appliance.cli.main import main
 from appliance.exits import Exit
 from memory.identity import Identities, new_key
-from tests.memory.test_erasure import found_in
+from tests.memory.history.test_erasure import found_in
 from tests.service.living import living
 from tests.service.privacy import clean_environment
 from tests.service.process import NAKARI, Household

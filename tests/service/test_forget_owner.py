@@ -16,7 +16,7 @@ from appliance.reflexes.forget import FORGOTTEN
 from memory.history.audit import AuditLog
 from memory.identity import new_key
 from tests.appliance.door_fakes import visiting
-from tests.memory.test_erasure import found_in
+from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household
 from tests.service.test_visitors import asked

@@ -16,7 +16,7 @@ from appliance.errors import Problem
 from appliance.service import conversation_over
 from memory.graph.embedded.server import DATABASE
 from tests.figures import figure
-from tests.memory.test_tiers_full import room_for
+from tests.memory.state.test_tiers_full import room_for
 from tests.service.living import Living, living
 from tests.service.process import Household, speak
 

@@ -16,7 +16,7 @@ from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.restore import empty
 from memory.identity import new_key
-from tests.memory.test_erasure import found_in
+from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household
 from tests.service.test_forget_owner import ADAS, BENS, OURS
@@ -84,7 +84,7 @@ async def test_people_come_share_it_and_are_forgotten_to_the_last_word(
             assert "nodesCreated" in await asked(box, f"{KEEP}{word} is here", key)
         line.tear = Tear.AFTER
         assert "is not known" in await asked(box, f"{KEEP}{ADAS} was torn off", ada)
-        line.mend()
+        line.fix()
     async with living(home) as box:
         shared = [f"{ADAS} is here", f"{ADAS} was torn off", f"{OURS} is here"]
         assert await texts(box, ada) == sorted(shared), "the one that was torn is there, once"
@@ -112,22 +112,22 @@ async def test_whatever_happens_on_the_wire_is_one_sentence_and_nothing_acknowle
         for tear in Tear:
             line.tear = tear
             told = await box.keeps(f"torn {tear.name}")
-            line.mend()
+            line.fix()
             assert "whether the change was kept is not known: look with memory_query" in told
             assert "\n" not in told
         await box.keeps("after them")
         line.cut()
         assert is_one_sentence(await box.keeps("while it was cut"))
-        line.mend()
+        line.fix()
         await box.keeps("after the cut")
         line.whole.clear()
         assert is_one_sentence(await box.keeps("while it was silent"))
         assert await box.seconds_for_a_chat() < MOST_SECONDS
-        line.mend()
+        line.fix()
         await box.keeps("after the silence")
         line.delay = 0.1
         await box.keeps("slowly")
-        line.mend()
+        line.fix()
         assert await box.knows() == sorted([*box.kept, "torn AFTER"])
         assert len(box.kept) == 5
         assert (await done(box, {"do": "memory.replay"}))["equal"]

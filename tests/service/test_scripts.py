@@ -145,7 +145,7 @@ def test_root_is_told_when_apt_fails(ready: ScratchProject) -> None:
     assert done.returncode == 69
     assert done.stderr.splitlines()[-2:] == [
         "E: no disk space",
-        "nakari: apt-get failed (its words are above); mend that, then run this again",
+        "nakari: apt-get failed (its words are above); fix that, then run this again",
     ]
 
 

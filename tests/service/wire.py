@@ -45,7 +45,7 @@ class Wire:
         self.is_cut = True
         self.reset()
 
-    def mend(self) -> None:
+    def fix(self) -> None:
         """Let everything through again."""
         self.is_cut, self.delay = False, 0.0
         self.whole.set()

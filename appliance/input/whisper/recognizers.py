@@ -80,7 +80,7 @@ class Hearing:
     in_short_window: bool = False
     """Whether it was given the short window."""
     names: Hotwords = no_hotwords
-    """Names that she knows, told for each utterance; behind the configured hotwords."""
+    """Names that it knows, told for each utterance; behind the configured hotwords."""
     settle: float = SETTLE_SECONDS
     """Seconds."""
 
@@ -136,11 +136,9 @@ def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches:
         recognizer = CurrentRecognizer(_whisper(config, picked, names), _last_resort if fetches else None)
         return Hearing(recognizer, config, picked, is_short(config, picked), names)
     name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
-    mend = (
-        f"{name} is being fetched" if fetches and config.ears.download else f"`nakari models pull {name}` fetches one"
-    )
+    fix = f"{name} is being fetched" if fetches and config.ears.download else f"`nakari models pull {name}` fetches one"
     log.warning(
-        "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {mend}"
+        "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {fix}"
     )
     return Hearing(CurrentRecognizer(_last_resort()), config, None, names=names)
 

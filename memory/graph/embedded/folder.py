@@ -11,7 +11,7 @@ from memory.graph.embedded import checksums as seal
 
 
 class Unstartable(Exception):
-    """Why the store cannot start, as a sentence with the mend."""
+    """Why the store cannot start, as a sentence with the fix."""
 
     is_damaged = False
     """Whether no other try will help, because what is in the folder cannot be opened."""

@@ -46,7 +46,7 @@ _PR_SET_PDEATHSIG: Final = 1
 _READ: Final = ["readRecord"]
 _WRITE: Final = ["createRecord", "readRecord", "updateRecord", "deleteRecord"]
 
-# A failing statement is logged with its text by the Bolt listener at WARNING: hers is nobody's business.
+# A failing statement is logged with its text by the Bolt listener at WARNING: its own is nobody's business.
 _LOGGING: Final = f"""\
 handlers = java.util.logging.FileHandler
 .level = WARNING

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.event import Event
-from agent.mailbox import InHand
+from agent.mailbox import Lease
 from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import REFLEX, Reflexes
@@ -17,10 +17,10 @@ from appliance.reflexes.voice import Voice
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute
-from audio.playback.speech_output import Mouth, SpokenSentence
+from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.reflexes.spotter import Spotted
 from audio.reflexes.words import Reflex
-from audio.speech import Heard, Transcript, Utterance
+from audio.speech import RecognizedTurn, Transcript, Utterance
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
@@ -38,7 +38,7 @@ class ReflexRoom:
     """Seconds on the source's clock."""
 
     @property
-    def mouth(self) -> Mouth:
+    def mouth(self) -> SpeechOutput:
         return self.ringing.mouth
 
     @property
@@ -83,7 +83,7 @@ class ReflexRoom:
 
     def told(self, session: str = "room") -> dict[str, str]:
         """Return what the next block of a session says."""
-        return dict(self.reflexes.situation(InHand(Event("user_text", "hello", session_id=session))))
+        return dict(self.reflexes.situation(Lease(Event("user_text", "hello", session_id=session))))
 
     def spot(self, reflex: Reflex, ago: float = 0.3, seconds: float = 0.4) -> None:
         """Spot a word that ended so many seconds ago."""
@@ -91,10 +91,10 @@ class ReflexRoom:
         self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end, 10.0))
 
 
-def heard(words: str, ended_at: float, seconds: float = 0.5) -> Heard:
+def heard(words: str, ended_at: float, seconds: float = 0.5) -> RecognizedTurn:
     """Return a turn that ended then."""
     utterance = Utterance(np.zeros(8000, np.int16), ended_at - seconds, ended_at, ended_at + 0.7, seconds)
-    return Heard(utterance, Transcript(words, "en", "scripted"), ended_at + 0.8)
+    return RecognizedTurn(utterance, Transcript(words, "en", "scripted"), ended_at + 0.8)
 
 
 @asynccontextmanager

@@ -1,0 +1,82 @@
+"""Killed before any step of an exchange, a box is what it was or, at its next start, what it was to become."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance.admin import exchange
+from memory.errors import StateUnusable
+
+ROOT = Path(__file__).parents[3]
+STAYS = {"models/large": "fetched", "logs/today": "line"}
+OLD = {"nakari.db": "old", "nakari.db-wal": "old", "audit/1": "old", "snapshots/a": "old", "switches.json": "old"}
+NEW = {"nakari.db": "new", "audit/1": "new", "audit/2": "new", "identities/ada": "new"}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def read(folder: Path) -> dict[str, str]:
+    found = {str(file.relative_to(folder)): file.read_text() for file in folder.rglob("*") if file.is_file()}
+    return {name: text for name, text in found.items() if not name.endswith(".lock")}
+
+
+def a_box(state: Path) -> None:
+    """Make a state, and another one that is to take its place."""
+    write(state, OLD | STAYS | {"before-earlier/nakari.db": "older"})
+    write(state / "restoring", NEW | {"models/large": "not hers", exchange.MANIFEST: "{}"})
+
+
+def killed_before(step: int, state: Path) -> bool:
+    """Begin an exchange in a process that dies before a step; say whether it came to that."""
+    command = [sys.executable, "-m", "tests.appliance.admin.exchange_program", str(state), str(step)]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode != 0
+
+
+def looks(state: Path) -> str:
+    """Say whether a state is the old one or the new one, whole; anything else is returned as it is."""
+    found = read(state)
+    aside = {name.partition("/")[2]: text for name, text in found.items() if name.startswith("before-2")}
+    plain = {name: text for name, text in found.items() if not name.startswith(("before-", "restoring"))}
+    assert found["before-earlier/nakari.db"] == "older"
+    if plain == OLD | STAYS and not aside:
+        return "old"
+    return "new" if (plain, aside) == (NEW | STAYS, OLD) else f"half: {plain}, aside {aside}"
+
+
+@pytest.mark.shows("H7", "A24")
+def test_killed_before_any_step_it_is_the_old_or_becomes_the_new(tmp_path: Path) -> None:
+    became: list[str] = []
+    is_cut_off = True
+    while is_cut_off:
+        state = tmp_path / str(len(became))
+        a_box(state)
+        is_cut_off = killed_before(len(became) + 1, state)
+        exchange.finish(state)
+        became.append(looks(state))
+        exchange.finish(state)
+        assert looks(state) == became[-1]
+    assert became[0] == "old"
+    assert set(became[1:]) == {"new"}
+    assert len(became) > len(OLD.keys() | NEW.keys())
+
+
+def test_where_none_was_begun_nothing_happens(tmp_path: Path) -> None:
+    exchange.finish(tmp_path / "not there")
+    a_box(tmp_path)
+    exchange.finish(tmp_path)
+    assert looks(tmp_path) == "old"
+    assert (tmp_path / "restoring").is_dir()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    a_box(tmp_path)
+    exchange.begin(tmp_path, tmp_path / "restoring")
+    (tmp_path / "nakari.db.lock").mkdir()
+    with pytest.raises(StateUnusable, match="cannot be put in place"):
+        exchange.finish(tmp_path)

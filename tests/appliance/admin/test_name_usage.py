@@ -1,0 +1,73 @@
+"""Which names were asked for, as the box keeps it: over a restart, and not of who was erased."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent.event import HOUSEHOLD
+from agent.model.messages import Json
+from appliance.admin.graph_admin import Keeper
+from appliance.admin.local import keeper_alone
+from appliance.api.memory_requests import UseTool
+from appliance.owners.erasure import OwnerErasure
+from appliance.owners.owners import open_owners
+from appliance.reflexes.forget import Forgetting
+from appliance.wiring.graph import graph_side
+from appliance.wiring.state import State, open_state
+from memory.graph.embedded.store import State as StoreState
+from tests.appliance.admin.boxes import KeptBox, silent
+from tests.appliance.visiting import ADA, RunState, is_household
+
+pytestmark = pytest.mark.shows("C5")
+
+
+async def hygiene(keeper: Keeper) -> dict[str, Json]:
+    schema = await keeper.use(UseTool(do="tool", name="memory_schema"))
+    assert isinstance(schema, dict)
+    found = schema["hygiene"]
+    assert isinstance(found, dict)
+    return found
+
+
+async def owners_of(state: State) -> set[tuple[str, str]]:
+    def look(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+        return {(row["graph"], row["owner_key"]) for row in connection.execute("SELECT * FROM graph_asked")}
+
+    return await state.journal.database.read(look) - {("", "")}
+
+
+async def test_what_another_program_asked_for_is_known_after_a_restart(tmp_path: Path) -> None:
+    config = KeptBox(tmp_path).config()
+    async with keeper_alone(config) as keeper:
+        await keeper.use(UseTool(do="tool", name="memory_write", arguments={"cypher": "CREATE (:Cup), (:Dust)"}))
+        await keeper.use(UseTool(do="tool", name="memory_query", arguments={"cypher": "MATCH (c:Cup) RETURN c"}))
+        before = await hygiene(keeper)
+        assert before["neverAskedFor"] == ["Dust"]
+    async with keeper_alone(config) as keeper:
+        assert await hygiene(keeper) == before
+
+
+async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
+    config = KeptBox(tmp_path).config()
+    async with (
+        open_state(config) as state,
+        graph_side(config, state.journal.database) as graph,
+        asyncio.TaskGroup() as group,
+    ):
+        running = group.create_task(graph.run())
+        assert graph.store is not None
+        await graph.store.until(StoreState.READY)
+        desk = RunState.of(graph.tools_of(is_household))
+        for owner in (ADA, HOUSEHOLD):
+            await desk.write(owner, "CREATE (:Cup)")
+            await desk.text(owner, "memory_query", cypher="MATCH (c:Cup) RETURN c")
+        graph.asked.saw(ADA, "MATCH (c:Cup) RETURN c", [])
+        await graph.asked.save()
+        assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
+        owners = await open_owners(config, state)
+        await OwnerErasure(config.state_folder, graph, owners, Forgetting(state)).erase(ADA, silent)
+        await graph.asked.save()
+        assert await owners_of(state) == {("", HOUSEHOLD)}
+        running.cancel()

@@ -1,0 +1,258 @@
+"""Taking the socket's place: living and dead processes, foreign files, and the client that finds nobody."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from appliance.api.client import ask_running, find_service, status_of
+from appliance.api.server import Door
+from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
+from appliance.exits import Exit
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLDER = """
+import sys
+from pathlib import Path
+from appliance.api.server import Door
+from tests.appliance.door_fakes import ScriptedHandler
+Door(Path(sys.argv[1]), ScriptedHandler()).open()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+CROWDED = """
+import asyncio, os, socket, sys
+from pathlib import Path
+from appliance.logs import configure as logs
+from appliance.config.load import load
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+async def main():
+    path = Path(sys.argv[1])
+    logs.configure(load(environ={"HOME": sys.argv[2]}), sys.stderr)
+    async with serving(path, ScriptedHandler()):
+        caller = socket.socket(socket.AF_UNIX)
+        caller.setblocking(False)
+        caller.connect(str(path))
+        caller.send(b'{"do": "ping"}\\n')
+        taken = []
+        try:
+            while True:
+                taken.append(os.dup(0))
+        except OSError:
+            pass
+        asyncio.get_running_loop().call_later(0.2, lambda: [os.close(number) for number in taken])
+        print((await asyncio.get_running_loop().sock_recv(caller, 100)).decode())
+        caller.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "nakari.sock"
+
+
+@pytest.fixture
+def other(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that has opened the same door."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        yield process
+        process.kill()
+
+
+def is_left(path: Path) -> bool:
+    return path.is_socket()
+
+
+@pytest.mark.usefixtures("other")
+def test_a_second_one_is_told_that_the_first_lives(path: Path) -> None:
+    with pytest.raises(AlreadyRunning, match="another nakari is running here") as caught:
+        Door(path, ScriptedHandler()).open()
+    assert caught.value.code is Exit.ALREADY_RUNNING
+    assert path.exists()
+
+
+def test_a_process_out_of_descriptors_keeps_its_door(path: Path, tmp_path: Path) -> None:
+    crowded = subprocess.run(
+        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", CROWDED, path, tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert crowded.stdout == '{"pong": true}\n\n'
+    assert json.loads(crowded.stderr.splitlines()[0])["event"] == "door_stuck"
+
+
+@pytest.mark.shows("A24")
+async def test_the_place_of_a_killed_one_is_taken(path: Path, other: subprocess.Popen[bytes]) -> None:
+    os.kill(other.pid, signal.SIGKILL)
+    other.wait()
+    assert is_left(path)
+    async with serving(path, ScriptedHandler()):
+        assert await status_of(path) == {"state": "listening", "pending": 2}
+
+
+def test_a_socket_of_another_program_is_left_alone(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as foreign:
+        foreign.bind(str(path))
+        foreign.listen(0)
+        callers = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+        for expected in ("its queue empty", "its queue full"):
+            with pytest.raises(AlreadyRunning, match="another program answers at"):
+                Door(path, ScriptedHandler()).open()
+            for caller in callers:
+                caller.setblocking(False)
+                caller.connect_ex(str(path))
+            assert path.exists(), expected
+        for caller in callers:
+            caller.close()
+
+
+def _a_file(path: Path) -> None:
+    path.write_text("precious", encoding="utf-8")
+
+
+def _a_folder_that_is_a_file(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.touch()
+
+
+@pytest.mark.parametrize(
+    ("arrange", "sentence"),
+    [
+        (_a_file, r"is there and is no socket; move it away, or set \[door\] socket"),
+        (Path.mkdir, r"is there and is no socket"),
+        (_a_folder_that_is_a_file, r"cannot be made: .*; make its folder writable, or set another path"),
+    ],
+)
+def test_what_is_in_the_way_is_said_and_kept(tmp_path: Path, arrange: Callable[[Path], None], sentence: str) -> None:
+    path = tmp_path / "run" / "nakari.sock"
+    path.parent.mkdir()
+    arrange(path)
+    with pytest.raises(Problem, match=sentence) as caught:
+        Door(path, ScriptedHandler()).open()
+    assert caught.value.code is Exit.CANNOT_CREATE
+    assert path.exists() or path.parent.is_file()
+
+
+def test_a_path_that_linux_cannot_bind_is_said(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match=r"longer than the 107 bytes Linux allows; set a shorter one") as caught:
+        Door(tmp_path / ("x" * 120) / "nakari.sock", ScriptedHandler()).open()
+    assert caught.value.code is Exit.CONFIG
+
+
+def test_closing_twice_is_closing_once_and_frees_the_place(path: Path) -> None:
+    door = Door(path, ScriptedHandler())
+    door.open()
+    door.close()
+    door.close()
+    again = Door(path, ScriptedHandler())
+    again.open()
+    again.close()
+
+
+async def test_the_first_service_that_answers_is_found(path: Path, tmp_path: Path) -> None:
+    missing, stale = tmp_path / "missing.sock", tmp_path / "stale.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(stale))
+    async with serving(path, ScriptedHandler()):
+        found = await asyncio.to_thread(find_service, (missing, stale, tmp_path, tmp_path / ("x" * 200), path))
+    assert found == path
+
+
+async def test_nobody_there_is_an_error_of_its_own(path: Path) -> None:
+    with pytest.raises(ServiceNotRunning, match=r"no nakari is running \(.*nakari\.sock\); start it with `nakari run`"):
+        find_service((path,))
+    with pytest.raises(ServiceNotRunning):
+        await status_of(path)
+    with pytest.raises(ServiceNotRunning):
+        await anext(ask_running(path, "hello"))
+
+
+async def test_the_client_hears_the_whole_answer(path: Path) -> None:
+    handler = ScriptedHandler(pieces=["one ", "two ", "三\n"])
+    async with serving(path, handler):
+        assert [piece async for piece in ask_running(path, "count", "kitchen")] == ["one ", "two ", "三\n"]
+    assert handler.asked == [("count", "kitchen")]
+
+
+async def test_the_client_passes_a_failure_on(path: Path) -> None:
+    async with serving(path, ScriptedHandler(error=Problem("no disk left", Exit.CANNOT_CREATE))):
+        with pytest.raises(Problem, match="no disk left"):
+            await status_of(path)
+        with pytest.raises(Problem, match="no disk left"):
+            _ = [piece async for piece in ask_running(path, "x")]
+
+
+@pytest.mark.parametrize("said", [b"", b'{"event": "text_chunk", "chunk": "half"}\n', b"no json\n", b'{"half": '])
+async def test_a_service_that_dies_in_mid_answer_is_no_answer(path: Path, said: bytes) -> None:
+    async def die(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = json.loads(await reader.readline())
+        assert request["do"] == "ask"
+        writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_unix_server(die, path):
+        with pytest.raises(Problem, match="went away in mid-answer") as caught:
+            _ = [piece async for piece in ask_running(path, "x")]
+    assert caught.value.code is Exit.UNAVAILABLE
+    assert not isinstance(caught.value, ServiceNotRunning)
+
+
+async def test_a_service_that_is_stuck_is_not_waited_for(path: Path) -> None:
+    over = asyncio.Event()
+
+    async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await over.wait()
+        writer.close()
+
+    async with await asyncio.start_unix_server(say_nothing, path):
+        with pytest.raises(Problem, match="does not answer") as caught:
+            await status_of(path, patience=0.05)
+        over.set()
+    assert caught.value.code is Exit.UNAVAILABLE
+
+
+async def test_a_door_that_closes_ends_the_answers_under_way(path: Path) -> None:
+    handler = ScriptedHandler(hold=asyncio.Event())
+    answer = ask_running(path, "think hard")
+    async with serving(path, handler):
+        assert await anext(answer) == "It is "
+    assert handler.closed.is_set()
+    with pytest.raises(Problem, match="went away in mid-answer"):
+        await anext(answer)
+
+
+async def test_a_door_opens_itself_where_nobody_did(path: Path) -> None:
+    async with asyncio.TaskGroup() as group:
+        door = group.create_task(Door(path, ScriptedHandler()).run())
+        await asyncio.to_thread(_appeared, path)
+        assert await status_of(path) == {"state": "listening", "pending": 2}
+        door.cancel()
+
+
+def _appeared(path: Path) -> None:
+    """Return once a service answers; the test's deadline is the limit."""
+    while True:
+        try:
+            find_service((path,))
+        except ServiceNotRunning:
+            continue
+        return

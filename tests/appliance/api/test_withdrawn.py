@@ -1,0 +1,40 @@
+"""An event that is withdrawn while somebody waits for the answer to it."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+from agent.bus import Bus
+from appliance.api.event_intake import EventIntake
+from appliance.api.handler import Household
+from appliance.api.mailbox_requests import Withdraw
+from appliance.output.text import TextReplySink
+from tests.agent.mailboxes import SqliteRig
+
+
+async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_path: Path) -> None:
+    rig = SqliteRig(tmp_path / "nakari.db")
+    await rig.start()
+    bus = Bus(nothing)
+    nobody = cast("Any", None)  # neither loop nor senses have a part in it
+    household = Household(
+        EventIntake(rig.mailbox, lambda _: True), bus, TextReplySink(bus), nobody, nobody, {}, 10, 0.0
+    )
+    heard: list[list[str]] = []
+    filed = asyncio.Event()
+    rig.mailbox.on_change = filed.set
+
+    async def ask() -> None:
+        heard.append([piece async for piece in household.ask("what time is it", "cli", "ada")])
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(ask())
+        await filed.wait()
+        [waiting] = await rig.mailbox.listed("pending", 1, "ada")
+        await household.mail(Withdraw(do="mailbox.withdraw", id=waiting.event.id))
+    assert heard == [[]]
+    await rig.stop()
+
+
+async def nothing(*_: object) -> None:
+    """Keep no journal."""

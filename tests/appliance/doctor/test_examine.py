@@ -1,0 +1,210 @@
+"""The doctor: each line true, each fault with its fix, none waiting for another; the machine's own part."""
+
+import errno
+import json
+import threading
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from appliance.config.load import Config, Secret, load
+from appliance.config.models import ModelSettings
+from appliance.doctor import machine as checks_machine
+from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.machine import (
+    BUILT,
+    has_default_route,
+    judge_clock,
+    judge_space,
+    judge_unwritable,
+    missing_of,
+)
+from appliance.errors import ConfigError
+from tests.appliance.command import ROOT, nakari
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return load(environ={"HOME": str(tmp_path)})
+
+
+def fine(config: Config) -> Line:
+    return Line("fine", Verdict.OK, str(config.state_folder))
+
+
+def broken(config: Config) -> Line:
+    raise ConfigError("this is wrong; fix it")
+
+
+def buggy(config: Config) -> Line:
+    raise KeyError("what")
+
+
+def stuck(config: Config) -> Line:
+    threading.Event().wait()
+    return fine(config)
+
+
+@pytest.mark.shows("H5")
+def test_every_check_has_its_line_in_order_whatever_the_others_do(config: Config) -> None:
+    lines = list(examine(config, [stuck, broken, buggy, fine], seconds=0.3))
+    assert [(line.name, line.verdict) for line in lines] == [
+        ("stuck", Verdict.FAULT),
+        ("broken", Verdict.FAULT),
+        ("buggy", Verdict.FAULT),
+        ("fine", Verdict.OK),
+    ]
+    assert lines[0].what == "did not answer within 0.3 s"
+    assert lines[1].what == "this is wrong; fix it"
+    assert lines[2].what == "the check itself failed (KeyError: 'what')"
+    assert lines[3].what == str(config.state_folder)
+
+
+def test_checks_do_not_wait_for_each_other(config: Config) -> None:
+    meeting = threading.Barrier(3, timeout=5)
+
+    def meets(config: Config) -> Line:
+        meeting.wait()
+        return fine(config)
+
+    assert {line.verdict for line in examine(config, [meets] * 3)} == {Verdict.OK}
+
+
+def test_a_line_for_people_and_one_for_programs() -> None:
+    line = Line("disk", Verdict.WARNING, "0.9 GB\nfree", "make room soon")
+    assert str(line) == "warning disk       0.9 GB free; make room soon"
+    assert json.loads(line.to_json()) == {
+        "name": "disk",
+        "state": "warning",
+        "what": "0.9 GB\nfree",
+        "fix": "make room soon",
+    }
+
+
+def test_the_packages_are_looked_for(config: Config) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert missing_of(project["dependencies"]) == []
+    assert missing_of(["no-such.thing>=1,<2", "pytest!=3", "absent ; extra == 'x'"]) == ["no-such.thing"]
+    assert checks_machine.program(config).verdict is not Verdict.FAULT
+
+
+def test_a_key_that_is_named_and_missing_is_a_fault(config: Config) -> None:
+    named = replace(config, model=ModelSettings(api_key_env="HOUSE_KEY"))
+    line = checks_machine.settings(named)
+    assert line.verdict is Verdict.FAULT
+    assert "HOUSE_KEY" in line.what
+    assert "LoadCredential=HOUSE_KEY" in line.fix
+    assert checks_machine.settings(replace(named, secrets={"HOUSE_KEY": Secret("x")})).verdict is Verdict.OK
+
+
+def test_the_file_that_is_used_is_named(config: Config, tmp_path: Path) -> None:
+    assert checks_machine.settings(config).what == "no file, all is default"
+    assert checks_machine.settings(replace(config, file=tmp_path / "x.toml")).what == f"{tmp_path}/x.toml"
+
+
+def test_looking_at_the_state_folder_makes_none(config: Config, tmp_path: Path) -> None:
+    line = checks_machine.state(config)
+    assert (line.verdict, line.what) == (Verdict.OK, f"{config.state_folder}, will be made")
+    assert list(tmp_path.iterdir()) == []
+    config.state_folder.mkdir(parents=True)
+    assert checks_machine.state(config).what == f"{config.state_folder}, writable"
+    assert list(config.state_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/state", "file/deep/state"])
+def test_a_state_folder_that_cannot_be_is_a_fault(config: Config, tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    line = checks_machine.state(replace(config, state_folder=tmp_path / place))
+    assert line.verdict is Verdict.FAULT
+    assert "cannot be written" in line.what
+    assert "[state] folder" in line.fix
+
+
+@pytest.mark.parametrize(
+    ("free", "verdict", "what"),
+    [
+        (80 * 10**9, Verdict.OK, "80.0 GB free"),
+        (10**9 - 1, Verdict.WARNING, "1.0 GB free"),
+        (2 * 10**8 - 1, Verdict.FAULT, "0.2 GB free"),
+        (0, Verdict.FAULT, "0.0 GB free"),
+    ],
+)
+def test_space(free: int, verdict: Verdict, what: str) -> None:
+    line = judge_space(free)
+    assert (line.verdict, line.what) == (verdict, what)
+    assert bool(line.fix) == (verdict is not Verdict.OK)
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "fix"),
+    [
+        (errno.ENOSPC, "the disk of /state is full", "free some disk space"),
+        (errno.EROFS, "the disk of /state is read-only", "mount it for writing"),
+        (errno.EIO, "the disk of /state fails", "dmesg"),
+        (errno.EACCES, "/state cannot be written: no leave", "make it writable for this user"),
+    ],
+)
+def test_a_state_folder_that_takes_nothing_is_told_by_what_is_wrong_with_its_disk(
+    number: int, what: str, fix: str
+) -> None:
+    line = judge_unwritable(Path("/state"), OSError(number, "no leave"))
+    assert line.verdict is Verdict.FAULT
+    assert (line.what.startswith(what), fix in line.fix) == (True, True)
+
+
+def test_space_is_looked_up_where_the_state_will_be(config: Config) -> None:
+    assert checks_machine.disk(config).what.endswith(" GB free")
+
+
+def test_time() -> None:
+    now = datetime(2026, 12, 24, 18, 0, tzinfo=UTC)
+    home = ZoneInfo("Asia/Shanghai")
+    assert judge_clock(now, home, is_synchronised=True) == Line("clock", Verdict.OK, "2026-12-25 02:00, Asia/Shanghai")
+    assert judge_clock(now, home, is_synchronised=False).verdict is Verdict.WARNING
+    past = judge_clock(datetime(1970, 1, 1, tzinfo=UTC), UTC, is_synchronised=True)
+    assert past.verdict is Verdict.FAULT
+    assert "in the past" in past.what
+    assert judge_clock(BUILT, UTC, is_synchronised=True).verdict is Verdict.OK
+
+
+def test_this_machine_s_clock_is_read(config: Config) -> None:
+    assert checks_machine.clock(config).verdict in (Verdict.OK, Verdict.WARNING)
+
+
+IPV4 = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+ZEROS = "0" * 32
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        ("", False),
+        (IPV4, False),
+        (f"{IPV4}eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n", True),
+        (f"{IPV4}eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n", False),
+        (f"{IPV4}eth0\t00000000\t010200C0\t0002\t0\t0\t0\t00000000\t0\t0\t0\n", False),
+        (f"{IPV4}tun0\t00000000\t010200C0\t0003\t0\t0\t0\t00000080\t0\t0\t0\n", False),
+        (f"{ZEROS} 00 {ZEROS} 00 fd{ZEROS[2:]} 00000400 00000002 00000000 00000003     eth0\n", True),
+        (f"{ZEROS} 00 {ZEROS} 00 {ZEROS} ffffffff 00000001 00000000 00200200       lo\n", False),
+        (f"{ZEROS} 40 {ZEROS} 00 {ZEROS} 00000100 00000001 00000000 00000001     eth0\n", False),
+    ],
+)
+def test_a_way_out_is_a_default_route_that_is_up(table: str, found: bool) -> None:
+    assert has_default_route(table) is found
+
+
+@pytest.mark.shows("H5")
+def test_the_doctor_needs_no_other_part_to_say_what_is_wrong(tmp_path: Path) -> None:
+    """Run it where no program can be found and the state folder is a file: it names both and ends with 1."""
+    (tmp_path / "state").touch()
+    (tmp_path / "box.toml").write_text(f"[state]\nfolder = '{tmp_path}/state'\n", encoding="utf-8")
+    done = nakari(tmp_path, "--config", "box.toml", "doctor", PATH=str(tmp_path))
+    lines = {line.split()[1]: line for line in done.stdout.splitlines()}
+    assert done.returncode == 1
+    assert lines["state"].startswith("fault   state      ")
+    assert lines["voices"] == "fault   voices     espeak-ng is not installed; apt install espeak-ng"
+    assert done.stderr == ""

@@ -1,0 +1,87 @@
+"""Replies as text: to the client that waits, as they are written; into the journal in any case."""
+
+import asyncio
+
+import pytest
+
+from agent.bus import Bus
+from agent.event import Event
+from agent.replies import Delivered, Reply
+from appliance.output.text import CLIENT_CAPACITY, WRITTEN, ReplyRouter, TextReplySink, is_text
+from tests.fakes import RecordingOutlet
+
+EVENT = Event(type="user_text", content="hello", source="cli")
+
+
+class Journal:
+    def __init__(self) -> None:
+        self.kept: list[Event] = []
+
+    async def __call__(self, events: tuple[Event, ...]) -> None:
+        self.kept += events
+
+
+async def test_pieces_reach_the_client_as_they_are_written_and_the_journal_once() -> None:
+    journal = Journal()
+    outlet = TextReplySink(Bus(journal))
+    with outlet.listening(EVENT.id) as pieces:
+        delivery = outlet.open(Reply(EVENT, "c1"))
+        await delivery.feed("Hel")
+        assert await anext(pieces) == "Hel"
+        await delivery.feed("lo.")
+        await delivery.close()
+        await delivery.close()
+        outlet.finish(EVENT.id)
+        assert [piece async for piece in pieces] == ["lo.", "\n"]
+    assert await delivery.ended() == Delivered("Hello.\n", "Hello.\n")
+    assert [(event.type, event.content, event.parent_id) for event in journal.kept] == [(WRITTEN, "Hello.", EVENT.id)]
+
+
+async def test_without_a_client_the_journal_has_the_words() -> None:
+    journal = Journal()
+    delivery = TextReplySink(Bus(journal)).open(Reply(EVENT, "c1"))
+    await delivery.feed("Hello.")
+    await delivery.close()
+    assert [event.content for event in journal.kept] == ["Hello."]
+
+
+async def test_a_broken_text_shows_where_it_broke() -> None:
+    outlet = TextReplySink(Bus(Journal()))
+    delivery = outlet.open(Reply(EVENT, "c1"))
+    await delivery.feed("Hello, I was abo")
+    await delivery.cut()
+    await delivery.close()
+    assert delivery.handed == "Hello, I was abo …\n"
+
+
+async def test_a_client_that_does_not_read_holds_nobody_up() -> None:
+    outlet = TextReplySink(Bus(Journal()))
+    with outlet.listening(EVENT.id) as pieces:
+        delivery = outlet.open(Reply(EVENT, "c1"))
+        async with asyncio.timeout(5):
+            for _ in range(CLIENT_CAPACITY + 10):
+                await delivery.feed("x")
+            await delivery.close()
+            assert len(delivery.handed) == CLIENT_CAPACITY + 11
+            outlet.finish(EVENT.id)
+            assert len([piece async for piece in pieces]) == CLIENT_CAPACITY - 1, "and it comes to the end"
+
+
+def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
+    voice, text = RecordingOutlet(), RecordingOutlet()
+    router = ReplyRouter(voice, text)
+    spoken = [Event(type="x", source=source) for source in ("mic", "timer", "self", "system")]
+    written = [Event(type="x", source=source) for source in ("cli", "http")]
+    asked_aloud = Event(type="x", source="cli", metadata={"speak": True})
+    for event in (*spoken, *written, asked_aloud):
+        router.open(Reply(event, "c"))
+    assert [reply.event for reply in voice.replies] == [*spoken, asked_aloud]
+    assert [reply.event for reply in text.replies] == written
+    assert not is_text(asked_aloud)
+
+
+@pytest.mark.shows("F12")
+def test_what_is_another_owner_s_is_never_said_aloud_in_the_household_s_room() -> None:
+    theirs = [Event(type="x", owner_key="a" * 64, source=source) for source in ("mic", "timer", "self", "cli")]
+    loud = Event(type="x", owner_key="a" * 64, source="cli", metadata={"speak": True})
+    assert all(map(is_text, (*theirs, loud)))

@@ -1,0 +1,86 @@
+"""While nothing goes on chunks come two at a time; not one is lost by it, and speech ends it at once."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.capture.live import LiveMicrophone
+from audio.capture.recording import RecordingSource
+from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
+from audio.speech import RecognizedTurn
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
+from benchmarks.sound import write_wav
+from tests.audio.capture.test_microphone import ScriptedCard, begun, pcm, step
+from tests.audio.ears_fakes import ScriptedRecognizer
+from tests.audio.spoken import said
+
+
+def room(seconds: float) -> Samples:
+    """Return a quiet room, int16 at 16 kHz."""
+    return np.random.default_rng(7).normal(0, 30, round(seconds * SAMPLE_RATE)).astype(np.int16)
+
+
+async def chunks_of(source: RecordingSource) -> list[AudioChunk]:
+    return [chunk async for chunk in source.chunks()]
+
+
+@pytest.mark.shows("V1")
+@pytest.mark.parametrize("count", [1, 2, 7, 8])
+async def test_a_recording_gives_every_chunk_at_rest_as_awake(tmp_path: Path, count: int) -> None:
+    path = write_wav(tmp_path / "room.wav", room(count * CHUNK_SAMPLES / SAMPLE_RATE))
+    awake, resting = RecordingSource(path, fast=True), RecordingSource(path, fast=True)
+    resting.is_at_rest = lambda: True
+    one, two = await chunks_of(awake), await chunks_of(resting)
+    assert np.array_equal([chunk.samples for chunk in one], [chunk.samples for chunk in two])
+    assert [chunk.started_at - one[0].started_at for chunk in one] == pytest.approx(
+        [chunk.started_at - two[0].started_at for chunk in two]
+    )
+
+
+@pytest.mark.shows("V1", "H9")
+async def test_a_microphone_at_rest_wakes_the_loop_for_every_other_block() -> None:
+    card = ScriptedCard()
+    microphone = LiveMicrophone(card, "a script")
+    microphone.is_at_rest = lambda: True
+    chunks = microphone.chunks()
+    assert isinstance(chunks, AsyncGenerator)
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(step(chunks))
+        await begun(card)
+        assert card.take is not None
+        card.take(pcm(1), 0.032, False)
+        await asyncio.sleep(0)
+        assert not microphone._arrived.is_set()
+        card.take(pcm(2), 0.032, False)
+    second = await step(chunks)
+    assert [int(first.result().samples[0]), int(second.samples[0])] == [1, 2]
+    assert AT_REST_CHUNKS == 2
+    await chunks.aclose()
+
+
+@pytest.mark.shows("V5", "H9")
+async def test_the_ears_rest_in_a_quiet_room_and_wake_when_somebody_speaks(tmp_path: Path) -> None:
+    words = said("what time is it", "slt", tmp_path)
+    path = write_wav(tmp_path / "evening.wav", np.concatenate([room(6.0), words, room(6.0)]))
+    heard: list[RecognizedTurn] = []
+
+    async def keep(one: RecognizedTurn) -> None:
+        heard.append(one)
+
+    source = RecordingSource(path, fast=True)
+    listener = Listener(source, load_detector(), Endpointer(), ScriptedRecognizer(["what time is it"] * 3), keep)
+    resting: list[bool] = []
+    listener.on_chunk = lambda: resting.append(listener.is_at_rest)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.listen())
+        group.create_task(listener.recognize())
+    speech = slice(round(6.3 / 0.032), round((5.9 + len(words) / SAMPLE_RATE) / 0.032))
+    assert not any(resting[speech])
+    assert sum(resting[: round(6 / 0.032)]) > 100
+    assert sum(resting[speech.stop :]) > 60
+    assert len(heard) == 1

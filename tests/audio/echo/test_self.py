@@ -1,0 +1,162 @@
+"""Her own words are no utterance; a person's are, even when they are hers too."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
+from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.speech_output import SpeechOutput
+from audio.speech import RecognizedTurn, SpeechAudio, Transcript, Utterance
+from tests.audio.mouth_fakes import SilentPlayer
+from tests.audio.spoken import silence
+
+SAID = "The weather tomorrow will be mostly sunny, with a light wind from the west."
+SAID_ZH = "明天大部分时间是晴天,有微风。"
+
+
+def heard(text: str, started_at: float, ended_at: float, suspicion: float = 0.0) -> RecognizedTurn:
+    seconds = ended_at - started_at
+    utterance = Utterance(silence(0.5), started_at, ended_at, ended_at + 0.7, seconds, echo_suspicion=suspicion)
+    return RecognizedTurn(utterance, Transcript(text, "en", "scripted"), ended_at + 1)
+
+
+def guard(text: str = SAID, started_at: float = 100.0, ended_at: float = 105.0) -> SelfEcho:
+    made = SelfEcho()
+    made.spoken(text, started_at, ended_at)
+    return made
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the weather tomorrow will be mostly sunny with a light wind from the west",
+        "weather tomorrow will be mostly sunny",
+        "the whether tomorrow will be mostly sunny",
+        "mostly sunny with the light win from the vest",
+        "a light wind",
+        "tomorrow will mostly sunny",
+    ],
+)
+def test_what_she_says_and_a_recognizer_makes_of_it_is_hers(words: str) -> None:
+    assert guard()(heard(words, 100.5, 104.8)) == REASON
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "what about the day after",
+        "stop",
+        "tomorrow",
+        "sunny",
+        "light wind",
+        "and the day after tomorrow will I need an umbrella",
+        "no I asked about the weather in Paris",
+        "turn the light off please",
+        "",
+    ],
+)
+def test_what_a_person_says_while_she_speaks_is_theirs(words: str) -> None:
+    assert guard()(heard(words, 101.0, 103.0)) == ""
+
+
+@pytest.mark.shows("V4")
+def test_after_her_sentence_the_same_words_are_an_answer() -> None:
+    words = "mostly sunny with a light wind"
+    spoken = guard()
+    assert spoken(heard(words, 105.2, 107.0)) == REASON, "an echo may begin as she ends"
+    assert spoken(heard(words, 105.6, 107.0)) == ""
+    assert spoken(heard(words, 140.0, 142.0)) == ""
+    assert spoken(heard(words, 97.0, 99.5)) == "", "before she began"
+
+
+@pytest.mark.shows("V4")
+def test_while_she_speaks_the_end_is_open_and_what_was_cut_off_is_known_afterwards() -> None:
+    spoken = SelfEcho()
+    spoken.spoken(SAID, 100.0)
+    assert spoken(heard("mostly sunny with a light wind", 102.0, 104.0)) == REASON
+    spoken.spoken("The weather tomorrow will", 100.0, 101.5)
+    assert spoken(heard("the weather tomorrow", 100.2, 101.6)) == REASON
+    assert spoken(heard("mostly sunny with a light wind", 101.0, 104.0)) == ""
+
+
+def test_an_echo_of_the_end_of_one_sentence_and_the_beginning_of_the_next_is_hers() -> None:
+    spoken = guard(ended_at=103.0)
+    spoken.spoken("Shall I wake you at seven?", 103.2, 105.0)
+    assert spoken(heard("wind from the west shall I wake you", 102.0, 104.6)) == REASON
+
+
+@pytest.mark.shows("V4")
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("明天大部分时间是晴天", REASON),
+        ("明天大部份时间是晴天", REASON),
+        ("晴天", ""),
+        ("今天晚上下雨吗", ""),
+        ("", ""),
+    ],
+)
+def test_in_chinese_characters_are_compared(words: str, reason: str) -> None:
+    assert guard(SAID_ZH)(heard(words, 100.2, 103.0)) == reason
+
+
+@pytest.mark.shows("V4")
+def test_a_short_word_of_hers_is_an_echo_only_when_it_also_sounds_like_one() -> None:
+    assert guard()(heard("tomorrow", 101.0, 101.6, suspicion=0.95)) == REASON
+    assert guard()(heard("tomorrow", 101.0, 101.6, suspicion=0.3)) == ""
+    assert guard()(heard("stop", 101.0, 101.6, suspicion=0.95)) == "", "it is none of her words"
+
+
+def test_figures_are_compared_as_they_are_said() -> None:
+    assert words_of("It is 7:30 o'clock.") == words_of("it is seven thirty o'clock")
+    assert guard("I have set a timer for 25 minutes.")(heard("set a timer for twenty five minutes", 101, 103)) == REASON
+
+
+def test_words_scattered_over_a_long_reply_are_nobodys_echo() -> None:
+    hers = words_of(" ".join(f"the {number} thing is filler and more filler here" for number in range(30)))
+    assert not repeats(("thing", "twenty", "and", "three", "more", "is"), list(hers))
+    assert not repeats((), list(hers))
+    assert not repeats(("the",), [])
+
+
+@pytest.mark.shows("V29")
+def test_what_was_spoken_is_forgotten_but_for_what_is_being_said() -> None:
+    spoken = guard(SAID)
+    spoken.spoken(SAID, 200.0)
+    spoken.forget()
+    assert spoken(heard("the weather tomorrow will be sunny", 101.0, 103.0)) == ""
+    assert spoken(heard("the weather tomorrow will be sunny", 201.0, 203.0)) == REASON
+
+
+class _OneSound:
+    """A `Synthesizer` of a tenth of a second."""
+
+    name = "one sound"
+
+    async def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
+        yield SpeechAudio(silence(0.1), 16_000)
+
+
+async def test_the_mouth_tells_it_what_is_spoken_and_those_who_were_told_before_still_are() -> None:
+    told: list[str] = []
+    mouth = SpeechOutput(_OneSound(), SilentPlayer(), lambda: 50.0)
+    mouth.on_first_sound = lambda sentence, at: told.append(f"first {sentence.number}")
+
+    async def ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        told.append(f"ended {sentence.number} {whole}")
+
+    mouth.on_ended = ended
+    spoken = SelfEcho()
+    spoken.follow(mouth, lambda: 55.0)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(mouth.run())
+        await mouth.say(SpokenSentence("reply", 1, SAID, "en"))
+        await mouth.quiet()
+        running.cancel()
+    assert told == ["first 1", "ended 1 True"]
+    assert spoken(heard("the weather tomorrow will be sunny", 50.5, 54.0)) == REASON
+    assert spoken(heard("the weather tomorrow will be sunny", 56.0, 58.0)) == ""

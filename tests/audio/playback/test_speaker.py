@@ -1,0 +1,116 @@
+"""The real PortAudio on a virtual sound card: what its monitor hears."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+
+from audio.pcm import SAMPLE_RATE, Samples
+from tests.audio.mouth_fakes import read_wav
+from tests.room.virtual_sound import VirtualSound, virtual_sound
+
+ROOT = Path(__file__).parents[3]
+BACKENDS = [
+    "sounddevice",
+    pytest.param(
+        "pyaudio",
+        marks=pytest.mark.skipif(importlib.util.find_spec("pyaudio") is None, reason="PyAudio is not installed"),
+    ),
+]
+
+
+@pytest.fixture
+def card() -> Iterator[VirtualSound]:
+    with virtual_sound() as running:
+        yield running
+
+
+def program(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.audio.player_program", *arguments],
+        cwd=ROOT,
+        env={**environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def facts(output: IO[str] | None) -> dict[str, Any]:
+    assert output is not None
+    return dict(json.loads(output.readline()))
+
+
+def seconds_of(samples: Samples, hertz: float) -> float:
+    """How long this tone is the loudest, in windows of 20 ms."""
+    windows = samples[: len(samples) // 320 * 320].reshape(-1, 320)
+    spectra = np.abs(np.fft.rfft(windows * np.hanning(320), axis=1))
+    loudest = np.argmax(spectra, axis=1) * SAMPLE_RATE / 320
+    return float(np.sum((np.abs(loudest - hertz) < 60) & (np.abs(windows).max(axis=1) > 1000))) * 0.02
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V1", "V2")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_played_comes_out_and_what_is_stopped_does_not(
+    backend: str, card: VirtualSound, tmp_path: Path
+) -> None:
+    recording = tmp_path / "heard.wav"
+
+    with card.recording(recording), program(card.environment, backend, "tones", "speaker") as player:
+        told = facts(player.stdout)
+
+    samples, rate = read_wav(recording)
+    assert rate == SAMPLE_RATE
+    assert seconds_of(samples, 440) == pytest.approx(0.5, abs=0.08)
+    assert seconds_of(samples, 880) == pytest.approx(3.0 - told["dropped"], abs=0.2)
+    assert told["dropped"] == pytest.approx(1.0, abs=0.2)
+    assert 0.0 < told["first_sound"] < 0.25
+    assert told["drained"] == pytest.approx(0.5 + told["first_sound"], abs=0.2)
+    assert told["busy"] <= 0.0
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V3")
+@pytest.mark.parametrize("fault", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_sound_server_that_is_frozen_or_gone_is_noticed_while_speaking(
+    backend: str, fault: signal.Signals, card: VirtualSound
+) -> None:
+    with program(card.environment, backend, "endless", "speaker") as player:
+        facts(player.stdout)
+        card.server.send_signal(fault)
+        told = facts(player.stdout)
+        card.server.send_signal(signal.SIGCONT)
+        player.kill()
+
+    assert "takes no more sound" in told["error"]
+    assert told["seconds"] < 8.0
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V2")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_loudspeaker_that_is_not_there_is_named_with_those_that_are(backend: str, card: VirtualSound) -> None:
+    with program(card.environment, backend, "tones", "kitchen") as player:
+        told = facts(player.stdout)
+
+    assert told["error"].startswith("no loudspeaker is called 'kitchen'; there are: ")
+    assert "speaker" in told["error"].partition("there are")[2]
+
+
+def test_without_portaudio_the_mend_is_told(tmp_path: Path) -> None:
+    (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')")
+
+    with program({**os.environ, "PYTHONPATH": str(tmp_path)}, "sounddevice", "tones") as player:
+        told = facts(player.stdout)
+
+    assert told == {"error": "there is no PortAudio (PortAudio library not found); apt-get install libportaudio2"}

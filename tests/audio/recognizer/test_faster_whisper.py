@@ -1,0 +1,216 @@
+"""The real faster-whisper path on the small model of the tests; through the listener, from a sound file."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from audio.capture.recording import RecordingSource
+from audio.errors import ModelNotFound, RecognitionFailed
+from audio.pcm import SAMPLE_RATE, Samples
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions, _evidence
+from audio.recognizer.window import WHOLE, Window, encoded_once, short_window
+from audio.speech import RecognizedTurn, Utterance
+from audio.turns.endpointer import Endpointer
+from audio.turns.listener import Listener
+from audio.turns.vad import load_detector
+from benchmarks.sound import write_wav
+from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
+from tests.figures import figure
+
+SENTENCES = [
+    "Turn on the kitchen light.",
+    "Set a timer for ten minutes.",
+    "What time is it?",
+    "Remember that my keys are in the drawer.",
+    "Where are my keys?",
+    "What is on the shopping list?",
+    "Turn the volume down.",
+    "Good morning.",
+    "Wake me up at seven o'clock.",
+    "How much time is left?",
+    "Tell me a joke.",
+    "Add coffee to the shopping list.",
+]
+
+
+@pytest.fixture(scope="module")
+def recognizer() -> FasterWhisperRecognizer:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", threads=2)
+    recognizer.warm()
+    return recognizer
+
+
+@pytest.mark.shows("V9")
+def test_sentences_are_understood(recognizer: FasterWhisperRecognizer, tmp_path: Path) -> None:
+    rate = WordErrorRate()
+    for sentence in SENTENCES:
+        rate.add(sentence, recognizer.transcribe(utterance(said(sentence, "en-us", tmp_path))).text)
+    figure("faster-whisper, whisper-household on its own sentences by espeak-ng", str(rate))
+    assert rate.rate < 0.05, rate
+
+
+@pytest.mark.shows("V12")
+def test_a_transcript_carries_its_evidence(recognizer: FasterWhisperRecognizer, tmp_path: Path) -> None:
+    transcript = recognizer.transcribe(utterance(said("Good morning.", "en-us", tmp_path)))
+    assert transcript.recognizer == "faster-whisper:whisper-household"
+    assert (transcript.language, transcript.confidence) == ("en", "normal")
+    assert -1.0 < transcript.evidence["avg_logprob"] < 0.0
+    assert 0.0 <= transcript.evidence["no_speech_prob"] < 0.1
+    assert 0.0 < transcript.evidence["compression_ratio"] < 2.4
+    assert transcript.evidence["language_probability"] == 1.0
+
+
+def test_a_model_of_one_language_needs_none_named(recognizer: FasterWhisperRecognizer, tmp_path: Path) -> None:
+    question = utterance(said("What time is it?", "en-us", tmp_path))
+    assert FasterWhisperRecognizer(HOUSEHOLD_WHISPER).transcribe(question) == recognizer.transcribe(question)
+
+
+def test_a_language_that_the_model_does_not_know_is_told() -> None:
+    with pytest.raises(ModelNotFound, match="whisper-household does not know the language 'zh'; take another one"):
+        FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "zh").warm()
+
+
+def test_a_decoder_that_fails_is_a_failed_recognition() -> None:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en")
+    recognizer.warm()
+    assert recognizer._loaded
+    recognizer._loaded.model.max_length = 8  # upstream refuses a prompt and new tokens that are longer together
+    with pytest.raises(RecognitionFailed, match=r"faster-whisper:whisper-household failed on an utterance: .*tokens"):
+        recognizer.transcribe(utterance(silence(1.0)))
+
+
+def test_the_worst_segment_speaks_for_an_utterance() -> None:
+    good = SimpleNamespace(avg_logprob=-0.1, no_speech_prob=0.01, compression_ratio=1.0)
+    bad = SimpleNamespace(avg_logprob=-1.5, no_speech_prob=0.7, compression_ratio=3.0)
+    assert _evidence([good, bad]) == {"avg_logprob": -1.5, "no_speech_prob": 0.7, "compression_ratio": 3.0}
+    assert _evidence([]) == {}
+
+
+@pytest.mark.shows("V10")
+def test_the_same_features_are_encoded_once() -> None:
+    asked: list[NDArray[np.float32]] = []
+
+    def encode(features: NDArray[np.float32]) -> object:
+        asked.append(features.copy())
+        return len(asked)
+
+    once = encoded_once(encode)
+    first, second = np.zeros((80, 3000), np.float32), np.ones((80, 3000), np.float32)
+    assert [once(first), once(first.copy()), once(second), once(second), once(first)] == [1, 1, 2, 2, 3]
+    first += 1
+    assert once(np.zeros((80, 3000), np.float32)) == 3
+
+
+@pytest.mark.shows("V10")
+def test_the_short_window_is_the_utterance_and_a_second() -> None:
+    assert short_window(3 * SAMPLE_RATE) == 400
+    assert short_window(SAMPLE_RATE + 1) == 202
+    assert short_window(40 * SAMPLE_RATE) == WHOLE == short_window(29 * SAMPLE_RATE)
+
+
+@pytest.mark.shows("V10")
+def test_the_window_is_what_the_encoder_gets() -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    def encode(features: NDArray[np.float32]) -> object:
+        shapes.append(features.shape)
+        return len(shapes)
+
+    window = Window(encode)
+    features = np.zeros((80, 3000), np.float32)
+    assert window(features) == window(features) == 1
+    window.cut_to(250)
+    assert window(features) == 2
+    window.cut_to(250)
+    assert window(features) == 3
+    assert shapes == [(80, 3000), (80, 250), (80, 250)]
+
+
+@pytest.fixture(scope="module")
+def short() -> FasterWhisperRecognizer:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(short_window=True))
+    recognizer.warm()
+    return recognizer
+
+
+@pytest.mark.shows("V10")
+def test_sentences_are_understood_in_the_short_window(short: FasterWhisperRecognizer, tmp_path: Path) -> None:
+    rate = WordErrorRate()
+    for sentence in SENTENCES:
+        spoken = utterance(said(sentence, "en-us", tmp_path))
+        transcript = short.transcribe(spoken)
+        rate.add(sentence, transcript.text)
+        assert transcript.evidence["window_frames"] == short_window(len(spoken.samples)) < WHOLE
+        assert "retried" not in transcript.evidence
+    figure("the same in the short window", str(rate))
+    assert rate.rate < 0.05, rate
+
+
+@pytest.mark.shows("V10")
+def test_what_the_short_window_gives_against_its_own_evidence_is_tried_again_in_the_whole_one(
+    short: FasterWhisperRecognizer, recognizer: FasterWhisperRecognizer
+) -> None:
+    click = Utterance(silence(0.4), 0.1, 0.2, 0.3, 0.1)  # the closed set makes some sentence of it, far too fast
+    heard = short.transcribe(click)
+    assert (heard.evidence["window_frames"], heard.evidence["retried"]) == (WHOLE, 1.0)
+    assert heard.text == recognizer.transcribe(click).text
+
+
+@pytest.mark.shows("V10")
+def test_the_language_is_looked_for_once_in_an_utterance(tmp_path: Path) -> None:
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER)
+    recognizer.warm()
+    assert recognizer._loaded
+    window, encoded = recognizer._loaded.window, []
+    whole = window.encoder
+
+    def counted(features: NDArray[np.float32]) -> object:
+        encoded.append(features.shape)
+        return whole(features)
+
+    window.encoder = counted
+    spoken = utterance(said("What time is it?", "en-us", tmp_path))
+    recognizer.transcribe(spoken)
+    assert len(encoded) == 1
+    recognizer.transcribe(spoken)
+    assert len(encoded) == 2, "a measurement would take what was kept for the model's speed"
+
+
+@pytest.mark.shows("V1", "V6", "V9")
+async def test_a_recording_becomes_its_sentences_in_order_at_their_times(
+    recognizer: FasterWhisperRecognizer, tmp_path: Path
+) -> None:
+    spoken = [trimmed(said(sentence, "en-us", tmp_path)) for sentence in SENTENCES]
+    pieces: list[Samples] = []
+    begins: list[float] = []
+    for samples in spoken:
+        pieces.append(silence(1.5))
+        begins.append(sum(map(len, pieces)) / SAMPLE_RATE)
+        pieces.append(samples)
+    source = RecordingSource(write_wav(tmp_path / "day.wav", np.concatenate(pieces)), fast=True)
+    heard: list[RecognizedTurn] = []
+
+    async def keep(one: RecognizedTurn) -> None:
+        heard.append(one)
+
+    listener = Listener(source, load_detector(), Endpointer(), recognizer, keep)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.listen())
+        group.create_task(listener.recognize())
+
+    rate = WordErrorRate()
+    assert len(heard) == len(SENTENCES)
+    for sentence, began, one, samples in zip(SENTENCES, begins, heard, spoken, strict=True):
+        rate.add(sentence, one.transcript.text)
+        started = one.utterance.started_at - source.started_at
+        assert began - 0.1 < started < began + 0.3
+        sound = np.abs(one.utterance.samples)
+        assert np.flatnonzero(sound > sound.max() / 50)[0] / SAMPLE_RATE >= 0.2
+        assert one.utterance.ended_at - source.started_at == pytest.approx(began + len(samples) / SAMPLE_RATE, abs=0.35)
+    figure("the same from a WAV through the whole listener", str(rate))
+    assert rate.rate < 0.05, rate
+    assert listener.counters.suppressed == {}

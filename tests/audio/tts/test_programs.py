@@ -1,0 +1,158 @@
+"""Voices that are programs: the real espeak-ng and flite, and programs that misbehave."""
+
+import asyncio
+import struct
+
+import numpy as np
+import pytest
+
+from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.pcm import Samples, rms_dbfs
+from audio.tts.command import VoiceProgram
+from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.flite import FliteSynthesizer
+from audio.tts.wav_stream import WavStream
+from tests.audio.mouth_fakes import Outcome, listen
+
+TEXT = "The kettle is on, and the tea will be ready in about five minutes."
+
+
+async def said(text: str, language: str = "en") -> Outcome:
+    return await listen(EspeakSynthesizer().speak(text, language))
+
+
+@pytest.mark.shows("V19", "V30")
+async def test_espeak_says_a_sentence_in_pieces() -> None:
+    outcome = await said(TEXT)
+
+    assert outcome.failure == ""
+    assert {piece.sample_rate for piece in outcome.pieces} == {22_050}
+    assert len(outcome.pieces) > 5
+    assert 3.0 < outcome.seconds < 6.0
+    assert rms_dbfs(outcome.samples) > -30
+
+
+@pytest.mark.shows("V30")
+async def test_espeak_speaks_chinese_and_other_languages() -> None:
+    outcome = await said("你好，今天天气很好，我们去公园吧。", "zh")
+    german = await said("Guten Morgen, wie geht es dir?", "de")
+    unknown = await said("Good morning.", "")
+
+    assert (outcome.failure, german.failure, unknown.failure) == ("", "", "")
+    assert 2.0 < outcome.seconds < 7.0
+    assert german.seconds > 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("-v de is what I say.", "minus v de is what I say."),
+        ("--help me please", "help me please"),
+        ('Wait <break time="9s"/> here.', "Wait less than break time equals nine s slash greater than here."),
+        ("Say [[h@l'oU]] now.", "Say something odd now."),
+        ("One\x01 two\x00 three.", "One two three."),
+    ],
+)
+async def test_text_is_only_ever_read(text: str, plain: str) -> None:
+    outcome = await said(text)
+
+    assert outcome.failure == ""
+    assert outcome.seconds == pytest.approx((await said(plain)).seconds, rel=0.6)
+
+
+async def test_control_characters_are_not_commands() -> None:
+    slowly = await said("\x0180SOne two three four five six.")
+
+    assert slowly.seconds == pytest.approx((await said(" 80SOne two three four five six.")).seconds)
+
+
+async def test_double_brackets_are_not_phonemes() -> None:
+    phonemes = "[[" + "t" * 3 + "]]"
+
+    assert (await said(f"Say {phonemes} now.")).seconds == pytest.approx((await said("Say [ [ttt] ] now.")).seconds)
+
+
+async def test_a_language_that_is_none_is_refused_before_anything_runs() -> None:
+    outcome = await said("Hello.", "en -w /tmp/file")
+
+    assert "is no language" in outcome.failure
+
+
+async def test_a_missing_program_is_an_unavailable_voice_with_its_mend() -> None:
+    with pytest.raises(VoiceUnavailable, match="sudo apt install espeak-ng"):
+        await anext(EspeakSynthesizer(program="/nowhere/espeak-ng").speak(TEXT, "en"))
+    with pytest.raises(VoiceUnavailable, match="sudo apt install flite"):
+        await anext(FliteSynthesizer(program="/nowhere/flite").speak(TEXT, "en"))
+
+
+async def test_flite_says_an_english_sentence_and_nothing_else() -> None:
+    outcome = await listen(FliteSynthesizer().speak(TEXT, "en"))
+    option = await listen(FliteSynthesizer().speak("-voice kal", "en"))
+
+    assert outcome.failure == ""
+    assert {piece.sample_rate for piece in outcome.pieces + option.pieces} == {16_000}
+    assert 2.5 < outcome.seconds < 6.0
+    assert option.seconds > 0.4
+    assert "English only" in (await listen(FliteSynthesizer().speak("Bonjour.", "fr"))).failure
+
+
+async def test_giving_up_a_sentence_kills_its_program() -> None:
+    pieces = VoiceProgram(["sh", "-c", "espeak-ng --stdin --stdout; exec sleep 600"], fix="").speak(TEXT)
+
+    await anext(pieces)
+    await pieces.aclose()  # waits for the program's end, which sleep alone would bring in ten minutes
+
+
+@pytest.mark.parametrize(
+    ("script", "failure"),
+    [
+        ("cat >/dev/null; echo 'out of breath' >&2; exit 3", "sh failed with 3: out of breath"),
+        ("exit 4", "sh failed with 4: it says no more"),
+        ("cat >/dev/null", "sh made no sound"),
+        ("exec sleep 600", "sh made no sound within 0.3 s"),
+        ("espeak-ng --stdin --stdout | head -c 20000; exec sleep 600", "sh made no sound within 0.3 s"),
+        ("espeak-ng --stdin --stdout; exec >&-; exec sleep 600", "sh did not end after its last sound"),
+        ("espeak-ng --stdin --stdout; kill -9 $$", "sh failed with -9"),
+        ("cat /bin/true", "not WAV"),
+    ],
+)
+async def test_a_program_that_misbehaves_is_an_error_that_says_how(script: str, failure: str) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+
+    outcome = await listen(VoiceProgram(["sh", "-c", script], fix="", stall_timeout=0.3).speak("Hello there."))
+
+    assert failure in outcome.failure
+    assert loop.time() - began < 3.0
+
+
+def wav(samples: Samples, *, channels: int = 1, bits: int = 16, extra: bytes = b"") -> bytes:
+    fmt = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, channels, 16_000, 32_000, 2, bits)
+    body = b"WAVE" + extra + fmt + struct.pack("<4sI", b"data", 0x7FFF_F000) + samples.astype("<i2").tobytes()
+    return b"RIFF" + struct.pack("<I", 0x7FFF_F024) + body
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 64, 10_000])
+def test_a_wav_stream_is_read_whatever_pieces_it_comes_in(size: int) -> None:
+    samples = np.arange(-500, 500, dtype=np.int16)
+    data = wav(samples, extra=struct.pack("<4sI", b"LIST", 3) + b"abc\0")
+    stream = WavStream()
+
+    read = np.concatenate([stream.feed(data[at : at + size]) for at in range(0, len(data), size)])
+
+    assert stream.sample_rate == 16_000
+    assert np.array_equal(read, samples)
+
+
+@pytest.mark.parametrize(
+    ("data", "failure"),
+    [
+        (wav(np.zeros(4, np.int16), channels=2), r"2 channel\(s\) of 16 bits"),
+        (wav(np.zeros(4, np.int16), bits=8), r"1 channel\(s\) of 8 bits"),
+        (b"ID3 is no WAV", "not WAV"),
+        (b"RIFF" + bytes(5000), "not WAV"),
+    ],
+)
+def test_a_stream_of_another_kind_is_refused(data: bytes, failure: str) -> None:
+    with pytest.raises(SynthesisFailed, match=failure):
+        WavStream().feed(data)

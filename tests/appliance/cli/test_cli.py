@@ -204,7 +204,7 @@ def test_a_sentence_that_nobody_reads_changes_no_code(tmp_path: Path) -> None:
 
 def test_a_sentence_is_told_while_a_library_has_descriptor_2(tmp_path: Path) -> None:
     program = (
-        "import os, sys\nfrom appliance import cli, commands, errors, exits\n"
+        "import os, sys\nfrom appliance import cli as commands, errors, exits\nfrom appliance.cli import main as cli\n"
         "@commands.nakari.command()\ndef start() -> None:\n"
         "    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
         "    raise errors.Problem('no microphone; plug one in', exits.Exit.UNAVAILABLE)\n"

@@ -36,7 +36,7 @@ def config(tmp_path: Path) -> Config:
 
 def line_of(check: str, home: Path, **more: str) -> Line:
     """Return the doctor's line of one check, run in a process of its own with these variables."""
-    imports = "from appliance import config; from appliance.doctor import sound"
+    imports = "from appliance.config import load as config; from appliance.doctor import sound"
     program = f"{imports}; print(sound.{check}(config.load()).to_json())"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""The sound devices of the box: watched, opened again, and told of."""
+"""The sound devices of the box: supervised, opened again, and told of."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from appliance.config.load import Config
 from appliance.input.device_news import DeviceNews
 from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.live import LiveMicrophone
+from audio.devices.hotplug import Hotplug, system_hotplug
 from audio.interfaces import AudioSource, Player
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
@@ -21,13 +22,15 @@ class Devices:
     loudspeaker: ReopeningOutput | None
     """None where sound goes to a file."""
     news: DeviceNews
+    hotplug: Hotplug
 
     async def run(self) -> None:
         """Watch both and tell what changes, until cancelled."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.hotplug.run(), name="devices: word of those that come and go")
             group.create_task(self.microphone.watch(), name="devices: what the microphone hears")
             if self.loudspeaker is not None:
-                group.create_task(self.loudspeaker.run(), name="devices: the loudspeaker")
+                group.create_task(self.loudspeaker.run(self.hotplug.wait), name="devices: the loudspeaker")
             group.create_task(self.news.run(), name="devices: news of them, aloud")
 
     def describe_loudspeaker(self) -> dict[str, Json]:
@@ -39,7 +42,8 @@ def supervised(config: Config, source: AudioSource | None, player: Player, mouth
     """Return the supervision of whatever is real of the two."""
     microphone = source if isinstance(source, LiveMicrophone) else None
     loudspeaker = player.output if isinstance(player, ReopeningPlayer) else None
-    watched = MicrophoneSupervision(microphone, loudspeaker.played if loudspeaker else None)
+    hotplug = system_hotplug()
+    watched = MicrophoneSupervision(microphone, hotplug.wait, loudspeaker.played if loudspeaker else None)
     news = DeviceNews(mouth, lambda: loudspeaker is None or loudspeaker.is_there, config.ears.language)
     if microphone is not None:
         microphone.zero_limit = config.ears.zeros_are_dead or float("inf")
@@ -48,4 +52,4 @@ def supervised(config: Config, source: AudioSource | None, player: Player, mouth
     watched.on_change = news.microphone
     if loudspeaker is not None:
         loudspeaker.on_change = news.loudspeaker
-    return Devices(watched, loudspeaker, news)
+    return Devices(watched, loudspeaker, news, hotplug)

@@ -51,7 +51,8 @@ class Filler(Protocol):
     def __call__(self, out: Samples, delay: float) -> None:
         """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds.
 
-        A `delay` of 0 says that the device does not know it: some drivers never tell.
+        A `delay` of 0 says that the device does not know it: some drivers never tell. An empty `out` says that the
+        stream has ended and is to be opened again.
         """
 
 
@@ -210,6 +211,8 @@ class LivePlayer:
 
     def _fill(self, out: Samples, delay: float) -> None:
         """Give the callback what waits, then silence; in the sound card's thread."""
+        if len(out) == 0:
+            return
         given = self._take(out)
         now = self._clock()
         if given:

@@ -1,4 +1,4 @@
-"""A loudspeaker that comes back: watched, opened again with back-off, silent in between."""
+"""A loudspeaker that may come and go: supervised, opened again when it is back, silent in between."""
 
 import asyncio
 import time
@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import structlog
 
+from audio.devices.hotplug import RETRY_PAUSES
 from audio.devices.portaudio import SOUND_THREAD, SoundThread
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
@@ -23,9 +24,6 @@ DEAD_SECONDS: Final = 1.5
 
 LOOK_SECONDS: Final = 0.25
 """Between two looks at it."""
-
-PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
-"""Seconds between tries to open it again; the last one for ever."""
 
 PATIENCE: Final = 5.0
 """Seconds that a start or an end waits for a sound system that hangs; longer, and it goes on without."""
@@ -67,6 +65,8 @@ class ReopeningOutput:
         self._conversion: _Conversion | None = None
         self._asked_at = 0.0
         """Seconds on the clock of the last callback; written by its thread."""
+        self._is_given_up = False
+        """Whether its stream was ended for a look at the list of devices, which nobody need be told of."""
 
     def open(self) -> OutputFormat:
         """Open the device, or remember why that cannot be: it may come later. Blocks for `PATIENCE` at most."""
@@ -101,38 +101,52 @@ class ReopeningOutput:
         state = {"device": self.name, "state": "open" if self.is_there else "gone", "times_lost": self.times_lost}
         return state if self.is_there else {**state, "reason": self.reason}
 
-    async def run(self) -> None:
-        """Watch the device and open it again when it is gone, for ever."""
+    async def run(self, next_look: Callable[[], Awaitable[None]]) -> None:
+        """Watch the device and open it again when it is gone, for ever.
+
+        One that is missing is looked for some times soon after it was lost, then when `next_look` returns: when it may
+        have come (`Hotplug.wait`).
+        """
         while True:
             await self._sleep(LOOK_SECONDS)
-            if self.is_there and self._clock() - self._asked_at > DEAD_SECONDS:
+            is_given_up = self._is_given_up
+            if is_given_up and await self._try():
+                continue
+            if self.is_there and (is_given_up or self._clock() - self._asked_at > DEAD_SECONDS):
                 self.is_there, self.times_lost = False, self.times_lost + 1
                 self.reason = f"{self.name} takes no more sound: check its cable or the sound server"
                 log.warning("loudspeaker_lost", reason=self.reason)
                 self.on_change(False)
             if not self.is_there:
-                await self._reopen()
+                await self._reopen(next_look)
                 log.info("loudspeaker_back", device=self.name)
                 self.on_change(True)
 
-    async def _reopen(self) -> None:
+    async def _reopen(self, next_look: Callable[[], Awaitable[None]]) -> None:
         """Return when it is open again."""
-        loop, tries = asyncio.get_running_loop(), 0
-        while True:
-            # Waits for as long as the sound system hangs; one job at a time, so that nothing piles up behind it.
-            await loop.run_in_executor(self._thread, self._output.close)
-            try:
-                opened = await loop.run_in_executor(self._thread, self._output.open)
-                self._adapt(opened)
-                self._asked_at = self._clock()
-                await loop.run_in_executor(self._thread, self._output.begin, self._give)
-            except DeviceUnavailable as error:
-                self.reason = str(error)
-                await self._sleep(PAUSES[min(tries, len(PAUSES) - 1)])
-                tries += 1
+        pauses = iter(RETRY_PAUSES if self.times_lost else ())
+        while not await self._try():
+            if (pause := next(pauses, None)) is None:
+                await next_look()
             else:
-                self.name, self.reason, self.is_there = opened.name, "", True
-                return
+                await self._sleep(pause)
+
+    async def _try(self) -> bool:
+        """Open it; return whether it is open."""
+        self._is_given_up = False
+        loop = asyncio.get_running_loop()
+        # Waits for as long as the sound system hangs; one job at a time, so that nothing piles up behind it.
+        await loop.run_in_executor(self._thread, self._output.close)
+        try:
+            opened = await loop.run_in_executor(self._thread, self._output.open)
+            self._adapt(opened)
+            self._asked_at = self._clock()
+            await loop.run_in_executor(self._thread, self._output.begin, self._give)
+        except DeviceUnavailable as error:
+            self.reason = str(error)
+            return False
+        self.name, self.reason, self.is_there = opened.name, "", True
+        return True
 
     def _adapt(self, opened: OutputFormat) -> None:
         self._device_rate = opened.sample_rate
@@ -141,6 +155,9 @@ class ReopeningOutput:
 
     def _give(self, out: Samples, delay: float) -> None:
         """Fill what the device asks for; in the sound card's thread."""
+        if len(out) == 0:
+            self._is_given_up = True
+            return
         now = self._asked_at = self._clock()
         if self._fill is None:
             out[:] = 0
@@ -168,7 +185,7 @@ class _Conversion:
 
 
 class ReopeningPlayer(LivePlayer):
-    """A `Player` on a loudspeaker that may come and go; `output.run` watches it."""
+    """A `Player` on a loudspeaker that may come and go; `output.run` supervises it."""
 
     def __init__(self, output: Output, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.output = ReopeningOutput(output, clock=clock)

@@ -34,12 +34,15 @@ class Time:
     async def next_look(self) -> None:
         """Nothing tells of a change for a minute."""
         self.looks += 1
-        await self.sleep(60.0)
+        await self._pass(60.0)
 
     def clock(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
+        await self._pass(seconds)
+
+    async def _pass(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
         await asyncio.sleep(0)

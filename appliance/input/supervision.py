@@ -16,7 +16,7 @@ from audio.devices.hotplug import RETRY_PAUSES
 from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.playback.played import PlayedSound
+from audio.playback.reopening import PlayedSound
 
 log = structlog.get_logger()
 

@@ -15,8 +15,7 @@ from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import AudioChunk
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.backchannels import is_backchannel
-from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
+from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume, is_backchannel
 from audio.turns.listener import Listener
 
 log = structlog.get_logger()

@@ -14,7 +14,7 @@ from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import RETRY_PAUSES
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SAMPLES
-from audio.playback.played import PlayedSound
+from audio.playback.reopening import PlayedSound
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.capture.test_microphone import ScriptedCard

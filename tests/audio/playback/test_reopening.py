@@ -13,8 +13,7 @@ from audio.devices.portaudio import SoundThread
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.live import Filler, LivePlayer, OutputFormat
-from audio.playback.played import KEPT_SECONDS, PlayedSound
-from audio.playback.reopening import DEAD_SECONDS, LOOK_SECONDS, ReopeningOutput
+from audio.playback.reopening import DEAD_SECONDS, KEPT_SECONDS, LOOK_SECONDS, PlayedSound, ReopeningOutput
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
 

@@ -11,6 +11,7 @@ from appliance.config.options import RunOptions
 from appliance.input.source import looked_for, open_source
 from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
+from appliance.wiring.state import State
 from audio.interfaces import AudioSource, Player, Synthesizer
 
 
@@ -25,6 +26,16 @@ class Environment:
     models: Callable[[Config], Awaitable[Sequence[ChatModel]]] = choose_models
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What every part of the wiring is put into."""
+
+    config: Config
+    options: RunOptions
+    state: State
+    environment: Environment
 
 
 REAL: Final = Environment()

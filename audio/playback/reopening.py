@@ -76,8 +76,7 @@ class ReopeningOutput:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.on_change: Callable[[bool], None] = lambda _: None
-        """Told on the event loop when it is there again (true) and when it is gone (false), after the start."""
+        self._observers: list[Callable[[bool], None]] = []
         self.played = PlayedSound()
         self.is_there = False
         self.name = NOWHERE.name
@@ -97,6 +96,10 @@ class ReopeningOutput:
         """Seconds on the clock of the last callback; written by its thread."""
         self._is_given_up = False
         """Whether its stream was ended for a look at the list of devices, which nobody need be told of."""
+
+    def observe(self, observer: Callable[[bool], None]) -> None:
+        """Have one more told, on the event loop, when it is there again (true) and when it is gone (false)."""
+        self._observers.append(observer)
 
     def open(self) -> OutputFormat:
         """Open the device, or remember why that cannot be: it may come later. Blocks for `PATIENCE` at most."""
@@ -146,11 +149,15 @@ class ReopeningOutput:
                 self.is_there, self.times_lost = False, self.times_lost + 1
                 self.reason = f"{self.name} takes no more sound: check its cable or the sound server"
                 log.warning("loudspeaker_lost", reason=self.reason)
-                self.on_change(False)
+                self._tell(False)
             if not self.is_there:
                 await self._reopen(next_look)
                 log.info("loudspeaker_back", device=self.name)
-                self.on_change(True)
+                self._tell(True)
+
+    def _tell(self, is_there: bool) -> None:
+        for observer in self._observers:
+            observer(is_there)
 
     async def _reopen(self, next_look: Callable[[], Awaitable[None]]) -> None:
         """Return when it is open again."""

@@ -56,24 +56,21 @@ async def obey(microphone: MicrophoneSource, player: ReopeningPlayer) -> None:
 
 
 async def main(device: str, zeros: str) -> None:
-    microphone = MicrophoneSource(device)
-    microphone.zero_limit = float(zeros)
+    microphone = MicrophoneSource(device, float(zeros))
     player = ReopeningPlayer(SounddeviceOutput("speaker"), "speaker")
     await player.start()
     hotplug = system_hotplug()
-    supervision = MicrophoneSupervision(microphone, hotplug.wait, player.output.played)
 
+    def changed(fault: Fault | None) -> None:
+        tell(microphone=fault.value if fault else "back")
+
+    supervision = MicrophoneSupervision(microphone, changed, hotplug.wait, player.output.played)
     try:
         SOUND_THREAD.call(partial(find_device, device, "input"), 5.0)
     except DeviceUnavailable as error:
         supervision.absent(str(error))
         tell(microphone="missing")
-
-    def changed(fault: Fault | None) -> None:
-        tell(microphone=fault.value if fault else "back")
-
-    supervision.on_change = changed
-    player.output.on_change = lambda is_there: tell(loudspeaker="back" if is_there else "gone")
+    player.output.observe(lambda is_there: tell(loudspeaker="back" if is_there else "gone"))
 
     async def listen() -> None:
         async for _ in microphone.chunks():

@@ -97,7 +97,7 @@ class Box:
         loop = asyncio.get_running_loop()
         hotplug = Hotplug([self.word], self.devices)
         microphone = LiveMicrophone(Microphone(self), "a microphone", clock=loop.time, thread=SoundThread())
-        supervision = MicrophoneSupervision(microphone, hotplug.wait, around=Around(loop.time))
+        supervision = MicrophoneSupervision(microphone, lambda fault: None, hotplug.wait, around=Around(loop.time))
         loudspeaker = ReopeningOutput(Loudspeaker(self), thread=SoundThread(), clock=loop.time)
         supervision.absent("there is no microphone")
         await asyncio.to_thread(loudspeaker.open)

@@ -63,9 +63,12 @@ class Scripted:
         self.changes: list[Fault | None] = []
         self.rests = 0
         self.supervision = MicrophoneSupervision(
-            self.microphone, self.time.next_look, PlayedSound(), Around(self.time.clock, self.time.sleep)
+            self.microphone,
+            self.changes.append,
+            self.time.next_look,
+            PlayedSound(),
+            Around(self.time.clock, self.time.sleep),
         )
-        self.supervision.on_change = self.changes.append
         self._script = list(script)
 
     async def listen(self) -> None:
@@ -127,7 +130,7 @@ async def test_one_that_can_be_opened_and_gives_no_sound_is_tried_again_without_
 
 
 async def test_a_recording_is_listened_to_once() -> None:
-    supervision, heard = MicrophoneSupervision(None, Time().next_look), []
+    supervision, heard = MicrophoneSupervision(None, lambda fault: None, Time().next_look), []
 
     async def listen() -> None:
         heard.append("it")
@@ -154,7 +157,11 @@ async def watched(card: ScriptedCard, answer: bool | None, *, zeros: bool = True
         return answer
 
     supervision = MicrophoneSupervision(
-        microphone, time.next_look, PlayedSound(), Around(time.clock, time.sleep, records_itself)
+        microphone,
+        lambda fault: None,
+        time.next_look,
+        PlayedSound(),
+        Around(time.clock, time.sleep, records_itself),
     )
     raised: list[str] = []
 

@@ -18,7 +18,7 @@ class Fault(StrEnum):
     GONE = "gone"
     """It cannot be opened, or its server ended the stream."""
     STALLED = "stalled"
-    """It is open and hands over nothing: a frozen server raises no error (FACTS, "Sound")."""
+    """It is open and hands over nothing: a frozen server raises no error."""
     LAGGING = "lagging"
     """It hands over less than time passes, so that what it hears is ever older."""
     ZEROS = "zeros"

@@ -10,7 +10,7 @@ from audio.echo.reference import PlayedReference
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
 
 FRAME_SAMPLES: Final = SAMPLE_RATE // 100
-"""10 ms: the module ends the whole process when it is given another length (FACTS, "Sound")."""
+"""10 ms: the module ends the whole process when it is given another length."""
 
 CANCELLER_SAMPLES: Final = 128
 """By which what comes out is behind what went in (8 ms): measured by correlation, livekit 1.2.1 at 16 kHz."""

@@ -17,7 +17,7 @@ ESTIMATE_SECONDS: Final = 15.0
 """Of its voice, over which the leak is estimated."""
 
 ENOUGH_SECONDS: Final = 2.5
-"""Of its voice, before there is an estimate: the canceller settles in 1.5 s (FACTS), later in a tiled bathroom."""
+"""Of its voice, before there is an estimate: the canceller settles in 1.5 s, later in a tiled bathroom."""
 
 QUANTILE: Final = 0.5
 """Of what is left, chunk by chunk."""

@@ -72,14 +72,14 @@ class LinearEcho:
         self._played[0] = np.fft.rfft(np.concatenate([self._before, far]))
         self._powers[0] = np.abs(self._played[0]) ** 2
         self._before = far
-        hers = self._echo()
-        rest = near - hers
+        echo = self._echo()
+        rest = near - echo
         if self._powers[0].sum() > _SOUNDING:
             self._learn(_spectrum(rest))
             self._note(_spectrum(near - self._echo()))
         else:
             self._note(_spectrum(rest))
-        return hers, rest
+        return echo, rest
 
     def _echo(self) -> Block:
         return np.fft.irfft((self._filter * self._played).sum(axis=0))[BLOCK:].astype(np.float32, copy=False)
@@ -198,7 +198,7 @@ class Expectation:
     """What is left of it after the filter, and what the room sounds like, learned band by band."""
 
     def __init__(self) -> None:
-        self._hers = np.zeros(_COUNT)
+        self._echo_power = np.zeros(_COUNT)
         """Power of what is its own in each band, fading."""
         self._leak_db = np.full(_COUNT, FIRST_LEAK_DB)
         """The quantile of what the filter leaves of it, band by band, against it."""
@@ -206,31 +206,31 @@ class Expectation:
         """The quantile of the room's own noise, band by band."""
         self._loud_db = FIRST_LOUD_DB
         """The quantile of the level of what is its own."""
-        self._hers_db = self._rest_db = np.zeros(_COUNT)
+        self._echo_db = self._rest_db = np.zeros(_COUNT)
         """Of the newest block."""
-        self._is_hers = np.zeros(_COUNT, np.bool_)
+        self._is_echo = np.zeros(_COUNT, np.bool_)
         """In which bands more of it was expected in it than of the room's noise."""
 
-    def exceeds(self, hers: Bands, rest: Bands) -> float:
+    def exceeds(self, echo: Bands, rest: Bands) -> float:
         """Return by how much the rest exceeds what is expected, dB on average over the bands; both are powers.
 
         To be called once for each block, before any of what it tells is learned.
         """
-        self._hers = np.maximum(hers, self._hers * 10 ** (-FADING_DB / 10))
-        self._hers_db = _db(self._hers) + self._clipped_db(float(_db(hers.sum())))
+        self._echo_power = np.maximum(echo, self._echo_power * 10 ** (-FADING_DB / 10))
+        self._echo_db = _db(self._echo_power) + self._clipped_db(float(_db(echo.sum())))
         self._rest_db = _db(rest)
-        left_db = self._hers_db + self._leak_db
-        self._is_hers = left_db > self._noise_db
+        left_db = self._echo_db + self._leak_db
+        self._is_echo = left_db > self._noise_db
         expected_db = _db(10 ** (left_db / 10) + NOISE_FACTOR * 10 ** (self._noise_db / 10))
         return float(np.mean(np.clip(self._rest_db - expected_db, COUNTS_FROM_DB, MOST_DB))) - COUNTS_FROM_DB
 
     def learn(self, step_db: float) -> None:
         """Learn from the block: of the leak where more of it is expected than of the room's noise, else of that."""
-        found_db = self._rest_db - self._hers_db
+        found_db = self._rest_db - self._echo_db
         leak_db = _followed(self._leak_db, found_db, step_db, LEAK_RANGE_DB)
         noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
-        self._leak_db = np.where(self._is_hers, leak_db, self._leak_db)
-        self._noise_db = np.where(self._is_hers, self._noise_db, noise_db)
+        self._leak_db = np.where(self._is_echo, leak_db, self._leak_db)
+        self._noise_db = np.where(self._is_echo, self._noise_db, noise_db)
 
     def learn_noise(self) -> None:
         """Learn from the block that all that is left is the room's."""
@@ -312,10 +312,10 @@ class NearEnd:
             return False
         parts = np.stack(self._echo.explain(near, far))
         if sounds:
-            self._count_her_speech(near, parts[1])
-        hers, rest = _by_band(np.concatenate([self._before, parts], axis=1))
+            self._count_own_speech(near, parts[1])
+        echo, rest = _by_band(np.concatenate([self._before, parts], axis=1))
         self._before = parts
-        self._evidence.add(self._expectation.exceeds(hers, rest))
+        self._evidence.add(self._expectation.exceeds(echo, rest))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 
@@ -328,7 +328,7 @@ class NearEnd:
         elif not self._evidence.is_enough:
             self._expectation.learn(STEP_DB)
 
-    def _count_her_speech(self, near: Block, rest: Block) -> None:
+    def _count_own_speech(self, near: Block, rest: Block) -> None:
         """Count a block of its speech; begin anew where the filter has done harm for long."""
         self._learnt += BLOCK_SECONDS
         self._powers += POWER_SMOOTHING * (np.array((near @ near, rest @ rest)) - self._powers)

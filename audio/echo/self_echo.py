@@ -34,7 +34,7 @@ SUSPECTED: Final = 0.8
 ALIKE: Final = 0.6
 """Of two words' letters in common: recognition errors."""
 
-REASON: Final = "her own words"
+REASON: Final = "its own words"
 
 _WORDS: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:'[^\W_]+)?")
 """A word, or a Han character."""
@@ -87,13 +87,13 @@ class SelfEcho(SpeechObserver):
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""
         utterance = heard.utterance
-        hers = [
+        own = [
             word
             for sentence in self._spoken
             if sentence.started_at < utterance.ended_at and utterance.started_at < sentence.ended_at + TAIL_SECONDS
             for word in sentence.words
         ]
-        return REASON if repeats(words_of(heard.transcript.text), hers, utterance.echo_suspicion) else ""
+        return REASON if repeats(words_of(heard.transcript.text), own, utterance.echo_suspicion) else ""
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -101,17 +101,17 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORDS.findall(speakable(text, "zh" if _HAN.search(text) else "en").lower()))
 
 
-def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> bool:
+def repeats(heard: tuple[str, ...], own: list[str], suspicion: float = 0.0) -> bool:
     """Whether the words heard are, but for recognition errors, a run of its own; `suspicion` is the sound's, 0 to 1."""
-    if not heard or not hers:
+    if not heard or not own:
         return False
     fewest = FEWEST_CHARACTERS if all(_HAN.match(word) for word in heard) else FEWEST_WORDS
     if len(heard) < fewest and suspicion < SUSPECTED:
         return False
-    alike = {word: [_alike(word, other) for other in heard] for word in set(hers)}
+    alike = {word: [_alike(word, other) for other in heard] for word in set(own)}
     longest, enough = len(heard) + max(2, len(heard) // 2), SHARE * len(heard)
-    starts = range(max(1, len(hers) - len(heard) + 1))
-    stretches = ([alike[word] for word in hers[start : start + longest]] for start in starts)
+    starts = range(max(1, len(own) - len(heard) + 1))
+    stretches = ([alike[word] for word in own[start : start + longest]] for start in starts)
     # The words without their order first: seldom enough, and counted in a fraction of the time.
     return any(_in_any_order(stretch) >= enough and _in_common(stretch) >= enough for stretch in stretches)
 

@@ -79,7 +79,7 @@ RING_SECONDS = 2.0
 """What fits between the event loop and the callback."""
 
 DEAD_SECONDS = 2.0
-"""A sound card that asks for nothing for so long is gone: frozen servers raise no error (FACTS, "Sound")."""
+"""A sound card that asks for nothing for so long is gone: a frozen sound server raises no error."""
 
 LOOK_SECONDS = 0.5
 """How often a wait looks whether the sound card still lives."""

@@ -8,7 +8,7 @@ from audio.playback.speech_output import Speaks, SpeechObserver
 from audio.reflexes.words import NAMES, calls, plain
 from audio.speech import RecognizedTurn
 
-NOT_ADDRESSED: Final = "not addressed to her"
+NOT_ADDRESSED: Final = "not addressed to nakari"
 """Why nobody gets words that were said to somebody else."""
 
 ONLY_WOKEN: Final = "only the wake word"

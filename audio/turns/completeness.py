@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Final
 
 SHORTEST_SILENCE: Final = 0.35
-"""Seconds of silence that end a turn whose words are finished (DESIGN, "Ears")."""
+"""Seconds of silence that end a turn whose words are finished."""
 
 LONGEST_SILENCE: Final = 1.2
 """Seconds of silence that end a turn whose words ask for more."""

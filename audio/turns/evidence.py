@@ -41,6 +41,8 @@ class Evidence:
     """Level of the speech above the background before it."""
     letters: int | None = None
     """Length of the transcript, see `letters_of`."""
+    most_letters: float | None = None
+    """Letters a second above which this recognizer invents; None for one of which nobody measured it."""
     is_guess: bool = False
     """Whether the recognizer itself trusts it little (`Transcript.confidence` is low)."""
     avg_logprob: float | None = None
@@ -87,9 +89,6 @@ class Thresholds:
 
 UPSTREAM: Final = Thresholds()
 
-MEASURED: Final = {"faster-whisper:whisper-household": Thresholds(most_letters=24.5)}
-"""By recognizer. The closed set's own sentences have at most 23 letters a second, a cough becomes 25 to 67."""
-
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -132,6 +131,7 @@ def evidence_of(heard: RecognizedTurn) -> Evidence:
         span_seconds=utterance.ended_at - utterance.started_at,
         snr_db=utterance.level_dbfs - utterance.noise_dbfs,
         letters=letters_of(heard.transcript.text),
+        most_letters=told.get("most_letters"),
         is_guess=heard.transcript.confidence == "low",
         avg_logprob=told.get("avg_logprob"),
         no_speech_prob=told.get("no_speech_prob"),
@@ -142,12 +142,7 @@ def evidence_of(heard: RecognizedTurn) -> Evidence:
 
 def evidence_guard(heard: RecognizedTurn) -> str:
     """Return why nobody should get the words, "" when somebody should: a guard of the intake."""
-    return judge(evidence_of(heard), thresholds_for(heard.transcript.recognizer)).reason
-
-
-def thresholds_for(recognizer: str) -> Thresholds:
-    """Return what was measured for a recognizer, by its name; for all others upstream's defaults."""
-    return MEASURED.get(recognizer, UPSTREAM)
+    return judge(evidence_of(heard)).reason
 
 
 def letters_of(text: str) -> int:
@@ -168,7 +163,7 @@ def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
         share = _between(seconds / span, 1.0, thresholds.least_share)
         doubts.append(Doubt("in pieces", share * _between(seconds, LONG_SECONDS, thresholds.short_seconds)))
     if evidence.echo_suspicion is not None:
-        doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, LITTLE_ECHO, thresholds.echo_suspicion)))
+        doubts.append(Doubt("its own voice", _between(evidence.echo_suspicion, LITTLE_ECHO, thresholds.echo_suspicion)))
     return doubts
 
 
@@ -177,7 +172,7 @@ def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     speed = evidence.letters_per_second
     if speed is not None:
         # Over its own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
-        most = thresholds.most_letters
+        most = evidence.most_letters or thresholds.most_letters
         doubts.append(Doubt("more words than can be said in the time", _between(speed, most, TOO_FAST * most)))
     if speed is not None and 0.0 < speed < thresholds.least_letters:
         doubts.append(Doubt("too few words for the time", 0.5))

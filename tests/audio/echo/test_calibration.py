@@ -130,7 +130,7 @@ async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float
     assert found is not None
     assert 0.008 <= found.delay <= 0.15
     assert [each.mode for each in changes] == [Mode.FULL]
-    assert "everything she says can be interrupted" in home.guard.duplex.describe()
+    assert "everything nakari says can be interrupted" in home.guard.duplex.describe()
 
 
 @needs_livekit

@@ -60,10 +60,12 @@ def test_a_leak_that_rises_and_falls_leads_through_all_modes_and_back() -> None:
 @pytest.mark.shows("V4")
 def test_the_status_says_mode_leak_delay_and_what_cannot_be_interrupted() -> None:
     told = Duplex(Mode.HALF, Leak(-11.6, -9.2), 0.0349).describe()
-    assert told.startswith("half duplex; echo after 35 ms, her voice reaches the microphone at -9 dB, -12 dB is left")
+    assert told.startswith(
+        "half duplex; echo after 35 ms, its own voice reaches the microphone at -9 dB, -12 dB is left"
+    )
     assert "cannot be interrupted" in told
     assert Duplex(Mode.HALF, reason="livekit is missing").describe().startswith("half duplex (livekit is missing); ")
-    assert "everything she says can be interrupted" in Duplex(Mode.FULL).describe()
+    assert "everything nakari says can be interrupted" in Duplex(Mode.FULL).describe()
 
 
 def her(meter: EchoMeter, seconds: float, *, left: float, raw: float = -15.0, began: float = 0.0) -> float:

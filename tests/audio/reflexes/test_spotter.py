@@ -153,17 +153,17 @@ def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path
 
 
 @pytest.mark.shows("V16")
-def test_over_her_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
+def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
     """Noise stands for what is left of her."""
     word, rng, found = trimmed(said("stop", "slt", tmp_path)), np.random.default_rng(1), []
     sound = np.concatenate([silence(0.3), word, silence(0.2)])
     for level in (0, 100, 200, 300, 400):
         noisy = (sound + rng.normal(0, level, len(sound))).clip(-32768, 32767).astype(np.int16)
         stretch = Stretch(noisy, 0.3, 0.3 + len(word) / 16_000, 0.3)
-        found.append((search.find(stretch) is not None, search.find(stretch, over_her=True) is not None))
+        found.append((search.find(stretch) is not None, search.find(stretch, over_own_voice=True) is not None))
     assert found[0] == (True, True)
-    assert all(over_her for alone, over_her in found if alone)
-    assert sum(over_her for _, over_her in found) > sum(alone for alone, _ in found)
+    assert all(over_own_voice for alone, over_own_voice in found if alone)
+    assert sum(over_own_voice for _, over_own_voice in found) > sum(alone for alone, _ in found)
 
 
 def test_a_reflex_that_is_switched_off_is_not_listened_for(tmp_path: Path) -> None:
@@ -177,11 +177,11 @@ class FailsOnce(KeywordSearch):
 
     has_failed = False
 
-    def find(self, stretch: Stretch, *, over_her: bool = False) -> Spotted | None:
+    def find(self, stretch: Stretch, *, over_own_voice: bool = False) -> Spotted | None:
         if not self.has_failed:
             self.has_failed = True
             raise RecognitionFailed("the keyword search failed: once")
-        return super().find(stretch, over_her=over_her)
+        return super().find(stretch, over_own_voice=over_own_voice)
 
 
 async def test_a_stretch_that_the_decoder_refuses_is_the_only_one_that_is_lost(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The seams of the ears and the mouth. `appliance/wiring/` chooses the real ones, `tests/fakes.py` has the fakes."""
+"""The protocols of audio input and output; `appliance/wiring/` chooses implementations, `tests/fakes.py` has fakes."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -48,7 +48,7 @@ class VoiceDetector(Protocol):
 
 
 class EchoGuard(Protocol):
-    """What keeps it from hearing itself. All on the event loop, at once; fed with every chunk, in order."""
+    """Keeps nakari from hearing itself. All on the event loop, without waiting; fed with every chunk, in order."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk without its own voice: same length, same time. Without a canceller the chunk itself."""
@@ -61,14 +61,14 @@ class EchoGuard(Protocol):
 
 
 class ChunkWatcher(Protocol):
-    """Looks at every chunk beside the endpointer: reflex words, the wake word. On the event loop; never waits."""
+    """Watches every chunk beside the endpointer, for reflexes or the wake word. On the event loop; never waits."""
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take a cleaned chunk, its probability of speech, and whether the echo guard covers it."""
 
 
 class TurnIntake(Protocol):
-    """Where whole turns with words go. On the event loop."""
+    """Receives whole turns with words. On the event loop."""
 
     async def admit(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, `audio.turns.listener.REFLEX` when a reflex has done with them, else ""."""
@@ -78,7 +78,7 @@ class TurnIntake(Protocol):
 
 
 class TurnObserver(Protocol):
-    """Follows the turns of whoever speaks. Told on the event loop; has to return at once."""
+    """Follows the turns of people who speak. Called on the event loop; has to return at once."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Speech began: nobody knows yet whether it will be words."""

@@ -1,4 +1,4 @@
-"""A microphone over any sound card that hands over its samples by a callback."""
+"""A microphone over any sound card input that delivers samples by a callback."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Hotplug: the kernel and the sound server tell that devices came or went, so that nothing has to poll for them."""
+"""Hotplug: change notifications of the kernel and the sound server, so that nothing polls for devices."""
 
 import asyncio
 import math
@@ -46,14 +46,14 @@ _DEVICE_CHANGE: Final = re.compile(rb"Event '(new|remove)' on (source|sink|card)
 
 
 class HotplugSource(Protocol):
-    """Something that tells of changes."""
+    """A source of change notifications."""
 
     async def __call__(self, changed: Callable[[], None]) -> None:
         """Call `changed` once it watches, and at each change; until cancelled, or return where it cannot watch."""
 
 
 class Hotplug:
-    """Tells when a look for a missing device is worth its cost. All on one event loop, whose clock it uses.
+    """Decides when a missing device is looked for. All on one event loop, whose clock it uses.
 
     The sources run only while somebody waits: a box with all its devices costs nothing.
     """

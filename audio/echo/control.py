@@ -1,4 +1,4 @@
-"""Echo cancellation, opened: loads the canceller, calibrates at start and when asked to, and tells the status."""
+"""Controls echo cancellation: loads the canceller, calibrates at start and on request, reports its status."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ Play: TypeAlias = Callable[[SpeechAudio], Awaitable[None]]
 
 @dataclass(slots=True)
 class EchoControl:
-    """One box's guard and whoever looks after it. `run` is a loop for the one task group."""
+    """The echo guard of a box and its supervision. `run` is a loop for the one task group."""
 
     guard: EchoGuard
     """For the ears."""

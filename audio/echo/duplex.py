@@ -1,4 +1,4 @@
-"""Full duplex, ducked or half duplex: chosen by what is left of its voice in the microphone, and told in a sentence."""
+"""The duplex mode (full, ducked or half), chosen by the residual echo, and its description in one sentence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MARGIN_SECONDS: Final = 0.3
 
 
 class HalfDuplex:
-    """An `EchoGuard` that covers the chunks of the microphone that may hold its own voice."""
+    """An `EchoGuard` that covers all chunks of the microphone that may hold nakari's own voice."""
 
     def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
         self._busy_until = busy_until

@@ -1,4 +1,4 @@
-"""The echo guard of a box with a loudspeaker: cleans, measures what is left, and chooses the mode by it."""
+"""The echo guard of a box with a loudspeaker: cancels, measures the residual, and chooses the duplex mode by it."""
 
 import asyncio
 from collections import deque
@@ -36,7 +36,7 @@ NOT_HEARD: Final = "nothing of the loudspeaker is heard: headphones, or it is mu
 
 @dataclass(slots=True)
 class Tape:
-    """What was played and heard, side by side, while a calibration runs."""
+    """Records what is played and heard, side by side, while a calibration runs."""
 
     cleaned: deque[Cleaned] = field(default_factory=lambda: deque(maxlen=round(TAPE_SECONDS / CHUNK_SECONDS)))
     begun: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,4 +1,4 @@
-"""What of its voice is left in the microphone: a running estimate, and how much of a sound is explained by it."""
+"""Residual echo: a running estimate of its level, and of how much of a sound it explains."""
 
 import math
 from collections import deque
@@ -76,7 +76,7 @@ class _Floor:
 
 @dataclass(slots=True)
 class EchoMeter:
-    """Takes the powers of each chunk, in order; powers are mean squares relative to full scale."""
+    """Estimates the residual from the power of each chunk, in order; powers are mean squares relative to full scale."""
 
     _history: deque[_Chunk] = field(default_factory=lambda: deque(maxlen=round(HISTORY_SECONDS / CHUNK_SECONDS)))
     _leaks: deque[tuple[float, float]] = field(

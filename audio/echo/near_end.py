@@ -1,4 +1,4 @@
-"""Somebody besides it, while it speaks: what its echo does not explain, before a voice detector hears through it."""
+"""Near-end detection: finds somebody who speaks while nakari does, as sound that its echo does not explain."""
 
 from typing import Final, TypeAlias
 
@@ -39,7 +39,7 @@ _Spectrum: TypeAlias = NDArray[np.complex64]
 
 
 class LinearEcho:
-    """A Kalman filter in the frequency domain, in partitions: it learns fast while it is alone, and hardly else.
+    """A partitioned Kalman filter in the frequency domain: learns fast while nakari speaks alone, and slowly else.
 
     After Kuech, Mabande, Enzner: "State-space architecture of the partitioned-block-based acoustic echo controller"
     (ICASSP 2014). The step of each frequency follows from how sure the filter is of it, and from how much of what it
@@ -195,7 +195,7 @@ Bands: TypeAlias = NDArray[np.float64]
 
 
 class Expectation:
-    """What is left of it after the filter, and what the room sounds like, learned band by band."""
+    """Expected residual of the filter and noise of the room, learned band by band."""
 
     def __init__(self) -> None:
         self._echo_power = np.zeros(_COUNT)
@@ -244,7 +244,7 @@ class Expectation:
 
 
 class Evidence:
-    """Adds up, block by block, what speaks for somebody: a cumulative sum, which finds a change soonest."""
+    """Accumulates evidence for a speaker block by block: a cumulative sum, which finds a change soonest."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -272,7 +272,7 @@ class Evidence:
 
 
 class NearEnd:
-    """Follows a microphone beside what was played. Pure; costs nothing while it is silent."""
+    """Follows the microphone beside what was played. Pure; costs nothing while nothing is played."""
 
     def __init__(self) -> None:
         self.stands_out = False

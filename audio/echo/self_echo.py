@@ -1,4 +1,4 @@
-"""The second guard: a transcript that repeats what it is saying, or has just said, is no utterance of anybody."""
+"""Self-echo guard: rejects a transcript that repeats what nakari is saying or has just said."""
 
 import math
 import re

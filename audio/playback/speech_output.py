@@ -1,4 +1,4 @@
-"""Sentences to sound: the next is made while the one before plays, and each is accounted for."""
+"""Speech output: synthesizes the next sentence while the one before plays, and accounts for each."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Whisper on CTranslate2: loaded once, int8, in the caller's worker thread."""
+"""Whisper on CTranslate2 (faster-whisper): loaded once, int8, in the caller's worker thread; short window, hotwords."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -75,7 +75,7 @@ def short_window(samples: int) -> int:
 
 
 class Window:
-    """Stands before an encoder that upstream always gives the whole window, and cuts what it gets."""
+    """Wraps the encoder, which the library always gives the whole window, and cuts its input."""
 
     def __init__(self, encode: Encode) -> None:
         self.encoder = encode

@@ -1,4 +1,4 @@
-"""Whom words are for: with a wake word a guard, without one evidence for the mind."""
+"""Attention: whether words are addressed to nakari; a guard with a wake word, evidence for the agent without."""
 
 from collections.abc import Callable, Collection
 from time import monotonic
@@ -25,7 +25,7 @@ WORD_SECONDS: Final = 1.2
 
 
 class Attention(SpeechObserver):
-    """Knows whom words are for. With a wake word it holds back what is for others; without one it only tells evidence.
+    """Judges whether words are addressed to nakari: rejects others with a wake word, gives evidence without one.
 
     All times are seconds on the source's clock, which for a microphone is `time.monotonic`.
     """

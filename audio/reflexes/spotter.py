@@ -1,4 +1,4 @@
-"""Reflex words spotted in sound by pocketsphinx, without model or network: English, and only where all was said."""
+"""Reflex words spotted in sound by pocketsphinx, without a model: English, and only when nothing else was said."""
 
 import asyncio
 from collections import deque
@@ -84,7 +84,7 @@ class Spotted:
 
 
 class StretchCutter:
-    """Cuts chunks into stretches: pure; what its own voice covers is never part of one."""
+    """Cuts chunks into stretches. Pure; chunks that hold nakari's own voice are never part of one."""
 
     def __init__(self) -> None:
         self._before: deque[AudioChunk] = deque(maxlen=PRE_ROLL_CHUNKS)
@@ -145,7 +145,7 @@ class StretchCutter:
 
 
 class KeywordSearch:
-    """Which reflex word fills a stretch. One thread at a time."""
+    """Finds the reflex word that fills a stretch. One thread at a time."""
 
     def __init__(self, active: Collection[str] = REFLEXES) -> None:
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}

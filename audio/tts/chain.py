@@ -1,4 +1,4 @@
-"""Several voices as one that always gives sound: the next speaks where the one before cannot."""
+"""A chain of voices: the next speaks where the one before fails; a tone is the last."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ LONGEST_PAUSE_SECONDS = 300.0
 
 
 class Breaker:
-    """Opens at a failure, for twice as long each time in a row; then one try decides.
+    """A circuit breaker: opens at a failure, for twice as long each time in a row; then one try decides.
 
     `clock` gives monotonic seconds. One failure is enough: a person hears each, as a pause and another voice.
     """

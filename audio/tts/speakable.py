@@ -1,4 +1,4 @@
-"""What of a written sentence is said, in words: no markup, no figures, no addresses letter by letter, no emoji."""
+"""Makes written text speakable: no markup, figures in words, no addresses letter by letter, no emoji."""
 
 import html
 import re

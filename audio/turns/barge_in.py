@@ -1,4 +1,4 @@
-"""Somebody speaks while it does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
+"""Barge-in: pauses the reply when somebody speaks, then ends it or resumes it; backchannels do not end it. Pure."""
 
 import re
 import unicodedata
@@ -85,17 +85,17 @@ CALM_SECONDS: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Be silent, and keep what is left."""
+    """Pause, and keep what is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duck:
-    """Be quieter, and go on."""
+    """Go on, quieter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Go on exactly where it was, as loud as before."""
+    """Go on where it paused, as loud as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Peek:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """End the reply: somebody says something."""
+    """End the reply: somebody has said words."""
 
     words: str
 
@@ -115,7 +115,7 @@ Actions: TypeAlias = tuple[Action, ...]
 
 
 class BargeIn:
-    """Told what happens, in order; answers with what is to be done now. `now` is in seconds, on the ears' clock.
+    """The state machine: takes events in order, answers with actions. `now` is in seconds, on the source's clock.
 
     In half duplex nobody is listened to while it sounds, so that it is never paused; but words that came in a gap, or
     while somebody else had paused it, end the reply as they do in every mode.

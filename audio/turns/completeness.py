@@ -1,4 +1,4 @@
-"""Whether the words so far sound finished: how long a silence ends the turn depends on it (English and Chinese)."""
+"""Completeness: whether the words so far sound finished, which decides how long a silence ends the turn (en, zh)."""
 
 import re
 from enum import Enum
@@ -12,7 +12,7 @@ LONGEST_SILENCE: Final = 1.2
 
 
 class Completeness(Enum):
-    """What the words so far say about whether more will come."""
+    """Whether more words are to be expected."""
 
     FINISHED = "finished"
     """A whole question, command or answer."""

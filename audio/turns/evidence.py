@@ -1,4 +1,4 @@
-"""Whether words were said at all: all evidence of an utterance and its transcript together, never a list of phrases."""
+"""The hallucination gate: weighs all evidence of an utterance and its transcript; never a list of phrases."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -31,7 +31,7 @@ WHISPER_WEIGHT: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one utterance; None for what nobody measured."""
+    """The figures of one utterance; None for what was not measured."""
 
     speech_seconds: float | None = None
     """How much of it the voice detector called speech."""
@@ -61,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From where on a figure speaks against an utterance. The defaults of Whisper's three figures are upstream's."""
+    """Bounds past which a figure is evidence against speech. The defaults of Whisper's three figures are upstream's."""
 
     avg_logprob: float = -1.0
     """Upstream `log_prob_threshold`; not measured here, where no true Whisper weights can be had."""
@@ -101,7 +101,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the figures come to."""
+    """The sum of all doubts."""
 
     doubts: tuple[Doubt, ...] = ()
     """The heaviest first."""

@@ -1,4 +1,4 @@
-"""From chunks to transcripts in two loops: one never waits for anything, the other recognizes."""
+"""The listener: from chunks to transcripts in two loops, one that never waits and one that recognizes."""
 
 import asyncio
 from collections.abc import Callable
@@ -53,7 +53,7 @@ TOO_SLOW = "recognizer too slow"
 
 @dataclass(slots=True)
 class Counters:
-    """What the ears did since the start; for the status."""
+    """Counts since the start, for the status."""
 
     chunks: int = 0
     gated: int = 0
@@ -89,7 +89,7 @@ class NoEcho:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the ears stand in."""
+    """The environment of a listener."""
 
     echo: EchoGuard = field(default_factory=NoEcho)
     clock: Callable[[], float] = monotonic
@@ -101,7 +101,7 @@ class Surroundings:
 
 
 class Listener:
-    """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread.
+    """Makes turns of chunks. `listen` waits only for its source; `recognize` runs beside it, in a worker thread.
 
     Watchers and observers are told on the event loop, in the order in which they came; they have to return at once. The
     end of a turn is told when its words are known, so the next one may have started by then.

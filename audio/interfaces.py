@@ -51,13 +51,13 @@ class EchoGuard(Protocol):
     """Keeps nakari from hearing itself. All on the event loop, without waiting; fed with every chunk, in order."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk without its own voice: same length, same time. Without a canceller the chunk itself."""
+        """Return the chunk without nakari's voice: same length, same time. Without a canceller the chunk itself."""
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether no utterance may begin or go on in the chunk, because its voice is still in it (half duplex)."""
+        """Whether no utterance may begin or go on in the chunk, because nakari's voice is still in it (half duplex)."""
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] how likely the sound between two moments of the source's clock is left over of its voice."""
+        """Return in [0, 1] how likely the sound between two moments of the source's clock is nakari's residual echo."""
 
 
 class ChunkWatcher(Protocol):

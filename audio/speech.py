@@ -39,7 +39,7 @@ class Utterance:
     noise_dbfs: float = -120.0
     """RMS level of the background before it, dB relative to full scale."""
     echo_suspicion: float = 0.0
-    """In [0, 1]: how likely it is left over of its own voice (`EchoGuard.suspicion`)."""
+    """In [0, 1]: how likely it is the residual echo of nakari's voice (`EchoGuard.suspicion`)."""
 
     @property
     def seconds(self) -> float:

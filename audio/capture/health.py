@@ -20,7 +20,7 @@ class Fault(StrEnum):
     STALLED = "stalled"
     """It is open and hands over nothing: a frozen server raises no error."""
     LAGGING = "lagging"
-    """It hands over less than time passes, so that what it hears is ever older."""
+    """It hands over less sound than time passes, so that what arrives is ever older."""
     ZEROS = "zeros"
     """Nothing but zeros: a dead or hardware-muted device."""
     MONITOR = "monitor"

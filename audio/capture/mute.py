@@ -32,7 +32,7 @@ class Mute:
 class MutedSource:
     """An `AudioSource` that is another one, and gives digital silence for each chunk that comes while it is muted.
 
-    Silence and not nothing: the ears' heart beat, their clock and the end of an open turn go on.
+    Silence and not nothing: the listener's heart beat, its clock and the end of an open turn go on.
     """
 
     def __init__(self, source: AudioSource, mute: Mute) -> None:

@@ -19,7 +19,7 @@ CHIME_GLIDES: Final = ((320.0, 2560.0, 1.0), (480.0, 3840.0, 0.5))
 broad that its echo is found to the millisecond."""
 
 CHIME_PEAK: Final = 0.25
-"""Of full scale: -12 dBFS, as loud as it speaks."""
+"""Of full scale: -12 dBFS, as loud as speech output."""
 
 EARLIEST: Final = -0.12
 LATEST: Final = 0.5

@@ -23,11 +23,11 @@ class HalfDuplex:
         return chunk
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing: what may hold its voice is covered."""
+        """Suspect nothing: what may hold nakari's voice is covered."""
         return 0.0
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether sound of its own may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
+        """Whether the chunk may hold nakari's voice; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()
         return busy_until > 0 and chunk.started_at < busy_until + self._margin
 
@@ -52,7 +52,7 @@ DROWNS_ABOVE_DB: Final = -6.0
 """Level of nakari's voice in the microphone before the canceller: above it, it drowns most people who speak."""
 
 HYSTERESIS_DB: Final = 2.0
-"""By which a measured level has to pass a bound before a mode is left for the one next to it."""
+"""By how much a measured level has to pass a bound before the mode changes."""
 
 DUCK_DB: Final = 12.0
 """By how much speech gets quieter while somebody seems to speak."""

@@ -53,7 +53,7 @@ DEAD_SECONDS: Final = 1.5
 """A device that asks for nothing for so long is gone; blocks are asked for at least every 60 ms."""
 
 LOOK_SECONDS: Final = 0.25
-"""Between two looks at it."""
+"""Seconds between two checks of an open device."""
 
 PATIENCE: Final = 5.0
 """Seconds that a start or an end waits for a sound system that hangs; longer, and it goes on without."""

@@ -126,7 +126,7 @@ SURE_OF_LANGUAGE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WhisperOptions:
-    """How it listens."""
+    """How it recognizes."""
 
     short_window: bool = False
     """Encode the utterance and a margin instead of 30 s: far faster, but not what the model was trained on."""

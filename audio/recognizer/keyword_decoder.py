@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pocketsphinx import Decoder
 
 LAXEST: Final = -40
-"""Exponent at which the decoder itself gives up; who asks applies thresholds of its own to what it still reports."""
+"""Exponent at which the decoder itself gives up; callers apply their own thresholds to what it reports."""
 
 FRAMES_A_SECOND: Final = 100
 

@@ -15,7 +15,7 @@ ONLY_WOKEN: Final = "only the wake word"
 """Why nobody gets a turn that held its name or the wake word and nothing else."""
 
 FOLLOW_UP_SECONDS: Final = 8.0
-"""After its reply, or after the wake word, in which words are its own without another wake word."""
+"""Seconds after a reply, or after the wake word, in which words are addressed to nakari without another wake word."""
 
 LATE_SECONDS: Final = 0.3
 """How long after the end of the speech the wake word's model may still report it."""
@@ -87,7 +87,7 @@ class Attention(SpeechObserver):
         }
 
     def is_open(self, began: float, ended: float) -> bool:
-        """Whether words of that time are taken for its own, whatever they are."""
+        """Whether words of that time count as addressed to nakari, whatever they are."""
         return not self._needs_wake or self._is_woken(began, ended) or self._follows(began)
 
     def _is_woken(self, began: float, ended: float) -> bool:

@@ -32,7 +32,7 @@ Measured (docs/decisions/0016): each stands above the best of 572 pieces of huma
 every pause, and at -20 where no such piece came near it."""
 
 OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
-"""Added to the threshold while it sounds: what its voice leaves costs a word some 10 (simulated room, double talk at
+"""Added to the threshold while nakari speaks: its residual echo costs a word some 10 (simulated room, double talk at
 -24 dBFS: stop at -14 and -17), who speaks over its likely means just that, and a wrong one only makes its silent. Not
 for words that a cough comes near to (simulated: enough -4, pause -10, shut up -18, wait -19; stop -24)."""
 
@@ -188,7 +188,7 @@ class Spotter:
     def __init__(
         self, search: KeywordSearch, on_spotted: Callable[[Spotted], None], is_sounding: Callable[[], bool]
     ) -> None:
-        """`is_sounding` says whether anything of its own is to be heard; asked when speech has ended."""
+        """`is_sounding` says whether nakari's own sound is to be heard; asked when speech has ended."""
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = StretchCutter()

@@ -65,7 +65,7 @@ def load() -> None:
 
 
 def _reader(language: str) -> Callable[[str], str]:
-    """Return what puts figures and signs of a language of `READ` in words; imported late: the ears do not need it."""
+    """Return what puts figures and signs of a language of `READ` in words; imported late, for speech only."""
     if language == "zh":
         from audio.tts.verbalize.chinese import verbalize
     else:

@@ -23,7 +23,7 @@ SHORTEST_SECONDS: Final = 0.2
 SHORT_WEIGHT: Final = 0.25
 
 LITTLE_ECHO: Final = 0.3
-"""Suspicion up to which nothing speaks for its own voice."""
+"""Suspicion up to which the sound is not taken for nakari's own voice."""
 
 WHISPER_WEIGHT: Final = 0.6
 """Of avg_logprob and of no_speech_prob: neither decides alone, both together do, as upstream has it."""
@@ -49,7 +49,7 @@ class Evidence:
     no_speech_prob: float | None = None
     compression_ratio: float | None = None
     echo_suspicion: float | None = None
-    """In [0, 1]: how likely the sound is left over of its own voice."""
+    """In [0, 1]: how likely the sound is the residual echo of nakari's voice."""
 
     @property
     def letters_per_second(self) -> float | None:
@@ -124,7 +124,7 @@ def judge(evidence: Evidence, thresholds: Thresholds = UPSTREAM) -> Judgement:
 
 
 def evidence_of(heard: RecognizedTurn) -> Evidence:
-    """Return what the ears and the recognizer found out about one turn."""
+    """Return the figures of one turn."""
     utterance, told = heard.utterance, heard.transcript.evidence
     return Evidence(
         speech_seconds=utterance.speech_seconds,
@@ -171,7 +171,7 @@ def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     doubts = []
     speed = evidence.letters_per_second
     if speed is not None:
-        # Over its own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
+        # While nakari speaks the beginning of the speech is not counted: a little too fast decides nothing alone.
         most = evidence.most_letters or thresholds.most_letters
         doubts.append(Doubt("more words than can be said in the time", _between(speed, most, TOO_FAST * most)))
     if speed is not None and 0.0 < speed < thresholds.least_letters:

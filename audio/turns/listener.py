@@ -72,7 +72,7 @@ class Counters:
 
 
 class NoEcho:
-    """An `EchoGuard` for sound that holds nothing of its own: a recording read faster than it is spoken."""
+    """An `EchoGuard` for sound without nakari's voice: a recording read faster than it is spoken."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk itself."""
@@ -97,7 +97,7 @@ class Surroundings:
     activity: SpeechActivity = field(default_factory=SpeechActivity)
     """Told when speech is under way."""
     may_rest: Callable[[], bool] = always_awake
-    """Whether nothing else keeps the ears from taking a few chunks at a time while it is quiet; from any thread."""
+    """Whether nothing else forbids taking a few chunks at a time while it is quiet; asked from any thread."""
 
 
 class Listener:
@@ -192,7 +192,7 @@ class Listener:
             self._turn.before.clear()
 
     def _take(self, chunk: AudioChunk) -> None:
-        """Show a cleaned chunk to the detector and the watchers, and cut it unless its own voice covers it."""
+        """Show a cleaned chunk to the detector and the watchers, and cut it unless nakari's own voice covers it."""
         covered = self._echo.covers(chunk)
         if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))

@@ -188,7 +188,7 @@ _PACKAGED: Final = (
 
 
 def load_detector() -> VoiceDetector:
-    """Return what the ears listen with: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
+    """Return the detector of the box: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
     return EnergyGate(load_silero())
 
 

@@ -13,8 +13,8 @@ from agent.mailbox import table
 from agent.mailbox.children import Child
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
-from agent.model.messages import Json
 from agent.time.series import successor
+from memory.json import Json
 from memory.state.database import Database, Writer
 
 T = TypeVar("T")

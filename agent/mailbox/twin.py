@@ -15,8 +15,8 @@ from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
 from agent.mailbox.mailbox import Wait, waiting_by
 from agent.mailbox.table import superseded
-from agent.model.messages import Json
 from agent.time.series import successor
+from memory.json import Json
 from memory.state.words import storable
 
 _WAITING: Final = frozenset({"pending", "suspended"})

@@ -8,7 +8,8 @@ from typing import Final, Protocol, overload, runtime_checkable
 
 from agent.errors import ModelError
 from agent.model.interface import Answer, ChatModel, StreamItem
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.messages import Message, ToolSpec, Usage
+from memory.json import Json
 
 FAILURES: Final = 2
 """In a row, after which a model is left alone for a while."""

@@ -10,13 +10,14 @@ import httpx
 from agent.errors import IllegalMessages, ModelError
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.stream.sse import EventStream
 from agent.model.wire.openai import GrowingTools, encode
 from agent.model.wire.profile import Profile, profile_for
 from agent.model.wire.slots import Slot, Slots
+from memory.json import Json
 
 KEEP_ALIVE = 120.0
 """Seconds an idle connection is kept; longer and a router on the way may have forgotten it."""

@@ -16,12 +16,12 @@ from agent.context.summary import REQUEST
 from agent.errors import ModelError, Stopped
 from agent.event import Event
 from agent.model.interface import Answer, ChatModel
-from agent.model.messages import Json
 from agent.record import step
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.stopping import Stop
 from agent.run.think import Thinker
+from memory.json import Json
 
 log = structlog.get_logger()
 

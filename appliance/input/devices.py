@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import dataclass
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.input.device_news import DeviceNews
 from appliance.input.supervision import MicrophoneSupervision
@@ -11,6 +10,7 @@ from audio.capture.live import LiveMicrophone
 from audio.interfaces import AudioSource, Player
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
+from memory.json import Json
 
 
 @dataclass(frozen=True, slots=True)

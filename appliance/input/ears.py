@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.input.devices import Devices
 from appliance.input.intake import Intake
@@ -20,6 +19,7 @@ from audio.interfaces import AudioSource
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener, Surroundings
 from audio.turns.vad import load_detector
+from memory.json import Json
 
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""

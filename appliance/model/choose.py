@@ -7,13 +7,13 @@ import structlog
 
 from agent.model.chain import Chain, Guarded, Prices
 from agent.model.interface import ChatModel
-from agent.model.messages import Json
 from agent.model.probe import find_local_server
 from agent.model.wire.profile import profile_for
 from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
+from memory.json import Json
 
 log = structlog.get_logger()
 

@@ -9,10 +9,11 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.event import HOUSEHOLD, Event, utc_now
 from agent.model.chain import Chain, Prefilling, Spent
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.messages import Message, ToolSpec, Usage
 from appliance.api.caller import ROOM
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json import Json
 from memory.state.journal import Journal
 
 CHOSEN: Final = "models.chosen"

@@ -12,7 +12,6 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
-from agent.model.messages import Json
 from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
@@ -20,6 +19,7 @@ from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
 from audio.speech import RecognizedTurn, SpeechStarted
 from memory.errors import MemoryFailure
+from memory.json import Json
 
 log = structlog.get_logger()
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.config.values import listed
 from appliance.input.ears import Ears
@@ -27,6 +26,7 @@ from audio.reflexes.attention import Attention
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.tts.tts_cache import TtsCache
+from memory.json import Json
 
 log = structlog.get_logger()
 

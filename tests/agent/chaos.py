@@ -21,7 +21,7 @@ from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.messages import Message, ToolSpec, Usage
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.record import Recorder
@@ -34,6 +34,7 @@ from agent.tools.tool import Tool, tool
 from appliance.output.voice import VoiceReplySink
 from audio.playback.speech_output import SpeechOutput
 from memory.errors import StateUnusable
+from memory.json import Json
 from memory.state import journal as journal_module
 from memory.state.database import Database
 from memory.state.journal import Journal

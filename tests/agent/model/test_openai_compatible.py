@@ -7,9 +7,10 @@ import pytest
 
 from agent.errors import ModelUnavailable
 from agent.model.interface import Answer
-from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.openai_compatible import MAX_ANSWER, OpenAiCompatibleModel
 from agent.model.wire.openai import GrowingList
+from memory.json import Json
 from tests.agent.openai_script import DONE, Reset
 from tests.agent.openai_server import OpenAiServer, Scripted, call, calls, chunk, error, reply, stream, text
 

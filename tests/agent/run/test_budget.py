@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.event import SELF_CREATED, Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.run.act import REFUSED
 from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget
 from agent.tools.tool import tool
+from memory.json import Json
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import Lease
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.run.budget import Budget
 from agent.run.run import Run
 from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, states
 from agent.tools.tool import tool
+from memory.json import Json
 from memory.state.journal import Entry
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, UnreachableModel, calls

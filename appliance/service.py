@@ -12,7 +12,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.input.source import choose_source, recording_from_now_on
-from appliance.notify import HeartBeat, Notifier, Watchdog
+from appliance.notify import HeartBeat, LoopHeartBeat, Notifier, Watchdog
 
 if TYPE_CHECKING:
     from appliance.wiring.box import Box
@@ -175,7 +175,6 @@ async def _first_of(*waits: Awaitable[object]) -> None:
 
 
 def _beats(box: "Box") -> list[HeartBeat]:
-    mind = HeartBeat("mind", EVENT_SECONDS)
-    box.mind.on_step = mind.touch
-    box.mind.on_rest = mind.rest
+    mind = LoopHeartBeat("mind", EVENT_SECONDS)
+    box.mind.observe(mind)
     return [mind, box.senses.ears.beat] if box.senses.ears is not None else [mind]

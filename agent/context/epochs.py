@@ -15,7 +15,7 @@ from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Message, ToolSpec
 from agent.record import step
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 EPOCH = "context.epoch"

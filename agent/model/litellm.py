@@ -16,7 +16,7 @@ from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
-from memory.json import Json
+from memory.json_value import Json
 
 
 class LiteLlmModel:

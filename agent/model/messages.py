@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memory.json import Json
+from memory.json_value import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
 

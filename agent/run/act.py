@@ -20,7 +20,7 @@ from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
-from memory.json import Json
+from memory.json_value import Json
 
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"

@@ -19,7 +19,7 @@ from agent.run.run_state import Completion, Ending, GivenUp, RunState, Supersede
 from agent.run.states import Status
 from agent.run.stopping import Why
 from agent.run.system_replies import SystemReplies
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Writer
 from memory.state.journal import Entry, Journal
 from memory.state.tiers import MARKED

@@ -18,7 +18,7 @@ from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.run.run import Run
 from agent.run.run_state import RunState
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8

@@ -10,7 +10,7 @@ from agent.model.messages import Message, ToolCall
 from agent.run.budget import Budget
 from agent.run.states import ENDS, Status, checked
 from agent.run.stopping import Stop
-from memory.json import Json
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

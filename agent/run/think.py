@@ -21,7 +21,7 @@ from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.tools.reply import REPLY
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

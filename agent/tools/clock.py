@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from agent.context.block import format_time
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 
 
 def clock_tool(now: Callable[[], datetime], zone: str = "UTC") -> Tool:

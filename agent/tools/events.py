@@ -13,7 +13,7 @@ from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
 from agent.run.run_state import Completion, RunState, Suspension
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 
 COMPLETED = "completed"
 SUSPENDED = "suspended"

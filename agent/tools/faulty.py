@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agent.errors import ToolFailed
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 
 
 def faulty_tool(chance: random.Random) -> Tool:

@@ -10,7 +10,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import WORDS, Journal, Stored
 from memory.state.recall import Recall
 

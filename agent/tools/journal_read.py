@@ -9,7 +9,7 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Message
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 PAGE: Final = 6_000

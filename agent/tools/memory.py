@@ -15,7 +15,7 @@ from memory.graph.cypher import refuse_glued, tokens
 from memory.graph.hygiene import alike, used_once
 from memory.graph.name_usage import Asked
 from memory.history.audit_record import Origin
-from memory.json import Json
+from memory.json_value import Json
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pydantic import Field
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
 from agent.tools.tool import Call, Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 
 REPLY = "reply"
 DELIVERED = "delivered"

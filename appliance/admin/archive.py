@@ -25,7 +25,7 @@ from appliance.exits import Exit
 from appliance.version import version
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
-from memory.json import Json
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 FORMAT: Final = 1

@@ -48,7 +48,7 @@ from memory.history.rebuild import restore
 from memory.history.replay import Replayed, replay
 from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
-from memory.json import Json
+from memory.json_value import Json
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""

@@ -22,7 +22,7 @@ from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
 from memory.graph.embedded.store import START_SECONDS, State
-from memory.json import Json
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 NO_GRAPH = "she has no graph here; set [memory] enabled = true"

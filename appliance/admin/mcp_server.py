@@ -13,7 +13,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.version import version
 from memory.errors import MemoryFailure
-from memory.json import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from agent.context.rebuild import REQUESTS, rebuild
 from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database_view import DatabaseView
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 

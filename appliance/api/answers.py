@@ -31,7 +31,7 @@ from appliance.api.requests import (
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
 from appliance.owners.owners import Owners
-from memory.json import Json
+from memory.json_value import Json
 
 _log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from time import monotonic
 import structlog
 
 from appliance.exits import Exit
-from memory.json import Json
+from memory.json_value import Json
 
 MAX_LINE = 1_000_000
 """Bytes of a request."""

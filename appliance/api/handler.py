@@ -19,7 +19,7 @@ from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
 from appliance.version import version
 from appliance.wiring.reflexes import ReflexSide
-from memory.json import Json
+from memory.json_value import Json
 
 Part = Callable[[], Mapping[str, Json]]
 """Returns what one part says of itself in the status."""

@@ -12,7 +12,7 @@ from agent.mailbox.mail import MailboxRecord, State
 from appliance.api.request_model import Asked, Name
 from appliance.errors import Problem
 from appliance.exits import Exit
-from memory.json import Json
+from memory.json_value import Json
 
 BY_COMMAND = "withdrawn by command"
 

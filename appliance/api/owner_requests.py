@@ -11,7 +11,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.owners import Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.owner_settings import Value
 
 

@@ -75,7 +75,7 @@ from appliance.api.socket import listener_at, locked
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.owners import Owners
-from memory.json import Json
+from memory.json_value import Json
 
 MAX_CLIENTS = 32
 """Programs inside at a time; each has one line, one answer and one challenge under way."""

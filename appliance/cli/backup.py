@@ -24,7 +24,7 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     config = configured(invocation)
     from appliance.admin.local import open_keeper
     from appliance.cli.telling import on_terminal, tell
-    from memory.json import Json
+    from memory.json_value import Json
 
     path = to_be_made(file)
 

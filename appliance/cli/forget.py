@@ -85,7 +85,7 @@ def _turns(config: "Config", last: int | None, minutes: float | None) -> Exit:
     import asyncio
 
     from appliance.api.client import find_service, tell
-    from memory.json import Json
+    from memory.json_value import Json
 
     request: dict[str, Json] = {"do": "forget"}
     request |= {"last": last or 1} if minutes is None else {"minutes": minutes}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from appliance.admin.local import AtTheDoor, InThisProcess
     from appliance.admin.progress import Progress
     from appliance.api.memory_requests import MemoryRequest, UseTool
-    from memory.json import Json
+    from memory.json_value import Json
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 PARAMS = click.option(

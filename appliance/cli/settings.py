@@ -13,7 +13,7 @@ from appliance.exits import Exit
 if TYPE_CHECKING:
     from appliance.api.owner_requests import SettingsRequest
     from appliance.config.load import Config
-    from memory.json import Json
+    from memory.json_value import Json
     from memory.state.owner_settings import Value
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")

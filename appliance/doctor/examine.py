@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 from appliance.config.load import Config
 from appliance.errors import Problem, problem_of
-from memory.json import Json
+from memory.json_value import Json
 
 SECONDS = 20.0
 """How long a check may take; the slowest starts a graph store."""

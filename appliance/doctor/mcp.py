@@ -10,7 +10,7 @@ from agent.tools.mcp.server import Server
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.wiring.tool_servers import servers_of, unset_secrets
-from memory.json import Json
+from memory.json_value import Json
 
 TRY_SECONDS: Final = 15.0
 """For a server to begin and to tell its tools, while no service is running that could say how it is."""

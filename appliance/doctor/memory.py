@@ -14,7 +14,7 @@ from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.keeping import bytes_below
 from memory.errors import StateUnusable
-from memory.json import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from memory.graph.graph import Graph

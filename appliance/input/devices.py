@@ -10,7 +10,7 @@ from audio.capture.live import LiveMicrophone
 from audio.interfaces import AudioSource, Player
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
-from memory.json import Json
+from memory.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from audio.interfaces import AudioSource
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener, Surroundings
 from audio.turns.vad import load_detector
-from memory.json import Json
+from memory.json_value import Json
 
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""

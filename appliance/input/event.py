@@ -8,7 +8,7 @@ from types import MappingProxyType
 from agent.event import ASR_TRANSCRIPT, Event
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import RecognizedTurn
-from memory.json import Json
+from memory.json_value import Json
 
 PERSON_PRIORITY = 10
 """A person comes before its own work; timers (20) before a person."""

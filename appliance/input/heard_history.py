@@ -11,7 +11,7 @@ from typing import Final
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.suppressed import EARS_SUPPRESSED
-from memory.json import Json
+from memory.json_value import Json
 
 ARRIVED: Final = "runs.new"
 """Topic of the entry with which it takes an event in hand; its words are what a person said."""

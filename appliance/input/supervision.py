@@ -15,7 +15,7 @@ from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.played import PlayedSound
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

@@ -15,7 +15,7 @@ from audio.capture.mute import MUTED
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

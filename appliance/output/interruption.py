@@ -17,7 +17,7 @@ from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.backchannels import is_backchannel
 from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
 from audio.turns.listener import Listener
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 
@@ -50,7 +50,7 @@ class Interruption:
         interrupt: Callable[[str], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`interrupt` ends the run of an event (`Loop.interrupt`); `clock` is the one of the ears, in seconds."""
+        """`interrupt` ends the run of an event (`Attention.interrupt`); `clock` is the one of the ears, in seconds."""
         self.guards: tuple[Callable[[RecognizedTurn], str], ...] = ()
         """Say why words of a turn that is still open end no reply yet, "" when they do; without effect, asked often."""
         self.peek: Callable[[], None] = _nobody_asked
@@ -121,7 +121,7 @@ class Interruption:
         return SNATCH if heard.utterance.speech_seconds < SNATCH_SECONDS else ""
 
     def silence(self) -> None:
-        """Be silent at once, and say nothing more of the replies under way; what `Loop.hush` asks for."""
+        """Be silent at once, and say nothing more of the replies under way."""
         self._outlet.hush()
 
     def describe(self) -> dict[str, Json]:

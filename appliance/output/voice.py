@@ -15,7 +15,7 @@ from audio.language import sentence_language
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 from memory.errors import MemoryFailure
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

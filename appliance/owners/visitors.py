@@ -21,7 +21,7 @@ from memory.history.audit import AuditLog
 from memory.history.erasure import erase_event
 from memory.history.schedule import is_unsaved
 from memory.identity import is_public_key
-from memory.json import Json
+from memory.json_value import Json
 
 RUNNING: Final = 2
 """Stores at a time, 36 MB of their own each when small. One event is in hand: the other store is of the one before."""

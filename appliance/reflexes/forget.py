@@ -17,7 +17,7 @@ from appliance.output.text import TEXT_SOURCES
 from appliance.reflexes.reflexes import ROOM
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()

@@ -19,7 +19,7 @@ from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
 from audio.speech import RecognizedTurn, SpeechStarted
 from memory.errors import MemoryFailure
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

@@ -17,7 +17,10 @@ from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.prompts import Prompts
 from agent.replies import ReplySink
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
@@ -37,7 +40,7 @@ from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.input.ears import Ears
-from appliance.model.switch import ModelChoice, know_room
+from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.output.interruption import Interruption
 from appliance.output.quiet import QuietReplySink
 from appliance.output.text import ReplyRouter, TextReplySink
@@ -79,7 +82,7 @@ class Thinking:
     """What the mind thinks and answers with."""
 
     models: Chain
-    outlet: ReplySink
+    attention: Attention
     contexts: Contexts
     owners: Owners
     """Whose own prompt modules there are."""
@@ -97,7 +100,9 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
         graph = await parts.enter_async_context(graph_side(config, state.journal.database))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        models = Chain.of(await outside.models(config))
+        tokens = TokenCounter()
+        contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
+        models = Chain.of(await outside.models(config, prefix_of_room(contexts)))
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
         for model in models.models:
@@ -105,19 +110,14 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
         player = await outside.player(config, options)
         parts.push_async_callback(player.aclose)
         senses = open_senses(World(config, options, outside, state), player, models.warm)
-        text, tokens = TextReplySink(state.bus), TokenCounter()
-        contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
-        know_room(models, contexts)
+        text = TextReplySink(state.bus)
         owners.on_change = contexts.renew
-        thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
-        mind, servers = _mind(
-            config,
-            state,
-            [*memory.tools, *graph.tools_of(owners.shares_graph)],
-            thinking,
-            senses.situation(config),
-        )
-        interruption = join(senses, mind, contexts, outside.clock)
+        replies = SystemReplies(ReplyRouter(_considerate(config, state, senses.voice), text), RunState())
+        attention = Attention(state.mailbox, state.journal, replies, senses.voice.hush)
+        thinking = Thinking(models, attention, contexts, owners)
+        tools = [*memory.tools, *graph.tools_of(owners.shares_graph)]
+        mind, servers = _mind(config, state, tools, thinking, senses.situation(config))
+        interruption = join(senses, attention, contexts, outside.clock)
         memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
         described: dict[str, Part] = {
             **senses.describe(),
@@ -145,12 +145,13 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
 def _mind(
     config: Config, state: State, tools: Sequence[Tool], thinking: Thinking, situation: Sequence[SituationProvider]
 ) -> tuple[Loop, McpServers]:
-    desk, outlet, contexts = RunState(), thinking.outlet, thinking.contexts
+    replies, contexts = thinking.attention.system_replies, thinking.contexts
+    run_state, reply_sink = replies.run_state, replies.reply_sink
     zone = str(config.zone)
     registry = ToolRegistry(
         [
-            *event_tools(state.mailbox, desk),
-            reply_tool(desk, outlet),
+            *event_tools(state.mailbox, run_state),
+            reply_tool(run_state, reply_sink),
             *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
             clock_tool(utc_now, zone),
             *([faulty_tool(Random())] if config.mind.test_tool else []),
@@ -160,12 +161,11 @@ def _mind(
         ]
     )
     servers = McpServers(servers_of(config), registry, thinking.owners.shares_graph)
-    thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
-    mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
+    thinker = Thinker(thinking.models, state.bus, contexts, run_state, reply_sink, state.mailbox)
+    mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
     prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
-    loop = Loop(mind, prompts, situation, utc_now)
-    loop.most_tool_calls, loop.own_tool_calls = config.mind.max_tool_calls, thinking.owners.tool_calls
-    return loop, servers
+    limits = RunLimits(config.mind.max_tool_calls, thinking.owners.tool_calls)
+    return Loop(mind, thinking.attention, prompts, situation, utc_now, limits), servers
 
 
 def _considerate(config: Config, state: State, voice: ReplySink) -> ReplySink:

@@ -19,7 +19,7 @@ from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import Asked
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.vectors.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.vectors.embedding_local import LocalEmbedder

@@ -10,7 +10,7 @@ from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.model.sentence import keep_fetching
 from appliance.wiring.state import State
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.recall import Recall, keep_filled
 from memory.state.retention import Keep, Retention
 from memory.state.tiers import Tiers

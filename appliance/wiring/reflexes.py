@@ -26,7 +26,7 @@ from audio.reflexes.attention import Attention
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.tts.tts_cache import TtsCache
-from memory.json import Json
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

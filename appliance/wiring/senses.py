@@ -7,7 +7,7 @@ from functools import partial
 from agent.context.epochs import Contexts
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.event import utc_now
-from agent.loop import Loop
+from agent.run.attention import Attention
 from appliance.api.handler import Part
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
@@ -122,13 +122,12 @@ def open_senses(world: World, player: Player, connect: Callable[[], Coroutine[No
     return Senses(ears, echo, mouth, voice, reflexes, ringer, intake)
 
 
-def join(senses: Senses, mind: Loop, contexts: Contexts, clock: Callable[[], float]) -> Interruption:
+def join(senses: Senses, agent: Attention, contexts: Contexts, clock: Callable[[], float]) -> Interruption:
     """Let what is heard end what is said: by words that nothing holds back from the mind, and by reflexes."""
-    interruption = Interruption(senses.mouth, senses.voice, mind.interrupt, clock)
-    mind.hush = interruption.silence
+    interruption = Interruption(senses.mouth, senses.voice, agent.interrupt, clock)
     reflexes, intake = senses.reflexes, senses.intake
-    reflexes.body.interrupt, reflexes.body.silence = mind.interrupt, interruption.silence
-    reflexes.forgetting.interrupt, reflexes.forgetting.contexts = mind.interrupt, contexts
+    reflexes.body.interrupt, reflexes.body.silence = agent.interrupt, interruption.silence
+    reflexes.forgetting.interrupt, reflexes.forgetting.contexts = agent.interrupt, contexts
     interruption.mode = lambda: senses.echo.duplex.mode
     interruption.hears_another = lambda: senses.echo.hears_another
     interruption.guards = (*intake.guards, lambda heard: REFLEX if asked(heard.transcript.text) else "")

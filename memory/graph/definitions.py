@@ -9,7 +9,7 @@ from typing import Final, Literal
 from memory.errors import GraphRefused
 from memory.graph.cypher import quoted, tokens
 from memory.graph.store import VectorOptions
-from memory.json import Json
+from memory.json_value import Json
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
 

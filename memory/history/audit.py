@@ -15,7 +15,7 @@ import structlog
 
 from memory.errors import AuditBroken, StateUnusable
 from memory.history.audit_record import Kind, Record, as_line, sha256
-from memory.json import Json
+from memory.json_value import Json
 from memory.sync import rename_durably, sync_folder
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
-from memory.json import Json
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 SUFFIX: Final = ".graph.gz"

@@ -21,7 +21,7 @@ from memory.history.audit_record import Origin
 from memory.history.restore import SOURCE, begin_again, go_on
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
-from memory.json import Json
+from memory.json_value import Json
 
 SHARE: Final = 0.1
 """Of all nodes and relationships; when a statement takes away more, a snapshot comes first."""

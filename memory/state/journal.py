@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypedDict, Unpack
 
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Change, Database
 from memory.state.words import all_words, any_words, segmented
 

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from memory.errors import MemoryFailure
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.journal import THINNED, WORDS
 

@@ -21,7 +21,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import tool
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING

@@ -12,7 +12,7 @@ from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.requests import Enqueue, Forget, Hush
 from appliance.api.server import Door
 from appliance.owners.owners import Owners
-from memory.json import Json
+from memory.json_value import Json
 
 
 @dataclass

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.errors import EmbeddingUnavailable
-from memory.json import Json
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state import tiers as tiers_module
 from memory.state.database import Database

@@ -10,7 +10,7 @@ import pytest
 from appliance.input.event import evidence_of
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
-from memory.json import Json
+from memory.json_value import Json
 from tests.audio.spoken import SHARED_CLIPS, debian_clips
 from tests.figures import figure
 from tests.room.acoustics import Sound, from_samples, impulse_response

@@ -15,7 +15,7 @@ from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.restore import empty
 from memory.identity import new_key
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household

@@ -18,7 +18,7 @@ from appliance.config.options import RunOptions
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from memory.identity import new_key, sign
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.openai_script import Scripted, call, calls
 from tests.agent.openai_server import OpenAiServer, Recorded, reply
 from tests.appliance.door_fakes import Program, visiting

@@ -13,7 +13,7 @@ from agent.model.stream.open_call import OpenCall
 from agent.model.stream.thinking import ThinkingSplitter
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
-from memory.json import Json
+from memory.json_value import Json
 
 _TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Reasoning as DeepSeek, vLLM and llama.cpp name it, and as OpenRouter and Ollama do; comes as text."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from agent.model.interface import ArgumentsDelta, StreamItem, ToolCallStarted
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.growing import Growing
-from memory.json import Json
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

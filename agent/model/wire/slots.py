@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent.model.messages import Message
 from agent.model.wire.openai import GrowingList
 from agent.model.wire.profile import Profile
-from memory.json import Json
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import jiter
 from agent.errors import IllegalMessages
 from agent.model.messages import ToolSpec
 from agent.model.wire.profile import GENERIC, NAME, Profile
-from memory.json import Json
+from memory.json_value import Json
 
 
 def validate_openai(entries: Sequence[Mapping[str, Json]], profile: Profile = GENERIC) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import MAX_OBSERVATION, render
-from memory.json import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock

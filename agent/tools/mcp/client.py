@@ -30,7 +30,7 @@ from agent.tools.mcp.http import client_for
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.mcp.stdio import running
-from memory.json import Json
+from memory.json_value import Json
 
 MOST_PAGES: Final = 20
 """Of a list of tools; a list may go on for ever."""

@@ -11,7 +11,7 @@ import structlog
 
 from agent.errors import ServerLost, ToolFailed
 from agent.tools.mcp.server import LAST_WORDS, Offered, Server
-from memory.json import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from agent.tools.mcp.client import Connection

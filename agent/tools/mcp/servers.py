@@ -15,7 +15,7 @@ from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.registry import ToolRegistry
 from agent.tools.tool import Call, Tool
-from memory.json import Json
+from memory.json_value import Json
 
 NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
 

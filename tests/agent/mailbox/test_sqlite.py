@@ -13,7 +13,7 @@ import pytest
 
 from agent.mailbox.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
 from memory.errors import StateUnusable
-from memory.json import Json
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state.database import Change, Database, Writer
 from memory.state.journal import Entry, Journal

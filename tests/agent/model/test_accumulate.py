@@ -12,7 +12,7 @@ from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta,
 from agent.model.messages import Usage
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.wire.openai import CALL_FIELDS, to_openai
-from memory.json import Json
+from memory.json_value import Json
 
 
 def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Json]:

@@ -17,7 +17,7 @@ from agent.model.stream.relay import Patience
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.tools.tool import Call, run_tool, tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, OBSERVED, TEXTS, Damaged
 from tests.agent.openai_server import OpenAiServer, text
 

@@ -16,7 +16,7 @@ from agent.model.stream.arguments import unwrapped
 from agent.model.wire.openai import GrowingList, encode, sendable, to_openai
 from agent.model.wire.validate import validate_openai
 from agent.tools.tool import tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
 from tests.fakes import ScriptedModel, calls
 

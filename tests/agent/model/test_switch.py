@@ -11,7 +11,7 @@ from agent.model.chain import Chain, Guarded
 from agent.model.messages import Message
 from agent.prompts import Prompts, Self
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import Stored
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -16,7 +16,7 @@ from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.run.stopping import Why
 from agent.tools.tool import Tool, tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.awaits import Counted, Points
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -14,7 +14,7 @@ from agent.event import TIMER, Event
 from agent.time.series import SERIES, BadRule, described, missed, occurrences, rule_of, successor
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, run_tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.mailboxes import NothingDue, Rig, finish
 
 BERLIN = ZoneInfo("Europe/Berlin")

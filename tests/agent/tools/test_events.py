@@ -11,7 +11,7 @@ from agent.mailbox import Lease, Mailbox, Wake
 from agent.run.run_state import RunState, Suspension
 from agent.tools.events import event_tools
 from agent.tools.tool import Call, run_tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.agent.mailboxes import Rig, filed, sqlite, work
 

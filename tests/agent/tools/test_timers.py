@@ -11,7 +11,7 @@ import pytest
 from agent.event import TIMER, Event
 from agent.tools.timers import chosen, duration, late_seconds, moment, timer_tools
 from agent.tools.tool import Call, run_tool
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import NothingDue, Rig, filed, finish, handled, sqlite
 

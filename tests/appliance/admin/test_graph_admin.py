@@ -25,7 +25,7 @@ from appliance.api.memory_requests import (
 from appliance.api.server import Door
 from appliance.errors import Problem
 from appliance.exits import Exit
-from memory.json import Json
+from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.door_fakes import ScriptedHandler
 

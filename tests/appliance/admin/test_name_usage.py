@@ -16,7 +16,7 @@ from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from memory.graph.embedded.store import State as StoreState
-from memory.json import Json
+from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, RunState, is_household
 

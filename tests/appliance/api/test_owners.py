@@ -13,7 +13,7 @@ from appliance.exits import Exit
 from appliance.owners.owners import Owners
 from memory.errors import RegistrationNeeded
 from memory.identity import CHALLENGE_SECONDS, HOW_TO_REGISTER, NO_SUCH_CHALLENGE, Identities, new_key, sign
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.owner_settings import SCHEMA, Levels, OwnerSettings
 from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting

@@ -13,7 +13,7 @@ from appliance.api.mailbox_requests import LONGEST_CHARACTER, TEXTS, ListMailbox
 from appliance.api.requests import BadRequest, parse
 from appliance.cli.mailbox import lines_of
 from appliance.errors import Problem
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.mailboxes import SqliteRig, filed, handled, work
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from appliance.cli.telling import lines
-from memory.json import Json
+from memory.json_value import Json
 
 
 @pytest.mark.parametrize(

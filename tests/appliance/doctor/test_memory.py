@@ -17,7 +17,7 @@ from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_thro
 from appliance.wiring.state import open_state
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.journal import Entry
 from tests.appliance.door_fakes import ScriptedHandler, serving
 

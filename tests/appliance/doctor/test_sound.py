@@ -23,7 +23,7 @@ from appliance.doctor.sound_level import SETTLING, level_of, listen
 from audio.capture.input import InputFormat, Taker
 from audio.capture.live import LiveMicrophone
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
-from memory.json import Json
+from memory.json_value import Json
 from tests.appliance.command import ROOT, environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.room.virtual_sound import VirtualSound, virtual_sound

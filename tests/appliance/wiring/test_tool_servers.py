@@ -14,7 +14,7 @@ from appliance.doctor.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
 from appliance.wiring.about import about
 from appliance.wiring.tool_servers import servers_of, unset_secrets
-from memory.json import Json
+from memory.json_value import Json
 from tests.agent.mcp_house import a_tool, bare
 from tests.processes import ROOT
 

@@ -5,7 +5,7 @@ import pytest
 from memory.graph.embedded.heap import LEAST, MOST, machine_megabytes, usual_heap
 from memory.graph.graph import Graph
 from memory.graph.survey import survey
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

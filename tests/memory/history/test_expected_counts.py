@@ -16,7 +16,7 @@ from memory.history.erasure import finish_later
 from memory.history.expected_counts import Tally, counted, expected
 from memory.history.rebuild import make_whole, rebuild
 from memory.history.schedule import keep_snapshots
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_rebuild import ME, Home

@@ -13,7 +13,7 @@ from memory.history.audit_record import Origin, Record
 from memory.history.schedule import INEXACT_WRITES, MANY_WRITES, is_due, keep_snapshots
 from memory.history.snapshot import Snapshot, Snapshots, kept
 from memory.history.writer import Writer
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

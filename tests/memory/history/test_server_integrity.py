@@ -18,7 +18,7 @@ from memory.history.restore import empty
 from memory.history.server_integrity import SEEN_SECONDS, ServerIntegrity
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_erasure import NAME, SECRET
 from tests.memory.history.test_rebuild import ME

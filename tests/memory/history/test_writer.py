@@ -18,7 +18,7 @@ from memory.history.audit_record import Kind, Origin, Record
 from memory.history.replay import Replayed, replay
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Alone, Writer
-from memory.json import Json
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StateUnusable
-from memory.json import Json
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Stored
 

@@ -1,4 +1,4 @@
-"""The mailbox without a disk, in plain Python: the twin that tests compare the one in the database with."""
+"""The mailbox without a disk, in plain Python, which tests compare the one in the database with."""
 
 import asyncio
 from collections import Counter

@@ -9,13 +9,13 @@ from typing import Final
 
 import structlog
 
-from agent.model.messages import Json
 from audio.capture.health import DeviceFault, Fault, is_copy
 from audio.capture.live import LiveMicrophone
 from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.played import PlayedSound
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

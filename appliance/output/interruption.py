@@ -9,7 +9,6 @@ from typing import Final, Protocol
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.output.voice import VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import AudioChunk
@@ -17,6 +16,7 @@ from audio.playback.speech_output import SpeechObserver, SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.backchannels import is_backchannel
 from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

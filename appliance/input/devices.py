@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agent.model.messages import Json
 from appliance.input.device_news import DeviceNews
 from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.live import LiveMicrophone
@@ -13,6 +12,7 @@ from audio.interfaces import AudioSource, Player
 from audio.loops import Loop
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
+from memory.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.model.messages import Json
 from appliance.input.devices import Devices
-from appliance.input.intake import Intake
 from appliance.input.lost import LostTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.input.whisper.recognizers import Hearing
 from appliance.notify import HeartBeat
-from audio.interfaces import AudioSource
+from audio.interfaces import TurnObserver
 from audio.loops import Loop
 from audio.pcm import AudioChunk
 from audio.turns.activity import SpeechActivity
-from audio.turns.endpointer import Endpointer, EndpointerSettings
-from audio.turns.listener import Listener, Surroundings
-from audio.turns.vad import load_detector
+from audio.turns.listener import Listener
+from memory.json_value import Json
 
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""
@@ -31,11 +28,17 @@ READY_SECONDS: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Followers:
-    """Who follows the turns beside the way into the mailbox; each has a loop."""
+    """Who follows the turns beside the way into the mailbox; told in this order."""
 
+    reflexes: TurnObserver
+    interruption: TurnObserver
     prewarm: Prewarm
     suppressed: SuppressedTurns
     lost: LostTurns
+
+    def follow(self, listener: Listener) -> None:
+        """Have each of them told of every turn."""
+        listener.observe(self.reflexes, self.interruption, self.prewarm, self.suppressed, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +125,3 @@ class Ears:
             "reflexes": counters.reflexes,
             "suppressed": dict(counters.suppressed),
         }
-
-
-def listener_of(
-    source: AudioSource, hearing: Hearing, intake: Intake, surroundings: Surroundings, commit_silence: float
-) -> Listener:
-    """Return the listener of a box; `commit_silence` (s) ends a turn of which nothing else is known."""
-    endpointer = Endpointer(EndpointerSettings(commit_seconds=commit_silence))
-    return Listener(source, load_detector(), endpointer, hearing.recognizer, intake, surroundings)

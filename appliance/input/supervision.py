@@ -9,7 +9,6 @@ from typing import Final
 
 import structlog
 
-from agent.model.messages import Json
 from audio.capture.health import DeviceFault, Fault, is_copy
 from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import RETRY_PAUSES
@@ -17,6 +16,7 @@ from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.reopening import PlayedSound
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

@@ -6,18 +6,16 @@ from functools import partial
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.api.handler import Part
 from appliance.config.values import listed
 from appliance.input.devices import supervised
-from appliance.input.ears import Ears, Followers, listener_of
+from appliance.input.ears import Ears, Followers
 from appliance.input.echo import calibrated, echo_in
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
-from appliance.input.whisper.recognizers import choose_recognizer
 from appliance.output.interruption import Interruption
 from appliance.reflexes.acting import Body
 from appliance.reflexes.doubts import Doubts
@@ -40,8 +38,10 @@ from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn
+from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
-from audio.turns.listener import REFLEX, NoEcho, Surroundings
+from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
+from memory.json_value import Json
 
 log = structlog.get_logger()
 
@@ -136,7 +136,9 @@ def open_input(world: World, output: Output, agent: Agent, record: ReflexRecord,
     attention = Attention(speech, config.ears.wake_word, listed(config.ears.names), config.ears.follow_up, clock)
     acting = _acting(world, output, agent, record, Listening(attention, guard, forgetting))
     own_words = SelfEcho(speech, clock)
-    gate = TurnGate(acting.body.mute.guard, evidence_guard, own_words, attention.guard)
+    gate = TurnGate(
+        mute=acting.body.mute.guard, evidence=evidence_guard, own_words=own_words, attention=attention.guard
+    )
     interruption = Interruption(
         speech, output.voice, agent.loop.interrupt, echo, lambda heard: gate(heard) or _reflex(heard), clock
     )
@@ -152,25 +154,31 @@ def open_input(world: World, output: Output, agent: Agent, record: ReflexRecord,
     )
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)
-    hearing = choose_recognizer(config, fetches=True)
+    hearing = world.environment.hearing(config)
     if world.options.deaf or source is None:
         return Input(None, echo, interruption, intake, attention, acting, None, sign)
     followers = Followers(
+        acting.reflexes,
+        interruption,
         Prewarm(agent.models.warm, clock),
         SuppressedTurns(world.state.bus),
         LostTurns(partial(acting.voice.give, "error"), attention.is_open, clock),
     )
-    around = Surroundings(guard, clock, output.activity, lambda: speech.current is None)
-    muted = MutedSource(source, acting.body.mute)
-    listener = listener_of(muted, hearing, intake, around, config.ears.commit_silence)
+    listener = Listener(
+        MutedSource(source, acting.body.mute),
+        world.environment.detector(),
+        Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
+        hearing.recognizer,
+        intake,
+        Surroundings(guard, clock, output.activity, lambda: speech.current is None),
+    )
     devices = supervised(source, output.player, speech, config.ears.language)
     ears = Ears(listener, hearing, followers, devices, output.activity, clock)
     spotter = _spotter(world, acting, source)
+    wake = [WakeWord(attention.wake_word, attention.wake, sign.woken.set)] if attention.wake_word else []
+    listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
+    followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    listener.observe(acting.reflexes, followers.prewarm, followers.suppressed, followers.lost, interruption)
-    listener.watch(ears.arrived, interruption, *([spotter] if spotter else []))
-    if config.ears.wake_word:
-        listener.watch(WakeWord(config.ears.wake_word, attention.wake, sign.woken.set))
     return Input(ears, echo, interruption, intake, attention, acting, spotter, sign)
 
 

@@ -189,7 +189,7 @@ async def unplayed(sound: SpeechAudio) -> None:
 
 
 @pytest.mark.shows("V4")
-async def test_without_a_loudspeaker_that_tells_what_it_plays_she_is_half_duplex_and_says_so() -> None:
+async def test_without_a_loudspeaker_that_tells_what_it_plays_it_is_half_duplex_and_says_so() -> None:
     control = open_echo(SilentPlayer(), unplayed)
     await control.run()
     assert isinstance(control.guard, HalfDuplex)
@@ -200,7 +200,7 @@ async def test_without_a_loudspeaker_that_tells_what_it_plays_she_is_half_duplex
 
 
 @pytest.mark.shows("V4")
-async def test_without_livekit_she_is_half_duplex_and_says_so() -> None:
+async def test_without_livekit_it_is_half_duplex_and_says_so() -> None:
     def missing() -> Canceller:
         raise ImportError("liblivekit_ffi.so is missing")
 

@@ -39,7 +39,7 @@ def chunk(number: int, samples: Samples | None = None) -> AudioChunk:
 
 
 def cut(pattern: str) -> list[Stretch]:
-    """Cut a pattern: `#` is speech, `.` is none, `c` is covered by her own voice."""
+    """Cut a pattern: `#` is speech, `.` is none, `c` is covered by its own voice."""
     cutter = StretchCutter()
     found = (
         cutter.process(chunk(number), 0.9 if sign == "#" else 0.1, covered=sign == "c")
@@ -103,12 +103,12 @@ def test_a_short_pause_does_not_make_two_words_of_one() -> None:
 
 
 @pytest.mark.shows("V16", "V4")
-def test_what_her_own_voice_covers_is_no_word_and_the_pause_after_it_is_listened_to() -> None:
+def test_what_its_own_voice_covers_is_no_word_and_the_pause_after_it_is_listened_to() -> None:
     assert cut("." * 20 + "c" * 12 + "." * 20) == []
     assert cut("." * 20 + "#" * 5 + "c" * 5 + "." * 20) == []
     (stretch,) = cut("c" * 30 + "." * 3 + "#" * 10 + "." * 20)
     assert stretch.started_at == pytest.approx(100 + 33 * CHUNK_SECONDS)
-    assert stretch.samples[0] == 30, "nothing of hers in front of it"
+    assert stretch.samples[0] == 30, "nothing of its own in front of it"
 
 
 @pytest.mark.shows("V16")
@@ -154,7 +154,7 @@ def test_a_word_inside_a_sentence_is_not_spotted(search: KeywordSearch, tmp_path
 
 @pytest.mark.shows("V16")
 def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: Path) -> None:
-    """Noise stands for what is left of her."""
+    """Noise stands for residual echo."""
     word, rng, found = trimmed(said("stop", "slt", tmp_path)), np.random.default_rng(1), []
     sound = np.concatenate([silence(0.3), word, silence(0.2)])
     for level in (0, 100, 200, 300, 400):

@@ -1,25 +1,30 @@
-"""What people see: tables, colour and progress on a terminal, plain lines anywhere else and none of it with --json.
-
-Colour follows `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`, as rich reads them. rich is imported only here, and only by
-what draws on a terminal.
-"""
+"""What people see: tables, colour and progress on a terminal, plain lines anywhere else."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, TextIO
 from unicodedata import east_asian_width
 
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from click._termui_impl import ProgressBar
 
-OK: Final = "green"
-WARNING: Final = "yellow"
-FAULT: Final = "bold red"
-FAINT: Final = "dim"
-STRONG: Final = "bold"
+OK: Final = "ok"
+WARNING: Final = "warning"
+FAULT: Final = "fault"
+FAINT: Final = "faint"
+STRONG: Final = "strong"
+
+_STYLES: Final[Mapping[str, Callable[[str], str]]] = {
+    OK: partial(click.style, fg="green"),
+    WARNING: partial(click.style, fg="yellow"),
+    FAULT: partial(click.style, fg="red", bold=True),
+    FAINT: partial(click.style, dim=True),
+    STRONG: partial(click.style, bold=True),
+}
 
 GAP: Final = "  "
 """Between two columns."""
@@ -39,14 +44,16 @@ def show(text: str, style: str = "", *, err: bool = False, nl: bool = True) -> N
     Anywhere else than on a terminal it is printed as it is.
     """
     stream = sys.stderr if err else sys.stdout
-    if not is_terminal(stream):
-        click.echo(text, err=err, nl=nl)
-    elif not style:
-        click.echo(printable(text), err=err, nl=nl)
-    else:
-        from rich.text import Text
+    click.echo(styled(printable(text), style, stream) if is_terminal(stream) else text, err=err, nl=nl)
 
-        _console(stream).print(Text(printable(text), style=style), end="\n" if nl else "", soft_wrap=True)
+
+def styled(text: str, style: str, stream: TextIO | None = None) -> str:
+    """Return a text in this style where the stream (stdout when None) is a terminal that may have colour."""
+    if not style or not is_terminal(stream):
+        return text
+    from appliance.config.load import shows_colour
+
+    return _STYLES[style](text) if shows_colour() else text
 
 
 def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, styles: Sequence[str] = ()) -> None:
@@ -54,35 +61,26 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, styles: 
 
     `styles` are of the columns, in their order. Nothing is cut off, so that what is piped is whole.
     """
-    if not rows:
-        return
-    if not is_terminal():
-        for line in columns(rows):
-            click.echo(line)
-        return
-    from rich.text import Text
-
-    console = _console(sys.stdout)
-    shown = [header, *rows] if header else list(rows)
-    widths, lines = _widths(shown), columns(shown)
-    if header:
-        console.print(Text(lines.pop(0), style=STRONG), soft_wrap=True)
-    for cells, line in zip(rows, lines, strict=True):
-        text, at = Text(line), 0
-        for cell, style, width in zip(map(_in_a_line, cells), styles, widths, strict=False):
-            text.stylize(style, at, at + len(cell))
-            at += len(cell) + width - cell_width(cell) + len(GAP)
-        console.print(text, soft_wrap=True)
+    if header and rows and is_terminal():
+        click.echo(styled(columns([header, *rows])[0], STRONG))
+        lines = columns([header, *rows], styles)[1:]
+    else:
+        lines = columns(rows, styles)
+    for line in lines:
+        click.echo(line)
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def columns(rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> list[str]:
     """Return a line for each row, its cells below one another; the last cell of a row is not filled up."""
-    widths = _widths(rows)
+    cells = [[_in_a_line(cell) for cell in row] for row in rows]
+    most = max(map(len, cells), default=0)
+    widths = [max(cell_width(row[at]) for row in cells if at < len(row)) for at in range(most)]
     lines = []
-    for row in rows:
-        cells = [_in_a_line(cell) for cell in row]
-        filled = [cell + " " * (width - cell_width(cell)) for cell, width in zip(cells[:-1], widths, strict=False)]
-        lines.append(GAP.join([*filled, *cells[-1:]]).rstrip())
+    for row in cells:
+        filled = []
+        for cell, width, style in zip(row, widths, [*styles, *[""] * most], strict=False):
+            filled.append(styled(cell, style) + " " * (width - cell_width(cell)))
+        lines.append(GAP.join(filled).rstrip())
     return lines
 
 
@@ -97,43 +95,36 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def progress(label: str, unit: str = "") -> Iterator[Callable[[int, int], None]]:
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on a terminal's stderr while this lasts; hand out what tells it (done, of whole).
 
-    Before anything is told, and for an `of` of 0, it shows that work goes on. Nothing is written anywhere else than on
-    a terminal, and the bar is gone at the end. `unit` "bytes" counts sizes.
+    Before anything is told it shows the label alone. Nothing is written anywhere else than on a terminal.
     """
     if not is_terminal(sys.stderr):
-        yield _untold
+        yield _unseen
         return
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    bar: ProgressBar[int] | None = None
 
-    counted = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    shown = (TextColumn("{task.description}"), BarColumn(), counted, TimeElapsedColumn())
-    with Progress(*shown, console=_console(sys.stderr), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+    def told(done: int, of: int) -> None:
+        nonlocal bar
+        if bar is None and of > 0:
+            bar = shown.enter_context(click.progressbar(length=of, label=label, file=sys.stderr))
+        if bar is not None:
+            bar.length = of
+            bar.update(done - bar.pos)
 
-        def told(done: int, of: int) -> None:
-            bar.update(task, completed=done, total=of or None)
+    click.echo(f"{label} …", nl=False, err=True)
+    with ExitStack() as shown:
+        try:
+            yield told
+        finally:
+            if bar is None:
+                click.echo(f"\r{' ' * (cell_width(label) + 2)}\r", nl=False, err=True)
 
-        yield told
 
-
-def _untold(done: int, of: int) -> None:
-    """Take how far it has come where nobody sees it."""
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    most = max(map(len, rows))
-    return [max((cell_width(_in_a_line(row[at])) for row in rows if at < len(row)), default=0) for at in range(most)]
+def _unseen(done: int, of: int) -> None:
+    """Take how far it has come where nobody looks."""
 
 
 def _in_a_line(cell: str) -> str:
-    return " ".join(printable(cell).split("\n")).replace("\t", " ")
-
-
-def _console(stream: TextIO) -> "Console":
-    from rich.console import Console
-
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    return Console(file=stream, color_system=None, markup=False, emoji=False) if console.no_color else console
+    return " ".join(printable(cell).replace("\t", " ").splitlines())

@@ -13,7 +13,7 @@ ESCAPE = "\x1b["
 
 TABLE = (
     "from appliance.cli.terminal import table, show, FAULT\n"
-    "table([['3:00', 'pasta \\x1b[2J'], ['17:30', '面条']], ['when', 'what'], styles=['dim'])\n"
+    "table([['3:00', 'pasta \\x1b[2J'], ['17:30', '面条']], ['when', 'what'], styles=['faint'])\n"
     "show('broken', FAULT)"
 )
 
@@ -51,11 +51,17 @@ def test_no_color_is_no_colour(tmp_path: Path) -> None:
     assert shown.splitlines() == ["when   what", "3:00   pasta  [2J", "17:30  面条", "broken"]
 
 
-def test_a_bar_is_drawn_and_taken_away(tmp_path: Path) -> None:
+def test_a_bar_is_drawn_to_its_end(tmp_path: Path) -> None:
     shown = on_terminal(tmp_path, BAR)
     assert "fetching" in shown
-    assert "9/9" in shown
-    assert shown.endswith("done\n")
+    assert "100%" in shown
+    assert shown.endswith("\ndone\n")
+
+
+def test_work_that_tells_nothing_shows_its_name_and_takes_it_away(tmp_path: Path) -> None:
+    shown = on_terminal(tmp_path, "from appliance.cli.terminal import progress\nwith progress('reading'): pass")
+    assert shown.startswith("reading …")
+    assert shown.endswith(" \r")
 
 
 def test_nothing_of_it_is_in_a_pipe(tmp_path: Path) -> None:

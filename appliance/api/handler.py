@@ -13,7 +13,7 @@ from agent.model.messages import Json
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
-from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
@@ -113,7 +113,12 @@ class Household:
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.senses.reflexes.forget(request.last, request.minutes)
+        return await self.senses.reflexes.forget(request.last, request.minutes, request.these)
+
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        """Return id and words of each thing that would be erased, the oldest first."""
+        events = await self.senses.reflexes.forgetting.would_go(request.last, request.minutes)
+        return [{"id": event.id, "words": event.content, "at": event.created_at.isoformat()} for event in events]
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""

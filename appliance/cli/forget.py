@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import AS_KEY, WORDS, configured, nakari
+from appliance.cli.terminal import STRONG, show
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
+    from agent.model.messages import Json
     from appliance.config.load import Config
 
 PATIENCE = 600.0
@@ -19,6 +21,12 @@ PATIENCE = 600.0
 
 MOST_MINUTES = 100_000
 """As many as the door takes (`appliance.api.requests.Forget`): some seventy days."""
+
+MOST_SHOWN = 20
+"""Things that are named before they go, the newest; the others are counted."""
+
+LONGEST_SHOWN = 200
+"""Characters of each."""
 
 MINE = "\0"
 """What `--everything` names in the place of an owner."""
@@ -65,15 +73,17 @@ def forget(
     With --owner, or --everything, an owner's words, events, timers, settings, membership and graph go, and what they
     had its write into the household's graph. This works without the service too.
 
+    It says which words go and asks first; a script says --yes.
+
     It is for good. That something was said, and its digest, stay. Backups of before are not reached, nor is what
     somebody else said of it.
     """
     if last is not None and minutes is not None:
         raise click.UsageError("either --last or --minutes")
     if owner is None:
-        if key_file is not None or yes:
-            raise click.UsageError("--as and --yes are for --everything, --yes for --owner too")
-        return _turns(configured(invocation), last, minutes)
+        if key_file is not None:
+            raise click.UsageError("--as is for --everything")
+        return _turns(configured(invocation), last, minutes, is_sure=yes)
     if (owner == MINE) is (key_file is None):
         raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
     if last is not None or minutes is not None:
@@ -81,16 +91,38 @@ def forget(
     return _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(config: "Config", last: int | None, minutes: float | None) -> Exit:
+def _turns(config: "Config", last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
     import asyncio
 
-    from agent.model.messages import Json
     from appliance.api.client import find_service, tell
+    from appliance.cli.terminal import progress
 
-    request: dict[str, Json] = {"do": "forget"}
-    request |= {"last": last or 1} if minutes is None else {"minutes": minutes}
-    click.echo(asyncio.run(tell(find_service(config.sockets), request, PATIENCE))["done"])
+    path = find_service(config.sockets)
+    which: dict[str, Json] = {"last": last or 1} if minutes is None else {"minutes": minutes}
+    events = asyncio.run(tell(path, {"do": "forget.preview", **which}))["events"]
+    assert isinstance(events, list)
+    things = [thing for thing in events if isinstance(thing, dict)]
+    if things and not is_sure:
+        _confirm_words([str(thing["words"]) for thing in things])
+    these: list[Json] = [thing["id"] for thing in things]
+    with progress("forgetting"):
+        done = asyncio.run(tell(path, {"do": "forget", **which, "these": these}, PATIENCE))["done"]
+    show(str(done))
     return Exit.OK
+
+
+def _confirm_words(words: list[str]) -> None:
+    """Show what goes, and ask. Raises `UsageError` where nobody can be asked, `Exit` for a no."""
+    if not sys.stdin.isatty():
+        raise click.UsageError("what was told would go for good; say --yes where nobody can be asked")
+    show("This goes for good, with all that came of it:", err=True)
+    for line in words[-MOST_SHOWN:]:
+        text = " ".join(line.split())
+        show(f"  {text[:LONGEST_SHOWN]}{'…' if len(text) > LONGEST_SHOWN else ''}", STRONG, err=True)
+    if len(words) > MOST_SHOWN:
+        show(f"  and {len(words) - MOST_SHOWN} things before that", err=True)
+    if not click.confirm("Is that meant?", err=True):
+        raise click.exceptions.Exit(Exit.FAULT)
 
 
 def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure: bool) -> Exit:
@@ -98,7 +130,7 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
 
     from appliance.admin.local import erase_everything
     from appliance.api.client import find_service, follow, read_key
-    from appliance.cli.telling import on_terminal
+    from appliance.cli.terminal import progress
     from appliance.owners.owners import identities_of, owner_of
     from memory.identity import sign
 
@@ -106,10 +138,11 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
     identities = identities_of(config)
     whose = owner_of(identities, owner) if key_file is None else identities.find(sign(key, "")[0])
     _confirm(f"{whose.name} ({whose.owner_key})" if whose.name else whose.owner_key, is_sure=is_sure)
-    if key:
-        done = asyncio.run(follow(find_service(config.sockets), {"do": "forget.owner"}, on_terminal(), key))
-    else:
-        done = asyncio.run(erase_everything(config, whose.owner_key, on_terminal()))
+    with progress("forgetting") as told:
+        if key:
+            done = asyncio.run(follow(find_service(config.sockets), {"do": "forget.owner"}, told, key))
+        else:
+            done = asyncio.run(erase_everything(config, whose.owner_key, told))
     click.echo(done)
     return Exit.OK
 

@@ -15,7 +15,7 @@ from agent.mailbox import Lease
 from agent.model.messages import Json
 from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import Forgot, forgotten, sentence
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
 from audio.speech import RecognizedTurn, SpeechStarted
@@ -58,6 +58,8 @@ class Acted:
     """Seconds on the source's clock in which it was said; equal ends for what was not said."""
     at: float
     """Seconds on the clock of the one who acts."""
+    forgot: Forgot | None = None
+    """What was forgotten, for the answer alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ class Reflexes:
         self._untold: deque[Acted] = deque(maxlen=MOST_TOLD)
         self._unkept: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
-        self.forget: Callable[[], Awaitable[str]] = self._nothing_to_forget
-        """Removes what was just heard; returns the name of the sentence that says how that went."""
+        self.forget: Callable[[], Awaitable[Forgot]] = self._nothing_to_forget
+        """Removes what was just heard; returns how that went."""
         self.doubt: Doubt = _no_doubt
         self.doubted: dict[str, int] = {}
         """Words that were not acted on, by reason."""
@@ -161,7 +163,8 @@ class Reflexes:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._clock()
         if reflex == "forget":
-            return self._sentence(await self.forget(), words)
+            forgot = await self.forget()
+            return forgotten(forgot, self._voice.language, words)
         did = self._act(reflex, words, how, (now, now))
         if reflex in {"mute", "unmute"}:
             await self._keep_mute()
@@ -186,7 +189,11 @@ class Reflexes:
     async def _answer_all(self) -> None:
         while True:
             acted = await self._unanswered.get()
-            await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+            if acted.forgot is None:
+                await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+                continue
+            await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
+            await acted.forgot.drop()  # a voice keeps short sentences
 
     def situation(self, hand: Lease) -> Mapping[str, str]:
         """Tell the mind, once, what reflexes did since the room's last block (a `SituationProvider`)."""
@@ -247,7 +254,8 @@ class Reflexes:
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = replace(acted, did=await self.forget(), words="")
+                forgot = await self.forget()
+                acted = replace(acted, did=forgot.did, words="", forgot=forgot)
         await self._journal(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted
@@ -257,7 +265,7 @@ class Reflexes:
 
     async def _journal(self, acted: Acted) -> None:
         """Publish the reflex as an envelope that is completed already; and keep it for the next block."""
-        self._untold.append(replace(acted, words=""))
+        self._untold.append(replace(acted, words="", forgot=None))
         envelope = Event(
             type=REFLEX,
             content=acted.words,
@@ -280,5 +288,5 @@ class Reflexes:
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
 
-    async def _nothing_to_forget(self) -> str:
-        return "nothing to forget"
+    async def _nothing_to_forget(self) -> Forgot:
+        return Forgot("nothing to forget")

@@ -1,7 +1,7 @@
 """Everything of reflexes, wake word, mute and forgetting that a box has, put together."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import structlog
@@ -17,7 +17,7 @@ from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import forgotten
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute, MutedSource
@@ -86,11 +86,16 @@ class ReflexSide:
             if self.spotter is not None:
                 group.create_task(self.spotter.run(), name="reflexes: words spotted in sound")
 
-    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that tells of it."""
+    async def forget(self, last: int = 1, minutes: float | None = None, these: Collection[str] = ()) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
         forgetting = self.forgetting
-        done = await (forgetting.last(last, typed=True) if minutes is None else forgetting.since(minutes, typed=True))
-        return sentence(done, self.voice.language)
+        if these:
+            forgot = await forgetting.these(these, minutes)
+        elif minutes is None:
+            forgot = await forgetting.last(last, typed=True)
+        else:
+            forgot = await forgetting.since(minutes, typed=True)
+        return forgotten(forgot, self.voice.language)
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""

@@ -1,13 +1,11 @@
 """What is drawn for a person, on a real pseudo-terminal and off one."""
 
-import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 
 from appliance.cli.terminal import cell_width, columns
-from tests.appliance.command import environment
+from tests.appliance.command import environment, on_terminal
 
 ESCAPE = "\x1b["
 
@@ -23,43 +21,34 @@ BAR = (
 )
 
 
-def on_terminal(home: Path, program: str, **more: str) -> str:
-    """Return all that a program writes to a terminal that is its stdin, stdout and stderr."""
-    pid, screen = pty.fork()
-    if pid == 0:
-        os.execve(sys.executable, [sys.executable, "-c", program], environment(home, TERM="xterm", **more))
-    written = bytearray()
-    try:
-        while piece := os.read(screen, 4096):
-            written += piece
-    except OSError:  # the other end is closed: that is how a terminal ends
-        pass
-    os.close(screen)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, written
-    return written.decode().replace("\r\n", "\n")
+def written(home: Path, program: str, **more: str) -> str:
+    """Return all that a program writes to a terminal."""
+    shown, code = on_terminal([sys.executable, "-c", program], environment(home, **more))
+    assert code == 0, shown
+    return shown
 
 
 def test_a_table_has_its_header_and_colours_on_a_terminal(tmp_path: Path) -> None:
-    shown = on_terminal(tmp_path, TABLE)
+    shown = written(tmp_path, TABLE)
     assert "when" in shown
     assert ESCAPE in shown
     assert f"{ESCAPE}2J" not in shown, "what things are called steers no terminal"
 
 
 def test_no_color_is_no_colour(tmp_path: Path) -> None:
-    shown = on_terminal(tmp_path, TABLE, NO_COLOR="1")
+    shown = written(tmp_path, TABLE, NO_COLOR="1")
     assert shown.splitlines() == ["when   what", "3:00   pasta  [2J", "17:30  面条", "broken"]
 
 
 def test_a_bar_is_drawn_to_its_end(tmp_path: Path) -> None:
-    shown = on_terminal(tmp_path, BAR)
+    shown = written(tmp_path, BAR)
     assert "fetching" in shown
     assert "100%" in shown
     assert shown.endswith("\ndone\n")
 
 
 def test_work_that_tells_nothing_shows_its_name_and_takes_it_away(tmp_path: Path) -> None:
-    shown = on_terminal(tmp_path, "from appliance.cli.terminal import progress\nwith progress('reading'): pass")
+    shown = written(tmp_path, "from appliance.cli.terminal import progress\nwith progress('reading'): pass")
     assert shown.startswith("reading …")
     assert shown.endswith(" \r")
 

@@ -7,6 +7,7 @@ import pytest
 
 from appliance.reflexes.kept import Kept, KeptSwitches
 from appliance.reflexes.reflexes import MOST_WAITING
+from appliance.reflexes.words import Forgot
 from audio.errors import DeviceUnavailable
 from tests.appliance.reflexes.reflex_room import heard, reflex_room
 
@@ -202,9 +203,12 @@ async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         forgotten: list[str] = []
 
-        async def forget() -> str:
+        async def drop() -> None:
+            forgotten.append("what saying it kept")
+
+        async def forget() -> Forgot:
             forgotten.append("it")
-            return "forgotten"
+            return Forgot("forgotten", "“the dentist is on Friday”", drop)
 
         room.reflexes.forget = forget
         turn = heard("forget what you just heard", room.now)
@@ -213,8 +217,8 @@ async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
         assert forgotten == []
         assert await room.reflexes.take(turn)
         await room.settle()
-        assert forgotten == ["it"]
-        assert [text for text, _ in room.voice.asked] == ["Forgotten."]
+        assert forgotten == ["it", "what saying it kept"]
+        assert [text for text, _ in room.voice.asked] == ["Forgotten: “the dentist is on Friday”."]
         assert await room.journaled() == [("forget", "forgotten", "committed", None)], "its own words are not kept"
 
 

@@ -57,7 +57,12 @@ class Terminal:
         return seen
 
     def type(self, keys: str) -> None:
-        """Press these keys; a line ends with a line feed, Ctrl-C is \\x03."""
+        """Press these keys once the program waits; a line ends with a line feed, Ctrl-C is \\x03.
+
+        A Ctrl-C just before Python begins to read a line is kept for its end, as a person is never quick enough to see.
+        """
+        while Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "R":
+            os.sched_yield()
         os.write(self._screen, keys.encode())
 
     def ended(self, seconds: float = 30.0) -> tuple[str, int]:

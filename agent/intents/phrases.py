@@ -55,9 +55,19 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "我的日志里有这句话，但是没能记下来留到以后：{reason}。",
     ),
     "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
+    "recalled_yes": ("Yes: you told me that {fact}.", "是的，你告诉过我：{fact}。"),
+    "recalled_no": ("No: you told me that {fact}.", "不是，你告诉过我：{fact}。"),
+    "recalled_other": ("I don't know that; you told me only this: {fact}.", "这个我不知道，你只告诉过我：{fact}。"),
+    "not_told": (
+        "I don't know; nothing that you asked me to remember says so.",
+        "我不知道，你让我记住的事里没有提到。",
+    ),
+    "listed": ("You told me: {facts}.", "你告诉过我：{facts}。"),
+    "listed_more": ("; and {count} more things", "；还有{count}件"),
+    "nothing_kept": ("You have not asked me to remember anything yet.", "你还没有让我记住什么。"),
     "not_found": (
-        "I find nothing about that in what was said here, and no model can be reached that might know more.",
-        "这里说过的话里没有找到，现在也连不上可能知道的模型。",
+        "I find nothing about that in what was said here; to know more I need a model, and none can be reached.",
+        "这里说过的话里没有找到；要知道更多需要模型，现在连不上。",
     ),
     # company
     "fine": ("All right.", "好的。"),

@@ -21,7 +21,7 @@ async def test_what_needs_a_model_is_said_honestly_and_at_length_once(talk: Talk
     first = await talk.says()
     assert NEEDS_MODEL in first
     assert "tell the time" in first
-    talk.hear("Tell me the news.")
+    talk.hear("Sing me a song.")
     assert await talk.says() == "I need a model for that too, and I still cannot reach one."
     talk.hear("讲个笑话")
     assert (await talk.says()).startswith("我听到了，但是回答这个需要模型")

@@ -34,10 +34,15 @@ _NEEDS: Final[Mapping[str, str]] = {
     "volume_down": "set_volume",
     "volume_change": "set_volume",
     "recall": "journal_search",
+    "mute_microphone": "device",
+    "wait": "device",
+    "go_on": "device",
+    "snooze": "device",
+    "forget_last": "device",
 }
 """The tool without which there is no use in trying."""
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall"} | {"remember"}
+_WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall", "wait", "go_on", "snooze"} | {"remember"}
 """Intents that are asked back when they were hard to hear."""
 
 
@@ -172,7 +177,31 @@ def _changed(state: DialogState, action: Action, name: str, percent: int) -> lis
         return [action]
     if result.has_failed:
         return phrase("failed", state.language, reason=result.reason)
-    return phrase(name, state.language, percent=percent)
+    now = result.value.get("percent") if isinstance(result.value, dict) else None
+    return phrase(name, state.language, percent=now if name == "volume_set" and isinstance(now, int) else percent)
+
+
+def _device(verb: str) -> Skill:
+    """Return the skill that acts by the tool `device`, and says the sentence that it answers with."""
+
+    def act(state: DialogState, intent: Intent) -> list[Action] | str:
+        result = state.result("device")
+        if result is None:
+            minutes = intent.seconds() / 60 or None
+            return [state.action("device", do=verb, **({"minutes": minutes} if minutes else {}))]
+        if result.has_failed:
+            return phrase("failed", state.language, reason=result.reason)
+        is_idle = result.is_uncertain or result.result.startswith("there was nothing")
+        return phrase("nothing_to_do", state.language) if is_idle else result.result
+
+    return act
+
+
+def _stop(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Be silent, with what rings; then a word that it was heard."""
+    if state.has("device") and state.result("device") is None:
+        return [state.action("device", do="stop")]
+    return phrase("fine", state.language)
 
 
 def _doubtful(state: DialogState, _: Intent) -> str:
@@ -208,7 +237,12 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "volume_down": _volume_change,
     "volume_change": _volume_change,
     "never_mind": _saying("fine"),
-    "stop": _saying("fine"),
+    "stop": _stop,
+    "wait": _device("wait"),
+    "go_on": _device("go on"),
+    "snooze": _device("snooze"),
+    "mute_microphone": _device("mute"),
+    "forget_last": _device("forget"),
     "repeat": _again,
     "remember": recall.remember,
     "who_are_you": _saying("who"),

@@ -145,7 +145,9 @@ def _turn(messages: Sequence[Message]) -> Turn:
     block = _block(messages[0].content)
     named = {call.id: call.name for message in messages for call in message.tool_calls}
     results = tuple(
-        ToolResult(named.get(message.tool_call_id, ""), message.content) for message in messages if message.role == "tool"
+        ToolResult(named.get(message.tool_call_id, ""), message.content)
+        for message in messages
+        if message.role == "tool"
     )
     return Turn(block, results, tuple(text for message in messages[1:] for text in _said(message) if text))
 

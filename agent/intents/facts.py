@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from agent.intents.intent import Language, language_of
-from agent.intents.questions import LIGHT, SELF, Asked, Question, Token, pieces, tokens
+from agent.intents.questions import SELF, Asked, Question, Token, pieces, tokens, word_classes
 
 Verdict: TypeAlias = Literal["yes", "no", ""]
 """What a statement says to a question of yes or no; "" when it says nothing plain."""
@@ -18,69 +19,16 @@ ENOUGH: Final = 0.6
 _ENDING: Final = 3
 """Letters by which two forms of a word may differ at the end: allergic and allergies."""
 
-_NUMBER_WORDS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half dozen first "
-    "second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth twentieth thirtieth"
-).split()
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTHS: Final = "january february march april may june july august september october november december".split()
-_COLORS: Final = (
-    "red orange yellow green blue purple violet pink brown black white gray silver gold golden beige turquoise teal "
-    "cyan magenta crimson scarlet navy maroon olive ivory cream transparent colorless"
-).split()
-_TIMES: Final = (
-    "today tomorrow tonight noon midnight morning afternoon evening night week weekend month year day hour daily weekly "
-    "monthly spring summer autumn fall winter christmas easter birthday o'clock always"
-).split()
-_PLACES: Final = (
-    "in on under at behind beside near next between by from inside outside upstairs downstairs home here there left "
-    "right above below against around opposite over to with where level"
-).split()
-
-
-def _stems(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(token.stem for word in words for token in tokens(word))
-
-
-@dataclass(frozen=True)
-class _Classes:
-    """Words of which one excludes another: what is red is not blue."""
-
-    colors: frozenset[str]
-    weekdays: frozenset[str]
-    months: frozenset[str]
-    numbers: frozenset[str]
-    times: frozenset[str]
-    places: frozenset[str]
-
-    def of(self, stem: str) -> str:
-        """Return the name of the class of a word, "" for most."""
-        names = ("colors", "weekdays", "months", "numbers")
-        found = next((name for name in names if stem in getattr(self, name)), "")
-        return found or ("numbers" if stem.isdecimal() else "")
-
-
-def _classes() -> _Classes:
-    """Return the classes, stemmed at first use."""
-    if not _CLASSES:
-        sorts = (_COLORS, _WEEKDAYS, _MONTHS, _NUMBER_WORDS, _TIMES, _PLACES)
-        _CLASSES.append(_Classes(*(_stems(words) for words in sorts)))
-    return _CLASSES[0]
-
-
-_CLASSES: Final[list[_Classes]] = []
-
-_COPULAS: Final = frozenset({"is", "are", "am", "was", "were", "be", "re", "m"})
-_AUXILIARY: Final = _COPULAS | {"has", "have", "had", "do", "does", "did", "will", "can", "would", "should"}
-_SMALL: Final = frozenset(
-    "a an the of that this it now still just very really not again already also too called named mr mrs ms dr s".split()
-)
-_REST: Final = frozenset("in on under at behind beside near insid outsid upstair downstair home abov below".split())
-"""Where a thing is that is nowhere else, as stems."""
-
 _ONE_VALUE: Final = re.compile(r"\b(favou?rite|password|passcode|code|pin|birthday|called|named)\b", re.IGNORECASE)
 """What has one value at a time."""
+
+
+def _closed_class(stem: str) -> str:
+    """Return the class of which one word excludes another (what is red is not blue), "" for most words."""
+    if stem.isdecimal():
+        return "numbers"
+    classes = word_classes()
+    return next((name for name in ("colors", "weekdays", "months", "numbers") if stem in classes[name]), "")
 
 
 @dataclass(frozen=True)
@@ -146,26 +94,24 @@ class Fact:
         if self.language == "zh":
             pattern = _FITTING_ZH.get(asked)
             return pattern is None or pattern.search(self.text) is not None
-        classes, stems = _classes(), self.stems
-        has_number = any(classes.of(stem) == "numbers" or stem[0].isdecimal() for stem in stems)
-        match asked:
-            case "where":
-                return bool(stems & classes.places) or not stems & _COPULAS
-            case "when":
-                return has_number or bool(stems & (classes.times | classes.weekdays | classes.months))
-            case "color":
-                return bool(stems & classes.colors) or self._is_short_predicate()
-            case "number":
-                return has_number or "no" in self.text.lower().split()
-            case "measure":
-                return has_number and bool(stems & (_COPULAS | {"turn", "measur", "weigh", "born", "age"}))
-        return True
+        classes, stems = word_classes(), self.stems
+        has_number = any(_closed_class(stem) == "numbers" or stem[0].isdecimal() for stem in stems)
+        is_copular = bool(stems & classes["copulas"])
+        has_time = bool(stems & (classes["times"] | classes["weekdays"] | classes["months"]))
+        fitting: dict[Asked, bool] = {
+            "where": bool(stems & classes["places"]) or not is_copular,
+            "when": has_number or has_time,
+            "color": bool(stems & classes["colors"]) or self._is_short_predicate(),
+            "number": has_number or "no" in self.text.lower().split(),
+            "measure": has_number and (is_copular or bool(stems & {"turn", "measur", "weigh", "born"})),
+        }
+        return fitting.get(asked, True)
 
     def _is_short_predicate(self) -> bool:
         """Say whether it calls its subject one thing: the bike is mauve."""
         words = self.text.lower().split()
-        at = next((place for place, word in enumerate(words) if word in _COPULAS), len(words))
-        return 0 < len(words) - at - 1 <= 2 and not self.stems & _classes().places
+        at = next((place for place, word in enumerate(words) if word in word_classes()["copulas"]), len(words))
+        return 0 < len(words) - at - 1 <= 2 and not self.stems & word_classes()["places"]
 
     def verdict(self, question: Question) -> Verdict:
         """Return what it says to a question of yes or no, where that is plain."""
@@ -173,22 +119,19 @@ class Fact:
             return ""
         if self.language == "zh":
             return _verdict_chinese(self, question)
-        wanted = [(word, weight) for word, weight in question.words if word != SELF]
+        wanted = [word for word, _ in question.words if word != SELF]
         if not wanted or self._is_anothers(question) or not self._is_of_same_person(question):
             return ""
-        missing = [word for word, _ in wanted if not self.holds(word)]
+        missing = [word for word in wanted if not self.holds(word)]
         asks_not = any(token.stem == "not" for token in question.tokens)
-        if not missing:
-            if not self._head() <= {word for word, _ in question.words} | {SELF}:
-                return ""
+        if not missing and self._head() <= {*wanted, SELF}:
             return "yes" if self.is_negative == asks_not else "no"
-        if len(missing) == len(wanted) or self.is_negative or asks_not or not self._excludes(question, missing):
-            return ""
-        return "no"
+        can_exclude = 0 < len(missing) < len(wanted) and not self.is_negative and not asks_not
+        return "no" if can_exclude and self._excludes(question, missing) else ""
 
     def _is_of_same_person(self, question: Question) -> bool:
         """Say whether both are about the one who speaks, or neither, where a verb has no other subject."""
-        first = next((token for token in self.tokens if token.stem not in _SMALL), None)
+        first = next((token for token in self.tokens if token.stem not in word_classes()["small"]), None)
         if first is None:
             return False
         asks_self = len(question.tokens) > 1 and question.tokens[1].stem == SELF
@@ -198,29 +141,37 @@ class Fact:
     def _head(self) -> set[str]:
         """Return the content words of its subject, where a copula or an auxiliary shows its end; else none."""
         plain = [token.stem for token in self.tokens]
-        at = next((place for place, stem in enumerate(plain) if stem in _AUXILIARY), 0)
-        return {stem for stem in plain[:at] if stem not in _SMALL}
+        at = next((place for place, stem in enumerate(plain) if stem in word_classes()["auxiliaries"]), 0)
+        return {stem for stem in plain[:at] if stem not in word_classes()["small"]}
 
     def _excludes(self, question: Question, missing: Sequence[str]) -> bool:
         """Say whether it gives another value, of the same closed class, to what the question names."""
-        classes, words = _classes(), {word for word, _ in question.words}
-        sorts = {classes.of(word) for word in missing}
-        own = [stem for stem in (token.stem for token in self.tokens) if stem not in _SMALL | _AUXILIARY]
-        known = words | {SELF} | classes.places | {"come", "go"}
+        classes, words = word_classes(), {word for word, _ in question.words}
+        sorts = {_closed_class(word) for word in missing}
+        own = [
+            stem
+            for stem in (token.stem for token in self.tokens)
+            if stem not in classes["small"] | classes["auxiliaries"]
+        ]
+        known = words | {SELF} | classes["places"] | {"come", "go"}
         if len(sorts) == 1 and (sort := sorts.pop()):
-            values = {stem for stem in own if classes.of(stem) == sort}
-            others = [stem for stem in own if classes.of(stem) != sort]
+            values = {stem for stem in own if _closed_class(stem) == sort}
+            others = [stem for stem in own if _closed_class(stem) != sort]
             return bool(values) and sum(any(_same(stem, word) for word in known) for stem in others) >= 1
-        said = [token.stem for token in question.tokens]
-        places = _REST & set(said)
-        if places and _REST & set(own):
-            last = max(place for place, stem in enumerate(said) if stem in places)
-            head = own[: next(place for place, stem in enumerate(own) if stem in _REST)]
-            is_of_place = all(stem in said[last:] for stem in missing)
-            return is_of_place and all(any(_same(stem, word) for word in known) for stem in head)
+        if classes["rests"] & {token.stem for token in question.tokens} and classes["rests"] & set(own):
+            return self._is_elsewhere(question, missing, own, known)
         if _ONE_VALUE.search(self.text) and _ONE_VALUE.search(question.text):
             return self._head() <= words | {SELF} and len(missing) <= 2
         return False
+
+    @staticmethod
+    def _is_elsewhere(question: Question, missing: Sequence[str], own: Sequence[str], known: set[str]) -> bool:
+        """Say whether the same thing is told to be in another place."""
+        rests, said = word_classes()["rests"], [token.stem for token in question.tokens]
+        last = max(place for place, stem in enumerate(said) if stem in rests)
+        head = own[: next(place for place, stem in enumerate(own) if stem in rests)]
+        is_of_place = all(stem in said[last:] for stem in missing)
+        return is_of_place and all(any(_same(stem, word) for word in known) for stem in head)
 
 
 def tokens_of(text: str) -> set[str]:
@@ -241,7 +192,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _neighbours(said: Sequence[Token]) -> list[tuple[Token, Token]]:
-    return list(zip(said, said[1:], strict=False))
+    return list(pairwise(said))
 
 
 _FITTING_ZH: Final[dict[str, re.Pattern[str]]] = {
@@ -275,6 +226,3 @@ def _verdict_chinese(fact: Fact, question: Question) -> Verdict:
         named = [piece for word, _ in question.words if word in question.text[:asked_at] for piece in pieces(word)]
         return "no" if named and all(piece in fact.text[:told_at] for piece in named) else ""
     return ""
-
-
-__all__ = ["ENOUGH", "LIGHT", "Fact", "Verdict"]

@@ -48,6 +48,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
     "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
     "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
+    "nothing_to_do": ("There is nothing to do that to.", "现在没有可以这样做的。"),
     # memory
     "remembered": ("I will keep that: {fact}.", "我记住了：{fact}。"),
     "remembered_here": (

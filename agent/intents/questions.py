@@ -1,9 +1,10 @@
 """What a question is about: its content words with their weights, and what kind of answer it wants."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
 from agent.intents.intent import Language, language_of
@@ -63,31 +64,15 @@ _APART: Final = (
 _FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself", "we", "us", "our", "ours"})
 _NEGATIONS: Final = frozenset({"not", "never", "no", "nor", "cannot"})
 
-_EMPTY: Final = frozenset(
-    "a about again all also am an and any anything are as at be been being but by can could d did do does doing everything "
-    "i for from had has have he her hers him his how if in into is it its just kindly list ll m many may might more "
-    "much must name not no never named call called of on or out over please re s say search shall she should show so some something "
-    "than that the their them then there these they this those thing things to up us ve was were what when where whether "
-    "which who whom whose why will with would yet you your yours "
-    "ask asked keep kept know known look memory mention mentioned mind note noted read recall remember reminded remind "
-    "said tell told journal want wanted".split()
-)
-"""Words of which a question can be full without saying what it is about."""
-
-_ATTRIBUTES: Final = frozenset(
-    "color size age kind type sort time day date place year month week appointment number".split()
-)
-"""What a statement often shows without naming it."""
-
-_BRITISH: Final = frozenset("colour favour favourit neighbour flavour harbour honour humour labour odour rumour".split())
+_BRITISH: Final = frozenset(("colour", "favour", "favourit", "flavour", "harbour", "humour", "labour", "neighbour"))
 """Stems that are spelled otherwise in America."""
-
-_WEAK_VERBS: Final = frozenset("come go get put leave take happen arrive belong".split())
-"""Verbs that a statement says in another way."""
 
 _WH: Final = frozenset({"what", "which", "whose", "how"})
 _AUXILIARIES: Final = frozenset(
-    "is are am was were do does did has have had can could will would should shall must may might".split()
+    (
+        *("is", "are", "am", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"),
+        *("would", "should", "shall", "must", "may", "might"),
+    )
 )
 _QUESTION_WORDS: Final = frozenset({"what", "where", "who", "whom", "when", "why", "how", "which", "whose"})
 
@@ -106,9 +91,13 @@ _REQUEST: Final = re.compile(
     r"(the|my|our|about|what|where|when|who|which|how|all|every\w*)\b"
 )
 
-_ASKS_ZH: Final = re.compile(r"[吗呢么嘛][?？]?\W*$|什么|哪|谁|几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得")
+_ASKS_ZH: Final = re.compile(
+    r"[吗呢么嘛][?？]?\W*$|什么|哪|谁|几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
+)
 _WHETHER_ZH: Final = re.compile(r"[吗嘛]\W*$|是不是|有没有")
-_OF_MEMORY_ZH: Final = re.compile(r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出")
+_OF_MEMORY_ZH: Final = re.compile(
+    r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出"
+)
 
 _EMPTY_ZH: Final = re.compile(
     "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
@@ -147,7 +136,7 @@ def read_question(words: str) -> Question:
     kind: Kind = "whether" if starts_whether else "which"
     if _OF_MEMORY.search(text):
         kind, asked = "all", ""
-    weights = {each.stem: _weight(each.stem, kind, asked) for each in said if each.stem not in _stems(_EMPTY)}
+    weights = {each.stem: _weight(each.stem, kind, asked) for each in said if each.stem not in word_classes()["empty"]}
     weights |= {stem: LIGHT for stem in _sort_named(plain) if stem in weights}
     if "park" in weights and "car" in weights:  # nobody says of what they parked that it is one
         weights["car"] = LIGHT
@@ -192,15 +181,19 @@ def pieces(run: str) -> list[str]:
 
 
 def _plain(words: str) -> str:
-    text = words.lower().replace("’", "'").strip(" \t\n.,!?\"“”")
+    text = words.lower().replace("’", "'").strip(' \t\n.,!?"“”')
     for pattern, apart in _APART:
         text = pattern.sub(apart, text)
     return " ".join(re.sub(r"[^\w' ]+", " ", text).split()).removeprefix("please ")
 
 
-@lru_cache
-def _stems(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(stem(word) for word in words)
+@lru_cache(maxsize=1)
+def word_classes() -> Mapping[str, frozenset[str]]:
+    """Return the stems of the words in `words.yaml`, by their class; read at first use."""
+    import yaml
+
+    listed = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
+    return {name: frozenset(token.stem for token in tokens(words)) for name, words in listed.items()}
 
 
 def _asked(plain: Sequence[str]) -> Asked:
@@ -230,7 +223,7 @@ def _sort_named(plain: Sequence[str]) -> list[str]:
     """Return the words between what or how and the verb, which say of which sort the answer is."""
     if not plain or plain[0] not in _WH:
         return []
-    sort = []
+    sort: list[str] = []
     for word in plain[1:]:
         if word in _AUXILIARIES:
             return sort
@@ -243,9 +236,9 @@ def _sort_named(plain: Sequence[str]) -> list[str]:
 def _weight(word: str, kind: Kind, asked: Asked) -> float:
     if kind == "whether":
         return 1.0
-    if word in _stems(_ATTRIBUTES):
+    if word in word_classes()["attributes"]:
         return LIGHT
-    return LIGHT if word in _stems(_WEAK_VERBS) and asked != "who" else 1.0
+    return LIGHT if word in word_classes()["weak_verbs"] and asked != "who" else 1.0
 
 
 def _weigh_self(weights: dict[str, float], said: Sequence[Token], kind: Kind, asked: Asked) -> None:

@@ -160,4 +160,8 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
 
 def _is_asking(words: str) -> bool:
     """Say whether words ask or order rather than state."""
-    return is_question(words) or re.match(r"\W*tell\b", words, re.IGNORECASE) is not None or language_of(words) == "zh" and "哪" in words
+    return (
+        is_question(words)
+        or re.match(r"\W*tell\b", words, re.IGNORECASE) is not None
+        or (language_of(words) == "zh" and "哪" in words)
+    )

@@ -18,6 +18,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
+from appliance.reflexes.verbs import Order
 from appliance.version import version
 from appliance.wiring.reflexes import ReflexSide
 
@@ -109,7 +110,7 @@ class Household:
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.senses.reflexes.reflexes.told(request.what)
+        return await self.senses.reflexes.reflexes.told(Order(request.what, request.percent, request.minutes))
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""

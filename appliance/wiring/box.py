@@ -21,6 +21,7 @@ from agent.run.run_state import RunState
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
+from agent.tools.device import device_tools
 from agent.tools.events import event_tools
 from agent.tools.faulty import faulty_tool
 from agent.tools.journal import journal_tool
@@ -113,7 +114,7 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
         mind, servers = _mind(
             config,
             state,
-            [*memory.tools, *graph.tools_of(owners.shares_graph)],
+            [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(senses.reflexes.reflexes)],
             thinking,
             senses.situation(config),
         )

@@ -11,11 +11,11 @@ from appliance.config.load import Config
 from appliance.config.values import listed
 from appliance.input.ears import Ears
 from appliance.input.intake import Intake
-from appliance.reflexes.acting import Body
 from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
 from appliance.timers.ringer import Ringer
@@ -39,7 +39,7 @@ class ReflexSide:
     """What the box knows of it; `run` is its one loop."""
 
     config: Config
-    body: Body
+    body: Verbs
     voice: Voice
     reflexes: Reflexes
     attention: Attention
@@ -127,7 +127,7 @@ def reflex_side(
     """Return the reflexes of a box, with the switches as they were left; `clock` is the source's, in seconds."""
     kept = KeptSwitches(config.state_folder / SWITCHES)
     mouth.volume.percent = kept.volume_for(config.voice.volume)
-    body = Body(mouth, Mute(is_on=kept.now.muted), kept, ringer, configured_volume=config.voice.volume)
+    body = Verbs(mouth, Mute(is_on=kept.now.muted), kept, ringer, configured_volume=config.voice.volume)
     voice = Voice(mouth, player, config.ears.language)
     names = listed(config.ears.names)
     active = listed(config.reflexes.words) if config.reflexes.enabled else ()

@@ -95,7 +95,9 @@ class Home:
     async def _journal(self, event: Event) -> None:
         entry = entry_of(event)
         await self.journal.append(
-            Entry("runs.new", {**entry.body, "source": event.source}, event.id, owner_key="household", at=event.created_at)
+            Entry(
+                "runs.new", {**entry.body, "source": event.source}, event.id, owner_key="household", at=event.created_at
+            )
         )
 
 

@@ -217,7 +217,7 @@ async def test_after_a_whole_reply_it_only_ends_the_event(talk: Talk) -> None:
     ],
 )
 async def test_without_the_tool_it_says_that_it_cannot(words: str, missing: tuple[str, ...]) -> None:
-    talk = Talk(OFFLINE, without("set_volume", *missing))
+    talk = Talk(OFFLINE, without("set_volume", "device", *missing))
     talk.hear(words)
     assert await talk.says() == "I have nothing here to do that with."
 

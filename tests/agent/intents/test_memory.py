@@ -137,6 +137,6 @@ async def test_a_question_of_empty_words_lists_all_that_was_to_be_kept(talk: Tal
 
 
 async def test_without_a_note_for_later_it_still_keeps_the_words() -> None:
-    talk = Talk(OFFLINE, without("set_volume", "create_event"))
+    talk = Talk(OFFLINE, without("set_volume", "device", "create_event"))
     talk.hear("Remember that my keys are in the drawer.")
     assert await talk.says() == "I will keep that: your keys are in the drawer."

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.intents.intent import Intent, Language, language_of
-from agent.intents.timers import moment_told, next_moment
-from agent.intents.phrases import phrase
 from agent.intents.facts import ENOUGH, Fact
+from agent.intents.intent import Intent, Language, language_of
+from agent.intents.phrases import phrase
 from agent.intents.questions import read_question
 from agent.intents.spoken import clock, date, is_length, length, to_second_person, told_length
+from agent.intents.timers import moment_told, next_moment
 from agent.tools.timers import duration
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

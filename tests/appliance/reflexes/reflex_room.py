@@ -10,9 +10,9 @@ import numpy as np
 
 from agent.event import Event
 from agent.mailbox import Lease
-from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.reflexes import REFLEX, Reflexes
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
@@ -30,7 +30,7 @@ class ReflexRoom:
     """What a test looks at."""
 
     ringing: RingingRoom
-    body: Body
+    body: Verbs
     reflexes: Reflexes
     folder: Path
     interrupted: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ async def reflex_room(folder: Path) -> AsyncIterator[ReflexRoom]:
     async with ringing_room(folder) as ringing:
         kept = KeptSwitches(folder / "switches.json")
         ringing.mouth.volume.percent = kept.volume_for(100)
-        body = Body(ringing.mouth, Mute(is_on=kept.now.muted), kept, ringing.ringer)
+        body = Verbs(ringing.mouth, Mute(is_on=kept.now.muted), kept, ringing.ringer)
         voice = Voice(ringing.mouth, ringing.player, "en")
         room = ReflexRoom(ringing, body, Reflexes(body, voice, ringing.state.bus), folder)
         room.reflexes._clock = lambda: room.now

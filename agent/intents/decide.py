@@ -10,6 +10,7 @@ from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.intent import Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
+from agent.intents.sums import answer_sum
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
@@ -53,7 +54,9 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if not state.turn.block.is_human:
         return _without_person(state)
     intent = _meant(state, understand)
-    if intent.name in {"recall", "unknown"} and state.has("journal_search"):
+    if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
+        outcome: list[Action] | str = told
+    elif intent.name in {"recall", "unknown"} and state.has("journal_search"):
         outcome = _recall(state, intent, understand)
     elif (tool := _NEEDS.get(intent.name)) and not state.has(tool):
         outcome = phrase("no_volume" if tool == "set_volume" else "cannot", state.language)

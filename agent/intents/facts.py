@@ -89,23 +89,24 @@ class Fact:
         own = {after.stem for before, after in _neighbours(question.tokens) if before.is_owner}
         return bool(mine & (theirs - own))
 
-    def fits(self, asked: Asked) -> bool:
+    def fits(self, question: Question) -> bool:
         """Say whether it can be an answer of the sort that is asked for."""
         if self.language == "zh":
-            pattern = _FITTING_ZH.get(asked)
+            pattern = _FITTING_ZH.get(question.asked)
             return pattern is None or pattern.search(self.text) is not None
         classes, stems = word_classes(), self.stems
         has_number = any(_closed_class(stem) == "numbers" or stem[0].isdecimal() for stem in stems)
         is_copular = bool(stems & classes["copulas"])
         has_time = bool(stems & (classes["times"] | classes["weekdays"] | classes["months"]))
+        other_measures = (stems & classes["measures"]) - {word for word, _ in question.words}
         fitting: dict[Asked, bool] = {
             "where": bool(stems & classes["places"]) or not is_copular,
             "when": has_number or has_time,
             "color": bool(stems & classes["colors"]) or self._is_short_predicate(),
             "number": has_number or "no" in self.text.lower().split(),
-            "measure": has_number and (is_copular or bool(stems & {"turn", "measur", "weigh", "born"})),
+            "measure": has_number and not other_measures and (is_copular or "turn" in stems or "weigh" in stems),
         }
-        return fitting.get(asked, True)
+        return fitting.get(question.asked, True)
 
     def _is_short_predicate(self) -> bool:
         """Say whether it calls its subject one thing: the bike is mauve."""

@@ -23,7 +23,9 @@ _SEARCHES: Final[dict[Language, tuple[str, str]]] = {"en": ("remember", "forget 
 """The wordings of what was to be kept, each with a search of its own: it goes before the many times it was asked for.
 The first gives the newest first, as all its words are found; the other the best match."""
 
-_KEEPING: Final = re.compile(r"\b(remember|forget|mind|notes?|memori[sz]e|write|jot)\b|记|忘", re.IGNORECASE)
+_KEEPING: Final = re.compile(
+    r"\b(remember|forget|know|information|mind|memory|notes?|memori[sz]e|write|jot)\b|记|忘", re.IGNORECASE
+)
 """Without one of these nothing is an order to remember."""
 
 _NOT_PEOPLE: Final = frozenset({"you", "self", "timer", "system", "loop"})
@@ -80,7 +82,7 @@ def _which(facts: Sequence[Fact], question: Question, language: Language) -> str
     """Quote the statement that answers best, the newest of equals."""
     weighed = [(fact.share_of(question), fact) for fact in facts]
     near = [(share, fact) for share, fact in weighed if share >= ENOUGH]
-    fitting = [(share, fact) for share, fact in near if fact.fits(question.asked)]
+    fitting = [(share, fact) for share, fact in near if fact.fits(question)]
     if fitting:
         _, best = max(fitting, key=lambda each: (_is_so(each[1], question), round(each[0], 3), each[1].age))
         return phrase("recalled", language, fact=_turned(best))

@@ -8,7 +8,16 @@ from typing import Final
 from agent.intents.dialog_state import Action, DialogState, ToolResult
 from agent.intents.intent import Intent
 from agent.intents.phrases import phrase
-from agent.intents.spoken import clock, is_length, length, to_second_person, told_length
+from agent.intents.spoken import (
+    behind_for,
+    clock,
+    is_length,
+    length,
+    length_timer,
+    spoken_length,
+    to_second_person,
+    told_length,
+)
 from agent.model.messages import Json
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
@@ -45,7 +54,7 @@ def start(state: DialogState, intent: Intent) -> list[Action] | str:
         return _look(state)
     if result.has_failed:
         return phrase("failed", language, reason=result.reason)
-    told = {"length": length(seconds, language), "label": to_second_person(named, language)}
+    told = {"length": spoken_length(seconds, language), "label": to_second_person(named, language)}
     return phrase("timer_set_for" if named else "timer_set", language, **told)
 
 
@@ -80,6 +89,8 @@ def cancel(state: DialogState, intent: Intent) -> list[Action] | str:
     value = result.value
     cancelled = value.get("cancelled") if isinstance(value, dict) else None
     label = str(cancelled.get("label", "")) if isinstance(cancelled, dict) else ""
+    if is_length(label):
+        return phrase("timer_cancelled_length", language, label=length_timer(label, language))
     told = to_second_person(label, language)
     return phrase("timer_cancelled_named" if label else "timer_cancelled", language, label=told)
 
@@ -112,7 +123,7 @@ def announce(state: DialogState) -> str:
     late = state.turn.block.situation.get("Late_Seconds", "")
     words = [_due(state, found["kind"], found["label"] or "", found["what"])]
     if late.isdecimal() and int(late) >= 60:
-        words.append(phrase("was_due", state.language, length=length(int(late) // 60 * 60, state.language)))
+        words.append(phrase("was_due", state.language, length=spoken_length(int(late) // 60 * 60, state.language)))
     return " ".join(words)
 
 
@@ -120,7 +131,7 @@ def _due(state: DialogState, kind: str, label: str, what: str) -> str:
     language, named = state.language, to_second_person(label, state.language)
     if kind == "Timer":
         is_named = label and not is_length(label)
-        told = {"label": named, "length": told_length(what, language)}
+        told = {"label": named, "timer": length_timer(what, language)}
         return phrase("timer_up_for" if is_named else "timer_up", language, **told)
     if state.now is None:
         return phrase("timer_up_for" if label else "time_up", language, label=named)
@@ -155,13 +166,18 @@ def _timers(listed: ToolResult) -> Sequence[dict[str, Json]]:
 def _left(state: DialogState, timer: dict[str, Json]) -> str:
     """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
     language, label, left = state.language, str(timer.get("label", "")), str(timer.get("left", ""))
-    named = to_second_person(label, language)
+    told_label = to_second_person(label, language)
     due = moment_told(str(timer.get("due", "")))
     if due is not None and not is_length(label) and re.search("hour|day", left):
-        told = {"clock": clock(due, language), "day": _day(state, due), "label": named}
+        told = {"clock": clock(due, language), "day": _day(state, due), "label": told_label}
         return phrase("alarm_left_for" if label else "alarm_left", language, **told)
-    name = "timer_left_of" if is_length(label) else "timer_left_for" if label else "timer_left"
-    return phrase(name, language, label=named, left=told_length(left, language))
+    time_left = told_length(left, language)
+    if is_length(label):
+        return phrase("timer_left_of", language, label=length_timer(label, language), left=time_left)
+    if not label:
+        return phrase("timer_left", language, left=time_left)
+    thing = behind_for(told_label) if language == "en" else told_label
+    return phrase("timer_left_for" if thing else "timer_left_to", language, label=thing or told_label, left=time_left)
 
 
 def _day(state: DialogState, due: datetime) -> str:

@@ -40,7 +40,10 @@ def hush(invocation: Invocation) -> Exit:
 @click.argument("level", default="", metavar="[0-100|up|down]")
 @click.pass_obj
 def volume(invocation: Invocation, level: str) -> Exit:
-    """Say how loud it speaks, or set it: in percent, up or down a step."""
+    """Say how loud it speaks, or set it.
+
+    In percent, or a step `up` or `down`; it stays so over restarts.
+    """
     steps = {"up": "louder", "down": "quieter"}
     if level in steps:
         return _tell(invocation, {"do": "hush", "what": steps[level]})

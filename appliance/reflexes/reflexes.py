@@ -13,7 +13,6 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
 from agent.model.messages import Json
-from agent.tools.device import DeviceVerb
 from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
@@ -173,16 +172,6 @@ class Reflexes:
         if order.verb in {"mute", "unmute"}:
             await self._keep_mute()
         return self._sentence(did, words)
-
-    async def set_volume(self, percent: int | None, change: int | None) -> int:
-        """Set the volume for the agent (`agent.tools.device.DeviceVerbs`)."""
-        volume = self._body.mouth.volume
-        await self.told(Order("volume", percent if percent is not None else volume.percent + (change or 0)), how="tool")
-        return volume.percent
-
-    async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
-        """Act for the agent (`agent.tools.device.DeviceVerbs`)."""
-        return await self.told(Order(verb, minutes=minutes), how="tool")
 
     async def _snooze(self, minutes: float | None, words: str) -> str:
         """Let what rings be silent and ring again."""

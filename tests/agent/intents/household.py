@@ -23,6 +23,7 @@ KINDS = {
     "YES": ("Yes", "是的"),
     "NO": ("No:", "不是"),
     "UNKNOWN": ("I don't know", "I find nothing", "我不知道", "这里说过的话里没有找到", "这个我不知道"),
+    "KEPT": ("I will keep that", "我记住了"),
     "NOTHING": ("You have not asked me", "你还没有让我记住"),
 }
 """How each kind of answer begins."""
@@ -102,9 +103,9 @@ class Home:
 
 
 @asynccontextmanager
-async def a_home(folder: Path) -> AsyncIterator[Home]:
+async def a_home(folder: Path, name: str = "home") -> AsyncIterator[Home]:
     """A home with an empty journal."""
-    database = Database(folder / "state.sqlite3")
+    database = Database(folder / f"{name}.sqlite3")
     await database.open(journal_module.SCHEMA)
     try:
         yield Home(Journal(database))

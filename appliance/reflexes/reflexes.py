@@ -159,12 +159,9 @@ class Reflexes:
         return await self.told(order, words, "typed")
 
     async def told(self, order: Order, words: str = "", how: How = "door") -> str:
-        """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts.
-
-        What the agent asks to be forgotten is the turn it is answering: that is done when its run has ended.
-        """
+        """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._clock()
-        if order.verb == "forget" and how != "tool":
+        if order.verb == "forget" and how != "tool":  # which means the turn in hand: that goes when its run has ended
             return self._sentence(await self.forget(), words)
         if order.verb == "snooze":
             return await self._snooze(order.minutes, words)

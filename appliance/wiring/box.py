@@ -45,7 +45,6 @@ from appliance.output.text import ReplyRouter, TextReplySink
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
-from appliance.reflexes.device import Device
 from appliance.wiring.about import about
 from appliance.wiring.environment import REAL, Environment
 from appliance.wiring.graph import GraphSide, graph_side
@@ -118,7 +117,7 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
             [
                 *memory.tools,
                 *graph.tools_of(owners.shares_graph),
-                *device_tools(Device(senses.reflexes.reflexes, senses.reflexes.body)),
+                *device_tools(senses.reflexes.device),
             ],
             thinking,
             senses.situation(config),

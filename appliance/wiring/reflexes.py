@@ -11,6 +11,7 @@ from appliance.config.load import Config
 from appliance.config.values import listed
 from appliance.input.ears import Ears
 from appliance.input.intake import Intake
+from appliance.reflexes.device import Device
 from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.kept import KeptSwitches
@@ -46,6 +47,11 @@ class ReflexSide:
     forgetting: Forgetting
     spotter: Spotter | None = None
     _woken_alone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def device(self) -> Device:
+        """The verbs for the agent's tools."""
+        return Device(self.reflexes, self.body)
 
     def muted(self, source: AudioSource | None) -> AudioSource | None:
         """Return the source behind the mute switch."""

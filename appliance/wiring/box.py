@@ -36,6 +36,7 @@ from appliance.api.handler import Household, Part
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.egress import egress
 from appliance.input.ears import Ears
 from appliance.model.switch import ModelChoice, know_room
 from appliance.output.interruption import Interruption
@@ -124,6 +125,7 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
             "interruptions": interruption.describe,
             "models": choice.describe,
             "graph": graph.describe,
+            "egress": lambda: {"leaves": [str(each) for each in egress(config, models)]},
             **({"mcp": servers.describe} if config.mcp else {}),
             "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }
@@ -162,7 +164,7 @@ def _mind(
     servers = McpServers(servers_of(config), registry, thinking.owners.shares_graph)
     thinker = Thinker(thinking.models, state.bus, contexts, desk, outlet, state.mailbox)
     mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, outlet, desk, thinker)
-    prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
+    prompts = Prompts(thinking.owners, about(config, thinking.models))
     loop = Loop(mind, prompts, situation, utc_now)
     loop.most_tool_calls, loop.own_tool_calls = config.mind.max_tool_calls, thinking.owners.tool_calls
     return loop, servers

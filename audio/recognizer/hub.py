@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from audio.egress import SendsTo
 from audio.errors import ModelNotFound
 from audio.recognizer.hub_faults import in_a_sentence
 from audio.recognizer.hub_file import HUB_SECONDS, HubFile, receive_file, size_of
@@ -46,6 +47,11 @@ class HubModel:
     """All that are taken of it where they are there."""
     missing: Callable[[Collection[str]], list[str]]
     """Returns what is missing among these last names of files; nothing of a whole one."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """The request for it, which holds its name; once."""
+        return (SendsTo(f"the request for the {self.kind} {self.name}, once", "the Hugging Face hub"),)
 
     def is_in(self, folder: Path) -> bool:
         """Say whether the folder holds it whole."""
@@ -83,8 +89,12 @@ def fetch_model(
 
     Raises `ModelNotFound` for a name that nobody knows too.
     """
-    wanted = HubModel(name, "faster-whisper model", repository_of(name), WHISPER_FILES, missing_of)
-    return fetch(wanted, models, hub, audience, pauses)
+    return fetch(whisper_model(name), models, hub, audience, pauses)
+
+
+def whisper_model(name: str) -> HubModel:
+    """Return what the hub is asked for by a faster-whisper name. Raises `ModelNotFound` for one that nobody knows."""
+    return HubModel(name, "faster-whisper model", repository_of(name), WHISPER_FILES, missing_of)
 
 
 def fetch(

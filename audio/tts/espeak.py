@@ -22,6 +22,7 @@ class EspeakSynthesizer:
     """
 
     name = "espeak-ng"
+    sends_to = ()
 
     def __init__(self, *, default_language: str = "en", words_a_minute: int = 165, program: str = "espeak-ng") -> None:
         self._default_language = default_language

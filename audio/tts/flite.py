@@ -15,6 +15,7 @@ class FliteSynthesizer:
     """A `Synthesizer` for English; it speaks when the whole sentence is made."""
 
     name = "flite"
+    sends_to = ()
 
     def __init__(self, *, voice: str = "slt", program: str = "flite") -> None:
         self._voice = voice

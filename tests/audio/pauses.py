@@ -196,6 +196,7 @@ class Knowing:
 
     piece: Piece
     name: str = "told"
+    sends_to = ()
     asked: list[Utterance] = field(default_factory=list)
 
     def warm(self) -> None:

@@ -12,6 +12,7 @@ from appliance.input import measurements as findings
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
+from audio.recognizer.hub import HubModel, whisper_model
 from audio.recognizer.models import Model, find_model, models_in, repository_of
 from audio.recognizer.speed import Measurement, choose, measure, thread_counts
 
@@ -92,6 +93,16 @@ def pick(config: Config) -> Pick | None:
         return Pick(here[measured.best.model].folder, measured.best.threads)
     usual = here.get(USUAL_MODEL) or next(iter(here.values()), None)
     return Pick(usual.folder, threads) if usual else None
+
+
+def wanted_download(config: Config) -> HubModel | None:
+    """Return the Whisper model that is to be fetched, None where one is here, or a folder or an unknown name is set."""
+    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
+    try:
+        is_lacking = pick(config) is None
+    except ModelNotFound:  # a name that nobody knows
+        return None
+    return whisper_model(name) if is_lacking else None
 
 
 def is_to_be_measured(config: Config) -> bool:

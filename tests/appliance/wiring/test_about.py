@@ -37,7 +37,9 @@ def test_a_local_box_says_that_nothing_leaves_it(tmp_path: Path) -> None:
 
 @pytest.mark.shows("D18")
 def test_whatever_leaves_the_house_is_named_with_where_it_goes(tmp_path: Path) -> None:
-    memory = MemorySettings(uri="bolt://10.0.0.2:7687", embeddings="api", embedding_url="https://vectors.example/v1")
+    memory = MemorySettings(
+        uri="bolt://10.0.0.2:7687", embeddings="api", embedding_model="m", embedding_url="https://vectors.example/v1"
+    )
     wide = replace(config(tmp_path), voice=VoiceSettings(engine="auto"), memory=memory)
     told = " ".join(with_model(wide, LiteLlmModel("openai/gpt-5.4-mini")).leaving)
     assert "the provider openai" in told

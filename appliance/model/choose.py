@@ -153,11 +153,11 @@ def _section(config: Config, settings: NamedModel) -> str:
 
 
 async def _at_hand(config: Config) -> ChatModel | None:
-    from agent.model.openai_compatible import OpenAiCompatibleModel
-
     if config.model.base_url and config.model.name:
         return _named(config, config.model)
     if local := await find_local_server():
+        from agent.model.openai_compatible import OpenAiCompatibleModel
+
         name = config.model.name or local.model
         profile = replace(profile_for(local.base_url, name, config.model.profile), slots=config.model.slots)
         return OpenAiCompatibleModel(local.base_url, name, params=params_of(config.model), profile=profile)

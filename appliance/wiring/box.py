@@ -1,7 +1,7 @@
 """The one place that chooses real implementations and puts them together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
-from appliance.admin.graph_admin import keeper_of
+from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
 from appliance.api.server import Door
@@ -95,7 +95,7 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
     """
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
-        graph = await parts.enter_async_context(graph_side(config, state.journal.database))
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
         models = Chain.of(await outside.models(config))
@@ -134,13 +134,14 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
         household = Household(letters, state.bus, text, mind, senses, described, most, monotonic())
         keeper = keeper_of(config, graph)
         if keeper is not None:
-            senses.reflexes.forgetting.erase_event = keeper.erase_event
+            senses.reflexes.forgetting.erase_event = _erasing(keeper, graph)
         erasure = OwnerErasure(config.state_folder, graph, owners, senses.reflexes.forgetting)
         owners.erase = erasure.erase
         door = Door(config.socket, household, keeper, choice, owners)
         door.open()
         parts.callback(door.close)
-        warm = partial(_warm, config, models, tokens, senses.ears)
+        # One that is opened for a question asks its model at once, and is gone before anything else is wanted.
+        warm = _nothing_to_warm if options.deaf else partial(_warm, config, models, tokens, senses.ears)
         yield Box(senses, interruption, mind, servers, graph, memory, owners, erasure, household, door, warm)
 
 
@@ -182,6 +183,18 @@ def context_limits(config: Config) -> ContextLimits:
     reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
     most = min([mind.compress_above_tokens, *(int(CONTEXT_SHARE * tokens) for tokens in reads)])
     return ContextLimits(mind.history_messages, mind.history_tokens, most)
+
+
+def _erasing(keeper: Keeper, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
+    async def erase(event_id: str) -> int:
+        await graph.wake()
+        return await keeper.erase_event(event_id)
+
+    return erase
+
+
+async def _nothing_to_warm() -> None:
+    return
 
 
 async def _warm(config: Config, models: Chain, tokens: TokenCounter, ears: Ears | None) -> None:

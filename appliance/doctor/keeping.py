@@ -158,4 +158,4 @@ def judge_room(free: int, needed: int) -> Line:
     return Line("room", Verdict.OK, what)
 
 
-KEEPING: tuple[Check, ...] = (audit, snapshots, room, visitors)
+CHECKS: tuple[Check, ...] = (audit, snapshots, room, visitors)

@@ -16,10 +16,9 @@ from pathlib import Path
 from agent.model.chain import Chain
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.memory import chosen_model
 from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
-from appliance.model.choose import choose_models
+from appliance.model.check import models_in_use
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -116,13 +115,9 @@ def _leaving(config: Config) -> list[Egress]:
     from agent.intents import OfflineModel
 
     try:
-        models = asyncio.run(choose_models(config))
+        models = asyncio.run(models_in_use(config))
     except ConfigError:  # the line of the model tells it; nobody can be asked
         models = Chain.of([OfflineModel()])
-    chosen = chosen_model(config)
-    if chosen in models.aliases:
-        models.use(chosen)
-        models.settle()
     return egress(config, models)
 
 
@@ -198,4 +193,4 @@ def _nearest(folder: Path) -> Path:
     return next(place for place in (folder, *folder.parents) if place.exists())
 
 
-MACHINE: tuple[Check, ...] = (program, settings, state, disk, clock, network, privacy)
+CHECKS: tuple[Check, ...] = (program, settings, state, disk, clock, network, privacy)

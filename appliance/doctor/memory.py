@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from agent.model.messages import Json
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.keeping import bytes_below
+from appliance.doctor.service import told_by_service
 from memory.errors import StateUnusable
 
 if TYPE_CHECKING:
@@ -180,4 +181,4 @@ def _looked_at(connection: sqlite3.Connection) -> tuple[str, dict[str, int]]:
     return damage, counted
 
 
-LASTING: tuple[Check, ...] = (database, graph)
+CHECKS: tuple[Check, ...] = (database, graph)

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import threading
 import tomllib
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from appliance.config.load import Config, Secret, load
 from appliance.config.models import ModelSettings
 from appliance.doctor import machine as checks_machine
-from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.examine import Line, Verdict, examine, summary
 from appliance.doctor.machine import (
     BUILT,
     has_default_route,
@@ -206,5 +207,84 @@ def test_the_doctor_needs_no_other_part_to_say_what_is_wrong(tmp_path: Path) -> 
     lines = {line.split()[1]: line for line in done.stdout.splitlines()}
     assert done.returncode == 1
     assert lines["state"].startswith("fault   state      ")
-    assert lines["voices"] == "fault   voices     espeak-ng is not installed; apt install espeak-ng"
+    assert lines["voices"].startswith(
+        "fault   voices     espeak-ng cannot be started (No such file or directory); install it"
+    )
     assert done.stderr == ""
+    assert re.fullmatch(r"\d+ faults?, \d+ warnings?", done.stdout.splitlines()[-1])
+
+
+WRONG = """[voice]
+engine = 'espeak'
+volume = 150
+
+[ears]
+modle = 'tiny'
+download = false
+
+[kitchen]
+
+[log]
+file = '/proc/x.log'
+"""
+
+
+@pytest.mark.shows("H5")
+def test_a_wrong_configuration_is_told_first_and_the_rest_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "box.toml").write_text(WRONG, encoding="utf-8")
+    done = nakari(tmp_path, "--config", "box.toml", "doctor", "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr) == (1, "")
+    place = f"{tmp_path}/box.toml, line"
+    assert [line["what"] for line in lines[:4]] == [
+        f"{place} 6: [ears] has no key modle; did you mean model?",
+        f"{place} 9: there is no section [kitchen]",
+        f"{place} 3: [voice] volume should be less than or equal to 100; it is 150",
+        "the log file /proc/x.log cannot be written: No such file or directory; correct [log] file",
+    ]
+    assert {(line["name"], line["state"]) for line in lines[:4]} == {("settings", "fault")}
+    assert all("correct it" in line["fix"] for line in lines[:4])
+    rest = {line["name"]: line for line in lines[4:]}
+    assert rest["privacy"]["what"] == "nothing leaves this machine", "what is right in the file holds"
+    assert len(rest) > 15
+    assert all(line["state"] != "fault" for line in rest.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[ears", "is not valid TOML"),
+        ("[state]\nfolder = '~nobody-of-that-name/x'", "names a user that this machine does not know"),
+        ("models = 3", "models is a catalog"),
+        ("[models.tiny]\nprovider = 'x'", "[models.tiny] provider should be"),
+    ],
+)
+def test_whatever_is_wrong_in_the_file_the_defaults_stand_in(tmp_path: Path, text: str, what: str) -> None:
+    file = tmp_path / "box.toml"
+    file.write_text(text, encoding="utf-8")
+    wrong: list[ConfigError] = []
+    config = load(file, {"HOME": str(tmp_path)}, wrong)
+    assert what in "; ".join(map(str, wrong))
+    assert replace(config, file=None, models={}) == load(environ={"HOME": str(tmp_path)})
+
+
+def test_a_key_that_can_be_none_is_left_out_and_told(tmp_path: Path) -> None:
+    wrong: list[ConfigError] = []
+    keys = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-\u201dcurly", "GEMINI_API_KEY": "fine"}
+    assert set(load(environ=keys, wrong=wrong).secrets) == {"GEMINI_API_KEY"}
+    assert [str(error) for error in wrong] == [
+        "OPENAI_API_KEY holds a character that no key has, such as a curly quote; set it anew"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([Verdict.OK], "all well"),
+        ([Verdict.OK, Verdict.WARNING], "1 warning"),
+        ([Verdict.WARNING, Verdict.FAULT, Verdict.WARNING, Verdict.WARNING], "1 fault, 3 warnings"),
+        ([Verdict.FAULT, Verdict.FAULT], "2 faults"),
+    ],
+)
+def test_the_end_sums_it_up(found: list[Verdict], said: str) -> None:
+    assert summary(found) == said

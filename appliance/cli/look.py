@@ -41,7 +41,7 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
 
 
 def _heard_last(config: "Config") -> str:
-    """Return when what was heard last, "" where nothing was, or the state folder is not this user's to read."""
+    """Return when what was heard last, "" where the state folder is not this user's to read."""
     from appliance.errors import Problem
     from appliance.input.heard_history import newest
 
@@ -49,7 +49,8 @@ def _heard_last(config: "Config") -> str:
         turns = newest(config.state_folder, 1)
     except Problem:
         return ""
-    return "".join(f"{turn.at.astimezone(config.zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns)
+    told = [f"{turn.at.astimezone(config.zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
+    return told[0] if told else "nothing yet"
 
 
 @nakari.command()

@@ -124,8 +124,8 @@ def _leaving(config: Config) -> list[Egress]:
 def judge_unwritable(folder: Path, error: OSError) -> Line:
     """Judge that the state folder takes nothing, by what the system says of it."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        what = f"the disk of {folder} is full: nothing that is said to her can be kept"
-        return Line("state", Verdict.FAULT, what, "free some disk space; what she was told meanwhile is answered then")
+        what = f"the disk of {folder} is full: nothing that is said to nakari can be kept"
+        return Line("state", Verdict.FAULT, what, "free some disk space; what was said meanwhile is answered then")
     if error.errno == errno.EROFS:
         what, fix = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
     elif error.errno == errno.EIO:

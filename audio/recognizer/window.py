@@ -21,7 +21,7 @@ WHOLE: Final = 3000
 """Frames that Whisper was trained on, and upstream always pads to."""
 
 MARGIN: Final = 100
-"""Frames of silence behind the utterance: cut closer, models repeat themselves and invent (FACTS, "Recognition")."""
+"""Frames of silence behind the utterance: cut closer, models repeat themselves and invent."""
 
 
 def short_window(samples: int) -> int:

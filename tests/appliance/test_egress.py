@@ -20,9 +20,11 @@ from agent.model.chain import Chain
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
+from appliance.cli.status import in_words
 from appliance.config.load import Config, Secret, load
 from appliance.config.mcp import McpServer
 from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
@@ -33,6 +35,7 @@ from appliance.model.sentence import NAME, network
 from appliance.model.switch import ModelChoice
 from appliance.output.voices import ENGINES
 from appliance.wiring.about import about
+from appliance.wiring.box import open_box
 from audio.egress import SendsTo
 from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
@@ -262,6 +265,17 @@ def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config,
     prompt = about(calling, Chain.of([OfflineModel()]))().text([])
     assert "each sentence, read aloud, to exchange.example:5060" in prompt
     assert "telephone over the network (exchange.example:5060), or when it does not answer espeak-ng" in prompt
+
+
+@pytest.mark.shows("G4", "H5")
+async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engines: Engines, tmp_path: Path) -> None:
+    engines["telephone"] = lambda settings: [Telephone(), EspeakSynthesizer()]
+    calling = replace(quiet(config), voice=replace(SILENT, engine="telephone"))  # type: ignore[arg-type]
+    async with open_box(calling, RunOptions(deaf=True, output=tmp_path / "said.wav")) as box:
+        status = await box.household.status()
+    leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engine)"
+    assert status["egress"] == {"leaves": [leaving]}
+    assert leaving in " ".join(text for _, text in in_words(status))
 
 
 @pytest.mark.shows("G4")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config.load import Config
-from appliance.input import measurements as findings
+from appliance.input import measurements
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
@@ -117,7 +117,7 @@ def candidates(config: Config) -> list[Model]:
 
 def recall(config: Config) -> Measured | None:
     """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
-    kept = findings.recall(Measured, _file(config))
+    kept = measurements.recall(Measured, _file(config))
     return kept if kept and kept.measurements and kept.conditions == _conditions(config) else None
 
 
@@ -142,7 +142,7 @@ def measure_box(
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    findings.keep(asdict(measured), _file(config))
+    measurements.keep(asdict(measured), _file(config))
     return measured
 
 

@@ -129,7 +129,7 @@ def _pull_sentence_model(folder: Path) -> Exit:
         click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
     else:
         _fetch(sentence_model.NAME, folder)
-        click.echo('she compares by meaning with it from now on, where [memory] embeddings is "auto"')
+        click.echo('nakari compares by meaning with it from now on, where [memory] embeddings is "auto"')
     return Exit.OK
 
 

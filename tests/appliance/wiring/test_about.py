@@ -1,4 +1,4 @@
-"""What she knows of herself comes from the configuration and the models that were chosen, and from nowhere else."""
+"""What it knows of itself comes from the configuration and the models that were chosen, and from nowhere else."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,7 @@
 """What `[ears] model` comes to on this box, model and threads; what "auto" measured is kept in the state folder."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -122,12 +123,15 @@ def recall(config: Config) -> Measured | None:
 
 
 def measure_box(
-    config: Config, tell: Callable[[Measurement], None], skip: Callable[[Model, AudioError], None]
+    config: Config,
+    tell: Callable[[Measurement], None],
+    skip: Callable[[Model, AudioError], None],
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Measured:
     """Measure the models that are here and keep the result. Blocking, some seconds.
 
-    Each measurement is told as it is made, a model that cannot be used to `skip`. Raises `ModelNotFound` when none can
-    be used, `OSError` when the state folder cannot be written.
+    Each measurement is told as it is made, a model that cannot be used to `skip`. `clock` gives seconds. Raises
+    `ModelNotFound` when none can be used, `OSError` when the state folder cannot be written.
     """
     found: list[Measurement] = []
 
@@ -136,7 +140,7 @@ def measure_box(
 
     conditions = _conditions(config)
     threads = [conditions.threads] if conditions.threads else thread_counts(conditions.cores)
-    for measurement in measure(candidates(config), threads, load, skip):
+    for measurement in measure(candidates(config), threads, load, skip, clock):
         tell(measurement)
         found.append(measurement)
     if not found:

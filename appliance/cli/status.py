@@ -5,7 +5,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import Any, Final
 
-from agent.model.messages import Json
+from memory.json_value import Json
 
 COLUMNS: Final = 80
 TITLE: Final = 14

@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.errors import Problem, ServiceNotRunning
+from memory.json_value import Json
 
 
 def service(config: Config) -> Line:

@@ -39,7 +39,7 @@ from appliance.wiring.box import open_box
 from audio.egress import SendsTo
 from audio.interfaces import Synthesizer
 from audio.speech import SpeechAudio
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from memory.errors import StateUnusable
 from memory.state import journal as journal_module
 from memory.state.database import Database

@@ -8,7 +8,6 @@ import pytest
 
 from agent.intents import OfflineModel
 from agent.model.chain import Chain
-from agent.model.messages import Json
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
@@ -17,6 +16,7 @@ from appliance.doctor.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
 from appliance.wiring.about import about
 from appliance.wiring.tool_servers import servers_of, unset_secrets
+from memory.json_value import Json
 from tests.agent.mcp_house import a_tool, bare
 from tests.processes import ROOT
 

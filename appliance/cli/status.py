@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from memory.json_value import Json
+
+Values: TypeAlias = Mapping[str, Any]
+"""What a part says of itself, as JSON has it."""
 
 COLUMNS: Final = 80
 TITLE: Final = 14
@@ -29,7 +32,7 @@ def in_words(status: Mapping[str, Json], heard: str = "") -> list[Sequence[str]]
     return told
 
 
-def _facts(status: Mapping[str, Any], heard: str) -> Iterator[tuple[str, str, int]]:
+def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     """Yield a title, a text, and how many lines it may take; 24 lines in all."""
     yield "nakari", f"{status.get('version', '')}, running for {duration(status.get('uptime_seconds', 0.0))}", 1
     if "ears" in status:
@@ -54,7 +57,7 @@ def _facts(status: Mapping[str, Any], heard: str) -> Iterator[tuple[str, str, in
         yield "leaves house", "; ".join(leaves), MOST_LEAVING
 
 
-def _listening(status: Mapping[str, Any]) -> str:
+def _listening(status: Values) -> str:
     ears, reflexes = status["ears"], status.get("reflexes", {})
     device = ears.get("microphone", {})
     if ears.get("source", "none") == "none":
@@ -64,14 +67,14 @@ def _listening(status: Mapping[str, Any]) -> str:
     return f"{doing} on {ears['source']}, with {ears.get('recognizer', '')}{trouble}"
 
 
-def _timers(timers: Mapping[str, Any]) -> str:
+def _timers(timers: Values) -> str:
     if not timers.get("waiting"):
         return "none"
     due = datetime.fromisoformat(timers["next"]).astimezone()
     return f"{timers['waiting']} waiting, the next at {due:%A %H:%M}"
 
 
-def _speaking(status: Mapping[str, Any]) -> str:
+def _speaking(status: Values) -> str:
     device = status["loudspeaker"]
     if device.get("state") == "gone":
         return f"none: {device.get('reason') or 'there is no loudspeaker'}"
@@ -79,7 +82,7 @@ def _speaking(status: Mapping[str, Any]) -> str:
     return f"{device.get('device', '')}{f', volume {volume} %' if volume is not None else ''}"
 
 
-def _thinking(models: Mapping[str, Any]) -> str:
+def _thinking(models: Values) -> str:
     told = str(models.get("thinks", ""))
     behind = [name for name in models.get("in_order", []) if name != told]
     told += f", then {', '.join(behind)}" if behind else ""
@@ -88,7 +91,7 @@ def _thinking(models: Mapping[str, Any]) -> str:
     return f"{told}; {counted(today.get('calls', 0), 'call')} today{cost}"
 
 
-def _at_work(run: Mapping[str, Any] | None) -> str:
+def _at_work(run: Values | None) -> str:
     return "nothing" if not run else str(run.get("status", "an event")).lower().replace("_", " ")
 
 
@@ -98,14 +101,14 @@ def _mailbox(counts: Mapping[str, int]) -> str:
     return ", ".join([*told, f"{counts.get('completed', 0)} done"]) if told or counts.get("completed") else "empty"
 
 
-def _memory(graph: Mapping[str, Any]) -> str:
+def _memory(graph: Values) -> str:
     state, reason = graph.get("state", ""), graph.get("reason", "")
     where = {"server": f"the graph at {graph.get('uri', '')}", "off": "switched off", "ready": "the graph is ready"}
     told = where.get(state, f"the graph is {state}")
     return f"{told}{f' ({reason})' if reason else ''}; vectors by {graph.get('embeddings', 'nobody')}"
 
 
-def _disk(state: Mapping[str, Any]) -> str:
+def _disk(state: Values) -> str:
     free = f", {state['disk_free_bytes'] / 1e9:.1f} GB free" if "disk_free_bytes" in state else ""
     return f"{state.get('disk', '')}{free}; the journal takes {state.get('bytes', 0) / 1e6:.1f} MB"
 

@@ -44,6 +44,10 @@ class Sent(Protocol):
     def to(self) -> str:
         """The host, or the name of a service."""
 
+    @property
+    def is_certain(self) -> bool:
+        """False for a program on this machine, which may send on what it is given."""
+
 
 class Adapter(Protocol):
     """Whatever may call out: a voice, a recognizer, a model, an embedder, a store, a server of tools, a download."""
@@ -101,7 +105,7 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
     for setting, adapter in used:
         for sent in adapter.sends_to:
             if not is_here(sent.to):
-                yield Egress(sent.what, sent.to, setting, getattr(sent, "is_certain", True))
+                yield Egress(sent.what, sent.to, setting, sent.is_certain)
 
 
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:

@@ -12,3 +12,5 @@ class SendsTo:
     to: str
     """The host, with its port where it has one, or the name of a service that everybody knows. It may be this machine:
     who gathers what leaves the house leaves those out."""
+    is_certain: bool = True
+    """False for a program on this machine, which may send on what it is given; only it knows."""

@@ -1,7 +1,8 @@
-"""The door's place: a socket open to its owner only, and the lock file beside it that dies with the process."""
+"""The door's place: a socket for its owner, and a group where wanted, and the lock file that dies with the process."""
 
 import errno
 import fcntl
+import grp
 import os
 import socket
 import stat
@@ -31,12 +32,32 @@ def listener_at(path: Path) -> socket.socket:
     try:
         os.fchmod(listener.fileno(), 0o600)  # before bind, so that it is never open to others
         listener.bind(str(path))
+        if group_of(path.parent) is not None:
+            path.chmod(0o660)
         listener.listen()
         listener.setblocking(False)
     except OSError:
         listener.close()
         raise
     return listener
+
+
+def group_of(folder: Path) -> str | None:
+    """Return the group whose members may use a socket in this folder; None where only its owner may.
+
+    The folder says so by its set-group-ID bit, without which it is open to the group for other reasons, as many a home
+    is, and by being closed to all others. A group without a name is given by its number.
+    """
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    if not found.st_mode & stat.S_ISGID or not found.st_mode & stat.S_IXGRP or found.st_mode & stat.S_IXOTH:
+        return None
+    try:
+        return grp.getgrgid(found.st_gid).gr_name
+    except KeyError:
+        return str(found.st_gid)
 
 
 def _remove_remains(path: Path) -> None:

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
 ]
 
-UP_SECONDS = 60.0
+UP_SECONDS = 240.0
 STOP_SECONDS = 20.0
 """TimeoutStopSec of the unit."""
 MUTE_PORT = 4321

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from agent.model.messages import Json
-from appliance.api.socket import group_of
+from appliance.api.socket import GROUP, is_shared
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from memory.identity import sign
@@ -44,12 +44,11 @@ def find_service(sockets: Iterable[Path]) -> Path:
 
 
 def _not_let_in(path: Path) -> str:
-    group = group_of(path.parent)
-    if group is None:
+    if not is_shared(path.parent):
         return f"the nakari at {path} belongs to another user; run this as that user, or with sudo"
     return (
-        f"the nakari at {path} is for members of the group {group}; "
-        f"add yourself: sudo usermod -aG {group} $USER, then log in again"
+        f"the nakari at {path} is for members of the group {GROUP}; "
+        f"add yourself: sudo usermod -aG {GROUP} $USER, then log in again"
     )
 
 

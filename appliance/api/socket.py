@@ -7,9 +7,13 @@ import os
 import socket
 import stat
 from pathlib import Path
+from typing import Final
 
 from appliance.errors import AlreadyRunning, Problem
 from appliance.exits import Exit
+
+GROUP: Final = "nakari"
+"""Its members may use the service without root; `scripts/install` makes it."""
 
 
 def locked(path: Path) -> int:
@@ -25,14 +29,14 @@ def locked(path: Path) -> int:
     return descriptor
 
 
-def listener_at(path: Path) -> socket.socket:
+def listener_at(path: Path, group: str = GROUP) -> socket.socket:
     """Return a socket that listens there, in place of a dead process's; raises `AlreadyRunning`, `Problem`, OSError."""
     _remove_remains(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         os.fchmod(listener.fileno(), 0o600)  # before bind, so that it is never open to others
         listener.bind(str(path))
-        if group_of(path.parent) is not None:
+        if is_shared(path.parent, group):
             path.chmod(0o660)
         listener.listen()
         listener.setblocking(False)
@@ -42,22 +46,16 @@ def listener_at(path: Path) -> socket.socket:
     return listener
 
 
-def group_of(folder: Path) -> str | None:
-    """Return the group whose members may use a socket in this folder; None where only its owner may.
+def is_shared(folder: Path, group: str = GROUP) -> bool:
+    """Return whether members of the group may use a socket in this folder: it is theirs, and they may enter it.
 
-    The folder says so by its set-group-ID bit, without which it is open to the group for other reasons, as many a home
-    is, and by being closed to all others. A group without a name is given by its number.
+    The service's unit makes such a folder; a folder that is open to any other group, as many a home is, shares nothing.
     """
     try:
         found = folder.stat()
-    except OSError:
-        return None
-    if not found.st_mode & stat.S_ISGID or not found.st_mode & stat.S_IXGRP or found.st_mode & stat.S_IXOTH:
-        return None
-    try:
-        return grp.getgrgid(found.st_gid).gr_name
-    except KeyError:
-        return str(found.st_gid)
+        return bool(found.st_mode & stat.S_IXGRP) and grp.getgrgid(found.st_gid).gr_name == group
+    except (OSError, KeyError):  # not there, not to be looked at, or a group without a name
+        return False
 
 
 def _remove_remains(path: Path) -> None:

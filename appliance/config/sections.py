@@ -51,7 +51,7 @@ class EarsSettings:
     """The microphone and what makes words of its sound."""
 
     device: Annotated[
-        str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari doctor` lists them.")
+        str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari devices` lists them.")
     ] = ""
     backend: Annotated[
         Literal["sounddevice", "pyaudio"],

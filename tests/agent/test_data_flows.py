@@ -1,4 +1,4 @@
-"""The three ways of seeds/003 in which nodes work together, on a real journal: delegation, observation, message."""
+"""The three ways in which nodes work together, on a real journal: delegation, observation, message."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -102,7 +102,7 @@ def test_a_device_that_is_named_and_not_there_is_a_fault(config: Config) -> None
 
 @pytest.mark.skipif(ctypes.util.find_library("portaudio") is None, reason="not installed: libportaudio2")
 def test_a_portaudio_that_aborts_takes_no_doctor_with_it(tmp_path: Path) -> None:
-    """Without ALSA's stock configuration PortAudio aborts the process (FACTS, "Sound")."""
+    """Without ALSA's stock configuration PortAudio aborts the process."""
     done = nakari(tmp_path, "doctor", "--json", ALSA_CONFIG_PATH="/nonexistent")
     lines = {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
     assert done.returncode == 1

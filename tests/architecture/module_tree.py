@@ -1,12 +1,16 @@
-"""The annotated tree that README prints: each line is its module's own first line. Run it to write README anew."""
+"""The annotated tree of docs/architecture.md: each line is its module's own first line. Run it to write it anew."""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.source import ROOT
+
+PAGE = ROOT / "docs" / "architecture.md"
 PACKAGES = ("audio", "agent", "memory", "appliance")
+"""In the order of the pipeline."""
+
 FENCES = re.compile(r"(?<=<!-- tree -->\n```\n).*?(?=```\n<!-- /tree -->)", re.DOTALL)
 
 
@@ -30,14 +34,13 @@ def first_line(module: Path) -> str:
     return docstring.splitlines()[0]
 
 
-def in_readme(readme: str) -> str:
-    """Return the tree that the README prints."""
-    found = FENCES.search(readme)
-    assert found, "README has no tree"
+def in_page() -> str:
+    """Return the tree that the page prints."""
+    found = FENCES.search(PAGE.read_text(encoding="utf-8"))
+    assert found, "docs/architecture.md has no tree"
     return found[0]
 
 
 if __name__ == "__main__":
-    page = ROOT / "README.md"
     tree = "".join(f"{line}\n" for line in lines())
-    page.write_text(FENCES.sub(lambda _: tree, page.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(FENCES.sub(lambda _: tree, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

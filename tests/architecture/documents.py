@@ -78,9 +78,12 @@ def blocks(page: Path, language: str) -> Iterator[str]:
 
 
 def commands(page: Path) -> Iterator[Command]:
-    """Yield every command line of a page: those of `sh` blocks, and the nakari and scripts that sentences name."""
+    """Yield every command line of a page: of `sh` blocks, of `console` blocks behind $, and what sentences name."""
     for block in blocks(page, "sh"):
         for line in filter(None, map(str.strip, block.replace("\\\n", " ").splitlines())):
+            yield from (Command(page, line, words, is_example=True) for words in programs(line))
+    for block in blocks(page, "console"):
+        for line in (shown.removeprefix("$ ") for shown in block.splitlines() if shown.startswith("$ ")):
             yield from (Command(page, line, words, is_example=True) for words in programs(line))
     for span in spans(page):
         if re.match(r"(sudo )?(nakari |scripts/\w)", span):

@@ -24,6 +24,12 @@ def test_readme_is_a_front_page() -> None:
     assert len((ROOT / FRONT).read_bytes()) <= SIZE
 
 
+def test_a_number_that_was_measured_stands_in_the_figures_only() -> None:
+    """What a benchmark does not write, nobody keeps true."""
+    sentences = re.sub(r"<!-- figures -->.*?<!-- /figures -->", "", prose(FRONT), flags=re.DOTALL)
+    assert re.findall(r"\d[\d.,]* ?(?:ms|s|MB|GB|%|×|seconds|minutes)\b", sentences) == []
+
+
 def test_every_page_is_two_clicks_away() -> None:
     first = {path for path, _ in links(FRONT)}
     second = {path for page in first & set(pages()) for path, _ in links(page)}

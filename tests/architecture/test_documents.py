@@ -18,6 +18,8 @@ QUOTED = {Path("tests/architecture/test_documents.py"), Path("tests/audio/spoken
 """Files that may name them: this one, and the one that looks for recordings beside the clone and skips without."""
 SIZE = 12_000
 """Bytes of README at most: a front page."""
+DECISION = 4_000
+"""Bytes of a decision at most; half of that is the aim."""
 
 
 def test_readme_is_a_front_page() -> None:
@@ -112,8 +114,9 @@ def test_every_decision_is_listed_by_its_heading() -> None:
     assert decisions.PAGE.read_text(encoding="utf-8") == decisions.page(), "run: python -m tests.architecture.decisions"
 
 
-def test_a_decision_s_file_is_named_by_its_topic() -> None:
+def test_a_decision_is_short_and_its_file_is_named_by_its_topic() -> None:
     for record in sorted(decisions.FOLDER.glob("[0-9]*.md")):
+        assert len(record.read_bytes()) <= DECISION, record
         assert re.fullmatch(r"\d{4}(-[a-z0-9]+){1,7}\.md", record.name)
 
 

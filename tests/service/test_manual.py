@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.appliance.command import environment
-from tests.architecture.documents import commands
+from tests.architecture.documents import FRONT, blocks, commands, programs
 from tests.needs import missing_programs
 
 PAGES = (Path("docs/manual.md"), Path("docs/privacy.md"), Path("docs/operation.md"))
@@ -50,6 +51,15 @@ NOT_TYPED = {
 NO_SERVICE = "no nakari is running"
 
 
+class Ended(NamedTuple):
+    """One command, ended."""
+
+    words: list[str]
+    code: int
+    out: str
+    error: str
+
+
 def examples() -> list[list[str]]:
     """Return the arguments of each example of the pages, in their order, but for those that are not typed."""
     typed = [list(each.words) for page in PAGES for each in commands(page) if each.is_example]
@@ -57,27 +67,49 @@ def examples() -> list[list[str]]:
     return [words for words in ours if not any(tuple(words[: len(left)]) == left for left in NOT_TYPED)]
 
 
-@pytest.mark.skipif(missing_programs("espeak-ng") is not None, reason="not installed: espeak-ng")
-@pytest.mark.shows("H1", "H6")
-def test_the_examples_of_the_manual_work(tmp_path: Path) -> None:
-    (tmp_path / "n.toml").write_text(LOCAL, encoding="utf-8")
+def session() -> dict[tuple[str, ...], str]:
+    """Return what README's session types after the demo, and what it says came of it."""
+    (shown,) = blocks(FRONT, "console")
+    typed = (part.partition("\n") for part in shown.removeprefix("$ ").split("\n$ "))
+    return {words[1:]: told for line, _, told in typed for words in programs(line) if words[1:] != ("demo",)}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
+    """What came of README's session and of the examples: their words, exit code, output and errors."""
+    if reason := missing_programs("espeak-ng"):
+        pytest.skip(reason)
+    home = tmp_path_factory.mktemp("home")
+    (home / "n.toml").write_text(LOCAL, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env=environment(tmp_path, NAKARI_CONFIG=str(tmp_path / "n.toml")),
-        input=json.dumps(examples()),
+        cwd=home,
+        env=environment(home, NAKARI_CONFIG=str(home / "n.toml")),
+        input=json.dumps([*session(), *examples()]),
         capture_output=True,
         text=True,
         check=False,
     )
-    ended = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line for line, *_ in ended] == examples(), done.stderr
-    wrong = {" ".join(line): (code, told) for line, code, _, told in ended if not went_well(line, code, told)}
-    assert wrong == {}
-    assert len([code for _, code, *_ in ended if code == 0]) > 20
+    told = [Ended(*json.loads(line)) for line in done.stdout.splitlines()]
+    assert len(told) == len(session()) + len(examples()), done.stderr
+    return told
 
 
-def went_well(line: list[str], code: int, told: str) -> bool:
+@pytest.mark.shows("H1", "H6")
+def test_readme_s_session_is_what_is_answered(ended: list[Ended]) -> None:
+    assert len(session()) >= 3
+    assert {tuple(each.words): each.out.strip() for each in ended[: len(session())]} == {
+        words: told.strip() for words, told in session().items()
+    }
+
+
+@pytest.mark.shows("H1", "H6")
+def test_the_examples_of_the_manual_work(ended: list[Ended]) -> None:
+    assert [f"{' '.join(each.words)}: {each.code} {each.error}" for each in ended if not went_well(each)] == []
+    assert len([each for each in ended if each.code == 0]) > 20
+
+
+def went_well(each: Ended) -> bool:
     """Say whether an example did what it should where no service runs."""
-    is_checking = line[0] in ("devices", "doctor")  # they judge this machine
-    return code == 0 or (code == 69 and NO_SERVICE in told) or (code == 1 and is_checking)
+    is_checking = each.words[0] == "devices"  # it judges this machine
+    return each.code == 0 or (each.code == 69 and NO_SERVICE in each.error) or (each.code == 1 and is_checking)

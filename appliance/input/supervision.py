@@ -52,13 +52,19 @@ class MicrophoneSupervision:
     """
 
     def __init__(
-        self, microphone: LiveMicrophone | None, played: PlayedSound | None = None, around: Around | None = None
+        self,
+        microphone: LiveMicrophone | None,
+        on_change: Callable[[Fault | None], None],
+        played: PlayedSound | None = None,
+        around: Around | None = None,
     ) -> None:
-        """Supervise a microphone, None for a recording; `played` is what went to the loudspeaker."""
+        """Supervise a microphone, None for a recording; `played` is what went to the loudspeaker.
+
+        `on_change` is told when it is lost, with the fault, and when it is back, with None.
+        """
         self.fault: Fault | None = None
         """What is wrong with it now."""
-        self.on_change: Callable[[Fault | None], None] = lambda _: None
-        """Told when it is lost, with the fault, and when it is back, with None."""
+        self._on_change = on_change
         self.first_heard = asyncio.Event()
         """Set once it was there: before that nobody needs a recognizer."""
         self._microphone = microphone
@@ -94,7 +100,7 @@ class MicrophoneSupervision:
         seconds = round(self._around.clock() - self._lost_at, 1)
         log.info("microphone_back", device=self._microphone.name, seconds=seconds)
         self.fault, self._reason = None, ""
-        self.on_change(None)
+        self._on_change(None)
 
     async def keep(self, listen: Callable[[], Awaitable[None]], rest: Callable[[], None]) -> None:
         """Run `listen`, again after each fault of the device; `rest` is called whenever nothing is listened to."""
@@ -133,7 +139,7 @@ class MicrophoneSupervision:
             return
         self.fault, self._lost_at, self._times_lost = fault, self._around.clock(), self._times_lost + 1
         log.warning("microphone_unavailable", fault=fault.value, reason=self._reason)
-        self.on_change(fault)
+        self._on_change(fault)
 
     async def _look(self, microphone: LiveMicrophone) -> None:
         heard, _ = microphone.recent()

@@ -52,6 +52,11 @@ class EchoControl:
         return self.guard.duplex if isinstance(self.guard, CancellingGuard) else self.fixed
 
     @property
+    def mode(self) -> Mode:
+        """How it listens while it speaks."""
+        return self.duplex.mode
+
+    @property
     def hears_another(self) -> bool:
         """Whether something began, in the last chunk, that is neither its voice nor the room's usual noise."""
         return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
@@ -120,7 +125,7 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
 def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, unwanted: str = "") -> EchoControl:
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
-    Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or where
+    Only a `LivePlayer` tells what it plays. With another player, without livekit, or where
     cancellation is `unwanted` for the reason given, it is half duplex. `player.busy_until` and the chunks' times are
     on one clock; `play` is how a calibration gets its turn at the player.
     """
@@ -132,5 +137,5 @@ def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, u
     if not has_canceller():
         return EchoControl(half_duplex, play)
     reference = PlayedReference()
-    player.on_played = reference.take
+    player.tap(reference.take)
     return EchoControl(CancellingGuard(reference, half_duplex), play, calibrates_at_start=calibrates_at_start)

@@ -62,10 +62,6 @@ class PlaybackTap(Protocol):
         """Take a buffer (int16, shape (n,), mono, Hz) whose first sample is heard at `at`, seconds on the clock."""
 
 
-def _unwatched(samples: Samples, sample_rate: int, at: float) -> None:
-    """Nobody watches."""
-
-
 class Output(Protocol):
     """A sound card's output. All methods block and are called from worker threads, one at a time."""
 
@@ -94,8 +90,8 @@ class LivePlayer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self.on_played: PlaybackTap = _unwatched
-        """Told every buffer that goes to the device, silence included; to be set before `start`."""
+        self._taps: tuple[PlaybackTap, ...] = ()
+        """Read by the callback."""
         self._clock = clock
         self._output = output
         self._dead_after = dead_after
@@ -116,6 +112,10 @@ class LivePlayer:
         """Seconds of `time.monotonic` of the last callback; written by its thread."""
         self._taken_ends_at = 0.0
         """Seconds of `time.monotonic` at which the last sample taken by the callback is over; written by its thread."""
+
+    def tap(self, tap: PlaybackTap) -> None:
+        """Have one more told of every buffer that goes to the device from now on, silence included; for good."""
+        self._taps += (tap,)
 
     @property
     def latency(self) -> float:
@@ -215,7 +215,8 @@ class LivePlayer:
         if given:
             self._taken_ends_at = now + (delay or self.latency) + given / self._format.sample_rate
         self._asked_at = now
-        self.on_played(out, self._format.sample_rate, now + (delay or self.latency))
+        for tap in self._taps:
+            tap(out, self._format.sample_rate, now + (delay or self.latency))
 
     def _take(self, out: Samples) -> int:
         """Fill a buffer and return how many of its samples were waiting; in the sound card's thread.

@@ -48,8 +48,7 @@ class ReopeningOutput:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.on_change: Callable[[bool], None] = lambda _: None
-        """Told on the event loop when it is there again (true) and when it is gone (false), after the start."""
+        self._observers: list[Callable[[bool], None]] = []
         self.played = PlayedSound()
         self.is_there = False
         self.name = NOWHERE.name
@@ -67,6 +66,10 @@ class ReopeningOutput:
         self._conversion: _Conversion | None = None
         self._asked_at = 0.0
         """Seconds on the clock of the last callback; written by its thread."""
+
+    def observe(self, observer: Callable[[bool], None]) -> None:
+        """Have one more told, on the event loop, when it is there again (true) and when it is gone (false)."""
+        self._observers.append(observer)
 
     def open(self) -> OutputFormat:
         """Open the device, or remember why that cannot be: it may come later. Blocks for `PATIENCE` at most."""
@@ -109,11 +112,15 @@ class ReopeningOutput:
                 self.is_there, self.times_lost = False, self.times_lost + 1
                 self.reason = f"{self.name} takes no more sound: check its cable or the sound server"
                 log.warning("loudspeaker_lost", reason=self.reason)
-                self.on_change(False)
+                self._tell(False)
             if not self.is_there:
                 await self._reopen()
                 log.info("loudspeaker_back", device=self.name)
-                self.on_change(True)
+                self._tell(True)
+
+    def _tell(self, is_there: bool) -> None:
+        for observer in self._observers:
+            observer(is_there)
 
     async def _reopen(self) -> None:
         """Return when it is open again."""

@@ -42,6 +42,7 @@ from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
+from tests.loops import together
 
 T = TypeVar("T")
 
@@ -192,7 +193,10 @@ class Chaos:
         last = self.sent + events
         while self.sent < last:
             async with asyncio.TaskGroup() as group:
-                loops = [group.create_task(loop) for loop in (self.mouth.run(), self.loop.run(), self.loop.watch())]
+                loops = [
+                    group.create_task(loop)
+                    for loop in (together(self.mouth.loops()), self.loop.run(), self.loop.watch())
+                ]
                 await self._send(min(last, self.sent + 4 * MOST_OPEN))
                 if self.sent >= last:
                     await self._rest()
@@ -226,7 +230,7 @@ class Chaos:
             await asyncio.sleep(0)
 
     def _disturb(self) -> None:
-        if self.chance.random() < 0.2 and (event_id := self.outlet.hush()):
+        if self.chance.random() < 0.2 and (event_id := self.outlet.stop_speaking()):
             self.loop.interrupt(event_id)
         if self.chance.random() < 0.1:
             self.loop.interrupt()
@@ -292,7 +296,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     made = Chaos(chance, mailbox, loop, mouth, outlet, model, clock)
 
     def silence() -> None:
-        outlet.hush()
+        outlet.stop_speaking()
 
     loop.hush = silence
     try:

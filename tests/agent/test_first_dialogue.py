@@ -38,6 +38,7 @@ from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import spoken
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
+from tests.loops import together
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -114,7 +115,7 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     try:
         async with asyncio.TaskGroup() as group:
-            speaking = group.create_task(mouth.run())
+            speaking = group.create_task(together(mouth.loops()))
             yield Scene(journal, mailbox, Loop(mind, Prompts(), [], lambda: datetime.now(UTC)), bus)
             speaking.cancel()
     finally:

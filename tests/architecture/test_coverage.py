@@ -30,7 +30,7 @@ def test_marks_name_rows_that_exist() -> None:
 
 def test_rows_are_listed_once_and_in_order() -> None:
     listed = [row for section in rows().values() for row in section]
-    assert len(listed) == len(set(listed)) == 204
+    assert len(listed) == len(set(listed)) == 226
     for section in rows().values():
         assert [int(row[1:]) for row in section] == list(range(1, len(section) + 1))
         assert len({row[0] for row in section}) == 1

@@ -31,6 +31,7 @@ from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
 from tests.crash.script import Answering, Arrival, arrivals
+from tests.loops import together
 
 NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -67,7 +68,7 @@ class Life:
     async def live(self) -> None:
         """Receive what was not accepted yet, as whoever sent it would again, and work until nothing is left to do."""
         async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-            for loop in (self.mouth.run(), self.mind.run(), self.mind.watch()):
+            for loop in (together(self.mouth.loops()), self.mind.run(), self.mind.watch()):
                 self.tasks.append(group.create_task(loop))
             await self._receive(arrivals(self.seed, NOON))
             while not self.clock.at_rest:
@@ -91,7 +92,7 @@ class Life:
 
     def interrupt(self) -> None:
         """Do what the ears do when somebody means it."""
-        if event_id := self.outlet.hush():
+        if event_id := self.outlet.stop_speaking():
             self.mind.interrupt(event_id)
 
 
@@ -121,7 +122,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
     loop = Loop(mind, OnePrompt("You are nakari."), [place_in_time(UTC, clock.now)], clock.now)
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)
-    loop.hush = lambda: _forget(outlet.hush())
+    loop.hush = lambda: _forget(outlet.stop_speaking())
     player.on_piece = lambda piece: life.interrupt() if (piece + seed) % 23 == 0 else None
     try:
         yield life

@@ -52,17 +52,15 @@ async def obey(microphone: MicrophoneSource, player: ReopeningPlayer) -> None:
 
 
 async def main(device: str, zeros: str) -> None:
-    microphone = MicrophoneSource(device)
-    microphone.zero_limit = float(zeros)
+    microphone = MicrophoneSource(device, float(zeros))
     player = ReopeningPlayer(SounddeviceOutput("speaker"), "speaker")
     await player.start()
-    supervision = MicrophoneSupervision(microphone, player.output.played)
 
     def changed(fault: Fault | None) -> None:
         tell(microphone=fault.value if fault else "back")
 
-    supervision.on_change = changed
-    player.output.on_change = lambda is_there: tell(loudspeaker="back" if is_there else "gone")
+    supervision = MicrophoneSupervision(microphone, changed, player.output.played)
+    player.output.observe(lambda is_there: tell(loudspeaker="back" if is_there else "gone"))
 
     async def listen() -> None:
         async for _ in microphone.chunks():

@@ -52,9 +52,8 @@ class Scripted:
         self.changes: list[Fault | None] = []
         self.rests = 0
         self.supervision = MicrophoneSupervision(
-            self.microphone, PlayedSound(), Around(self.time.clock, self.time.sleep)
+            self.microphone, self.changes.append, PlayedSound(), Around(self.time.clock, self.time.sleep)
         )
-        self.supervision.on_change = self.changes.append
         self._script = list(script)
 
     async def listen(self) -> None:
@@ -108,7 +107,7 @@ async def test_one_that_never_was_there_is_awaited_in_silence() -> None:
 
 
 async def test_a_recording_is_listened_to_once() -> None:
-    supervision, heard = MicrophoneSupervision(None), []
+    supervision, heard = MicrophoneSupervision(None, lambda fault: None), []
 
     async def listen() -> None:
         heard.append("it")
@@ -134,7 +133,9 @@ async def watched(card: ScriptedCard, answer: bool | None, *, zeros: bool = True
         asked += 1
         return answer
 
-    supervision = MicrophoneSupervision(microphone, PlayedSound(), Around(time.clock, time.sleep, records_itself))
+    supervision = MicrophoneSupervision(
+        microphone, lambda fault: None, PlayedSound(), Around(time.clock, time.sleep, records_itself)
+    )
     raised: list[str] = []
 
     async def listen() -> None:

@@ -290,4 +290,3 @@ def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
     control = open_echo(player, unplayed)
     assert isinstance(control.guard, CancellingGuard)
     assert control.duplex == Duplex(Mode.HALF, reason="not measured yet")
-    player.on_played(silence(0.02), 16_000, 1.0)

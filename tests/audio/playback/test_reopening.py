@@ -61,7 +61,7 @@ class Room:
         self.output = ReopeningOutput(socket, thread=SoundThread(), clock=lambda: self.now, sleep=self._sleep)
         self.player = LivePlayer(self.output, "wanted", clock=lambda: self.now)
         self.changes: list[bool] = []
-        self.output.on_change = self._changed
+        self.output.observe(self._changed)
         self._change = asyncio.Event()
         self.plug_in_after = 0
         """Looks until it is plugged in; 0 for never."""

@@ -13,11 +13,12 @@ from audio.errors import ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions, _evidence
 from audio.recognizer.window import WHOLE, Window, encoded_once, short_window
-from audio.speech import RecognizedTurn, Utterance
+from audio.speech import Utterance
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
+from tests.audio.ears_fakes import Intake
 from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
 from tests.figures import figure
 
@@ -192,17 +193,13 @@ async def test_a_recording_becomes_its_sentences_in_order_at_their_times(
         begins.append(sum(map(len, pieces)) / SAMPLE_RATE)
         pieces.append(samples)
     source = RecordingSource(write_wav(tmp_path / "day.wav", np.concatenate(pieces)), fast=True)
-    heard: list[RecognizedTurn] = []
-
-    async def keep(one: RecognizedTurn) -> None:
-        heard.append(one)
-
-    listener = Listener(source, load_detector(), Endpointer(), recognizer, keep)
+    intake = Intake()
+    listener = Listener(source, load_detector(), Endpointer(), recognizer, intake)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen())
         group.create_task(listener.recognize())
 
-    rate = WordErrorRate()
+    rate, heard = WordErrorRate(), intake.heard
     assert len(heard) == len(SENTENCES)
     for sentence, began, one, samples in zip(SENTENCES, begins, heard, spoken, strict=True):
         rate.add(sentence, one.transcript.text)

@@ -1,6 +1,7 @@
 """The seams of the ears and the mouth. `appliance/wiring/` chooses the real ones, `tests/fakes.py` has the fakes."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from audio.pcm import AudioChunk, Samples
@@ -123,6 +124,16 @@ class Synthesizer(Protocol):
         `language` is ISO 639-1 or "" for unknown. A sentence is whole or an error: raises `SynthesisFailed` when sound
         is missing at the end, comes too late, or not at all; what was yielded before is real sound and may be played.
         """
+
+
+@asynccontextmanager
+async def closing(pieces: AsyncIterator[SpeechAudio]) -> AsyncIterator[AsyncIterator[SpeechAudio]]:
+    """Close a voice's iterator at the end of the block, so that its program or connection ends with it."""
+    try:
+        yield pieces
+    finally:
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()
 
 
 class Player(Protocol):

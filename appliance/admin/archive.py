@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from agent.event import new_id
-from agent.model.messages import Json
 from appliance.admin.exchange import DATABASE, MANIFEST
 from appliance.admin.progress import Progress
 from appliance.config.load import Config
@@ -26,6 +25,7 @@ from appliance.exits import Exit
 from appliance.version import version
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 FORMAT: Final = 1

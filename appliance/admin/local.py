@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.model.messages import Json
 from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
@@ -23,6 +22,7 @@ from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
 from memory.graph.embedded.store import START_SECONDS, State
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 NO_GRAPH = "she has no graph here; set [memory] enabled = true"

@@ -9,7 +9,6 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
-from agent.model.messages import Json
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
@@ -20,6 +19,7 @@ from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
 from appliance.reflexes.reflexes import Reflexes
 from appliance.version import version
+from memory.json_value import Json
 
 Part = Callable[[], Mapping[str, Json]]
 """Returns what one part says of itself in the status."""

@@ -1,16 +1,18 @@
-"""The sound devices of the box: watched, opened again, and told of."""
+"""The sound devices of the box: supervised, opened again, and told of."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from agent.model.messages import Json
 from appliance.input.device_news import DeviceNews
 from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.live import LiveMicrophone
+from audio.devices.hotplug import Hotplug, system_hotplug
 from audio.interfaces import AudioSource, Player
 from audio.loops import Loop
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
+from memory.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +23,15 @@ class Devices:
     loudspeaker: ReopeningOutput | None
     """None where sound goes to a file."""
     news: DeviceNews
+    hotplug: Hotplug
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what watches both and tells what changes, until cancelled."""
-        loudspeaker = {} if self.loudspeaker is None else {"devices: the loudspeaker": self.loudspeaker.run}
+        loudspeaker: dict[str, Loop] = {}
+        if self.loudspeaker is not None:
+            loudspeaker["devices: the loudspeaker"] = partial(self.loudspeaker.run, self.hotplug.wait)
         return {
+            "devices: hotplug": self.hotplug.run,
             "devices: what the microphone hears": self.microphone.watch,
             **loudspeaker,
             "devices: news of them, aloud": self.news.run,
@@ -40,10 +46,12 @@ def supervised(source: AudioSource | None, player: Player, speech: SpeechOutput,
     """Return the supervision of whatever is real of the two."""
     microphone = source if isinstance(source, LiveMicrophone) else None
     loudspeaker = player.output if isinstance(player, ReopeningPlayer) else None
+    hotplug = system_hotplug()
     news = DeviceNews(speech, lambda: loudspeaker is None or loudspeaker.is_there, language)
-    watched = MicrophoneSupervision(microphone, news.microphone, loudspeaker.played if loudspeaker else None)
+    played = loudspeaker.played if loudspeaker else None
+    watched = MicrophoneSupervision(microphone, news.microphone, hotplug.wait, played)
     if microphone is not None and microphone.missing:
         news.absent(watched.absent(microphone.missing))
     if loudspeaker is not None:
         loudspeaker.observe(news.loudspeaker)
-    return Devices(watched, loudspeaker, news)
+    return Devices(watched, loudspeaker, news, hotplug)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.model.messages import Json
 from appliance.input.devices import Devices
 from appliance.input.lost import LostTurns
 from appliance.input.prewarm import Prewarm
@@ -18,6 +17,7 @@ from audio.loops import Loop
 from audio.pcm import AudioChunk
 from audio.turns.activity import SpeechActivity
 from audio.turns.listener import Listener
+from memory.json_value import Json
 
 FRAMES_SECONDS: Final = 10.0
 """Without a chunk for so long the ears count as stuck."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, TypeAlias
 
-from agent.model.messages import Json
 from appliance.input.event import event_of
 from appliance.input.pending_turns import PendingTurns
 from audio.speech import RecognizedTurn
 from audio.turns.foreground import RISE_DB
 from audio.turns.listener import REFLEX
+from memory.json_value import Json
 
 CONTINUES_WITHIN: Final = 2.0
 """Seconds after the commit of a turn within which speech that begins continues what was said in it."""

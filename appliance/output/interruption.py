@@ -9,14 +9,13 @@ from typing import Final, Protocol
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.output.voice import VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import AudioChunk
 from audio.playback.speech_output import SpeechObserver, SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.backchannels import is_backchannel
-from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
+from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume, is_backchannel
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

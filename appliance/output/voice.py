@@ -9,13 +9,13 @@ import structlog
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.model.messages import Json
 from agent.record import step
 from agent.replies import SENTENCE_STARTED, Delivered, Reply, ReplyStream
 from audio.language import sentence_language
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

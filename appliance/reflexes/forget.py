@@ -12,12 +12,12 @@ import structlog
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
 from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
-from agent.model.messages import Json
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
 from appliance.reflexes.record import ROOM
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()

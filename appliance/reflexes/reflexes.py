@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.voice import Voice
@@ -17,6 +16,7 @@ from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
 from audio.speech import RecognizedTurn, SpeechStarted
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

@@ -14,7 +14,10 @@ from agent.event import utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.prompts import Prompts
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
@@ -28,8 +31,8 @@ from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
-from appliance.model.switch import ModelChoice, know_room
-from appliance.notify import HeartBeat
+from appliance.model.switch import ModelChoice, prefix_of_room
+from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
 from appliance.wiring.about import about
 from appliance.wiring.environment import World
@@ -77,26 +80,27 @@ async def open_agent(
 ) -> AsyncIterator[Agent]:
     """Open the models and join the mind; `tools` are those of its memory, `news` is told in its blocks."""
     config, state = world.config, world.state
-    models = Chain.of(await world.environment.models(config))
+    tokens = TokenCounter()
+    contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
+    models = Chain.of(await world.environment.models(config, prefix_of_room(contexts)))
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
-        tokens = TokenCounter()
-        contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
-        know_room(models, contexts)
         run_state = RunState()
         registry = ToolRegistry([*_tools(world, run_state, output), *tools])
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
-        mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, output.replies, run_state, thinker)
+        mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
+        system_replies = SystemReplies(output.replies, run_state)
+        attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
         prompts = Prompts(owners, lambda: about(config, models.settle()))
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
-        loop = Loop(mind, prompts, [here, client_zone, mood, waited(utc_now), *news, *rings], utc_now)
-        beat = HeartBeat("mind", EVENT_SECONDS)
-        loop.most_tool_calls, loop.own_tool_calls = config.mind.max_tool_calls, owners.tool_calls
-        loop.on_step, loop.on_rest = beat.touch, beat.rest
-        loop.hush = lambda: (output.voice.stop_speaking(), None)[1]
+        situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
+        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls)
+        loop = Loop(mind, attention, prompts, situation, utc_now, limits)
+        beat = LoopHeartBeat("mind", EVENT_SECONDS)
+        loop.observe(beat)
         yield Agent(models, choice, contexts, tokens, loop, servers, beat)
     finally:
         for model in models.models:

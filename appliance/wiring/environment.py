@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
-from agent.model.interface import ChatModel
+from agent.model.interface import CachedPrefix, ChatModel
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.input.source import looked_for, open_source
@@ -30,7 +30,8 @@ class Environment:
     """None without a microphone."""
     player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
     voice: Callable[[Config], Synthesizer] = choose_voice
-    models: Callable[[Config], Awaitable[Sequence[ChatModel]]] = choose_models
+    models: Callable[[Config, CachedPrefix], Awaitable[Sequence[ChatModel]]] = choose_models
+    """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
     detector: Callable[[], VoiceDetector] = load_detector

@@ -6,7 +6,6 @@ from functools import partial
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.api.handler import Part
 from appliance.config.values import listed
 from appliance.input.devices import supervised
@@ -42,6 +41,7 @@ from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

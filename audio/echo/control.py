@@ -9,9 +9,8 @@ import structlog
 
 from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
-from audio.echo.duplex import Duplex, Mode
+from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import CancellingGuard
-from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
 from audio.playback.live import LivePlayer

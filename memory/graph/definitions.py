@@ -8,7 +8,8 @@ from typing import Final, Literal
 
 from memory.errors import GraphRefused
 from memory.graph.cypher import quoted, tokens
-from memory.graph.store import Json, VectorOptions
+from memory.graph.store import VectorOptions
+from memory.json_value import Json
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
 

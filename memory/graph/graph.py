@@ -16,8 +16,9 @@ from memory.graph.cypher import check
 from memory.graph.dialect import Dialect
 from memory.graph.names import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Made, Refused, Store, StoreIndexes
+from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import survey
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from neo4j import SummaryCounters

@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 import structlog
 
 from memory.errors import AuditBroken, StateUnusable
-from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record, as_line, sha256
+from memory.json_value import Json
 from memory.sync import rename_durably, sync_folder
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ import structlog
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
-from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
+from memory.json_value import Json
 from memory.sync import rename_durably
 
 SUFFIX: Final = ".graph.gz"

@@ -7,12 +7,11 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, TypeAlias, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
+from memory.json_value import Json
 from memory.state.database import Change, Database
 from memory.state.words import all_words, any_words, segmented
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 WORDS: Final = "words"
 """The key of a body under which words heard or said are found by `search`; put each utterance in one entry only."""

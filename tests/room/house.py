@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.model.interface import ChatModel, StreamItem
+from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
@@ -171,7 +171,7 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
         await opened.start()
         return opened
 
-    async def models(config: Config) -> list[ChatModel]:
+    async def models(config: Config, room: CachedPrefix) -> list[ChatModel]:
         return [model]
 
     outside = Environment(

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
-from agent.model.messages import Json
 from appliance.api.client import ask_running, follow, tell
 from appliance.exits import Exit
 from appliance.reflexes.forget import FORGOTTEN
 from memory.history.audit import AuditLog
 from memory.identity import new_key
+from memory.json_value import Json
 from tests.appliance.door_fakes import visiting
 from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from agent.run.phrases import phrase
+from agent.run.system_replies import phrase
 from appliance.api.client import status_of
 from appliance.config.load import load
 from appliance.doctor.machine import state

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from agent.model.messages import Json
 from appliance.admin.graph_admin import Keeper
 from appliance.admin.local import keeper_alone
 from appliance.api.memory_requests import UseTool
@@ -17,6 +16,7 @@ from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from memory.graph.embedded.store import State as StoreState
+from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, RunState, is_household
 

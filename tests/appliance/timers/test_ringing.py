@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
-from agent.model.messages import Json
 from appliance.timers.ringer import LONGEST_HOLD, LOOK_AGAIN, PAUSE, RINGS_FOR, wait_for
 from audio.errors import DeviceUnavailable
 from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable
+from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 

@@ -93,7 +93,7 @@ class Room:
         async def player(config: Config, options: RunOptions) -> Player:
             return self.player
 
-        async def models(config: Config) -> Sequence[ChatModel]:
+        async def models(config: Config, room: object) -> Sequence[ChatModel]:
             return [self.model]
 
         def source(config: Config, options: RunOptions) -> AudioSource:

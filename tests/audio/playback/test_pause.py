@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from audio.pcm import Samples
 from audio.playback.live import LivePlayer
-from audio.playback.loudness import FADE_SECONDS
+from audio.playback.volume import FADE_SECONDS
 from audio.playback.wav import SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, read_wav

@@ -13,7 +13,7 @@ from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import SAMPLE_RATE, WavPlayer
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from tests.audio.edge_server import TICKS, Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Following, listen, read_wav
 from tests.loops import together

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from audio.echo.half_duplex import HalfDuplex
+from audio.echo.duplex import HalfDuplex
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.interfaces import EchoGuard
 from audio.pcm import CHUNK_SECONDS, AudioChunk
+from audio.recognizer.faster_whisper import FRAME_SAMPLES, WHOLE
 from audio.recognizer.recognition import WAITING_UTTERANCES
-from audio.recognizer.window import FRAME_SAMPLES, WHOLE
 from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from memory.graph.name_usage import MOST_NAMES, PAUSE, SCHEMA, Asked
-from memory.graph.store import Json
+from memory.json_value import Json
 from memory.state.database import Database
 
 pytestmark = pytest.mark.shows("C5")

@@ -11,12 +11,12 @@ import pytest
 from memory.errors import AuditBroken, GraphRefused
 from memory.graph.embedded import checksums as seal
 from memory.graph.embedded.server import DATABASE
-from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record
 from memory.history.erasure import finish_later
 from memory.history.expected_counts import Tally, counted, expected
 from memory.history.rebuild import make_whole, rebuild
 from memory.history.schedule import keep_snapshots
+from memory.json_value import Json
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_rebuild import ME, Home

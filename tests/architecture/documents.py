@@ -8,6 +8,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from appliance.cli import nakari
 from tests.architecture.source import ROOT, files
 
 FRONT = Path("README.md")
@@ -103,6 +104,11 @@ def programs(line: str) -> Iterator[tuple[str, ...]]:
             words = []
         elif not (set(token) <= set("<>") or (set(before) <= set("<>") and before) or (token == "sudo" and not words)):
             words.append(token)
+
+
+def shown_commands() -> set[str]:
+    """Return the names of the commands that `nakari --help` lists, but for `version`, which is an option too."""
+    return {name for name, command in nakari.commands.items() if not command.hidden} - {"version"}
 
 
 def usages(span: str) -> Iterator[tuple[str, ...]]:

@@ -40,7 +40,7 @@ provider = "offline"
 
 NOT_TYPED = {
     ("doctor",): "takes long: tests/appliance/cli/test_cli.py",
-    ("forget", "--everything"): "asks on a terminal: tests/service/test_forget_owner.py",
+    ("forget",): "asks on a terminal: tests/service/test_forget_command.py",
     ("models", "list", "--measure"): "measures a model that is here: tests/appliance/cli/test_models_command.py",
     ("say", "dinner is ready"): "needs a loudspeaker: tests/service/test_offline_voice.py",
     ("run",): "goes on until it is stopped: tests/service/test_room.py",

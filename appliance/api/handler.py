@@ -1,6 +1,6 @@
 """What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -12,7 +12,7 @@ from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
-from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
@@ -32,8 +32,11 @@ class ActedOn(Protocol):
     def reflexes(self) -> Reflexes:
         """What acts at once."""
 
-    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes; return the sentence that tells of it."""
+    async def forget(self, last: int, minutes: float | None, these: Collection[str]) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
+
+    async def would_forget(self, last: int, minutes: float | None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -116,7 +119,12 @@ class Household:
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.senses.forget(request.last, request.minutes)
+        return await self.senses.forget(request.last, request.minutes, request.these)
+
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        """Return id and words of each thing that would be erased, the oldest first."""
+        events = await self.senses.would_forget(request.last, request.minutes)
+        return [{"id": event.id, "words": event.content, "at": event.created_at.isoformat()} for event in events]
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""

@@ -15,6 +15,7 @@ from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
 from appliance.reflexes.record import ROOM
+from appliance.reflexes.words import Forgot, beginnings
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -69,19 +70,32 @@ class Forgetting:
         """Have more places in memory emptied with each forgetting; for good."""
         self._places += places
 
-    async def last(self, count: int = 1, *, typed: bool = False) -> str:
-        """Forget the newest turns; return the name of the sentence that tells how that went.
+    async def last(self, count: int = 1, *, typed: bool = False) -> Forgot:
+        """Forget the newest turns; return how that went.
 
-        Those of the room, or with `typed` what was written to its too, in whatever session.
+        Those of the room, or with `typed` what was written to it too, in whatever session.
         """
         return await self._forget((await self._told(typed=typed))[-count:])
 
-    async def since(self, minutes: float, *, typed: bool = False) -> str:
+    async def since(self, minutes: float, *, typed: bool = False) -> Forgot:
         """Forget what it was told within the last so many minutes."""
         start = self.now() - timedelta(minutes=minutes)
         return await self._forget(
             [event for event in await self._told(typed=typed) if event.created_at >= start], start
         )
+
+    async def these(self, event_ids: Collection[str], minutes: float | None = None) -> Forgot:
+        """Forget these turns, spoken or typed, as `would_go` named them, and what was held back in those minutes."""
+        start = None if minutes is None else self.now() - timedelta(minutes=minutes)
+        return await self._forget([event for event in await self._told(typed=True) if event.id in event_ids], start)
+
+    async def would_go(self, count: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first."""
+        told = await self._told(typed=True)
+        if minutes is None:
+            return told[-count:]
+        start = self.now() - timedelta(minutes=minutes)
+        return [event for event in told if event.created_at >= start]
 
     async def _told(self, *, typed: bool) -> list[Event]:
         """Return the household's spoken events, and typed ones, that still have their words, oldest first."""
@@ -93,12 +107,17 @@ class Forgetting:
         told = {event.id: event for event in (*filed, *waiting) if event.content and event.source in sources}
         return sorted(told.values(), key=lambda event: event.created_at)
 
-    async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
+    async def drop(self) -> None:
+        """Drop what is kept outside the database, in memory and on disk."""
         self._drop()
         for place in self.sound:
             await asyncio.to_thread(place.forget)
+
+    async def _forget(self, events: list[Event], start: datetime | None = None) -> Forgot:
+        await self.drop()
         if not events:
-            return "nothing to forget"
+            return Forgot("nothing to forget")
+        words = beginnings([event.content for event in events])
         try:
             await self.stop(events)
             self._drop()  # what a reply that was under way has said since
@@ -113,8 +132,8 @@ class Forgetting:
             await self._journal(len(events), len(entries), written)
         except MemoryFailure as error:
             log.warning("not_forgotten", reason=str(error))
-            return "not forgotten"
-        return "forgotten"
+            return Forgot("not forgotten")
+        return Forgot("forgotten", words, self.drop)
 
     def _drop(self) -> None:
         for place in self._places:

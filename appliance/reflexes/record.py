@@ -11,6 +11,7 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
+from appliance.reflexes.words import Forgot
 from audio.reflexes.words import Reflex
 from memory.errors import MemoryFailure
 
@@ -41,6 +42,8 @@ class Acted:
     """Seconds on the source's clock in which it was said; equal ends for what was not said."""
     at: float
     """Seconds on the clock of the one who acts."""
+    forgot: Forgot | None = None
+    """What was forgotten, for the answer alone."""
 
 
 class ReflexRecord:
@@ -54,7 +57,7 @@ class ReflexRecord:
 
     async def add(self, acted: Acted) -> None:
         """Publish a reflex as an envelope that is completed already, and keep it for the next block."""
-        self._untold.append(replace(acted, words=""))
+        self._untold.append(replace(acted, words="", forgot=None))
         envelope = Event(
             type=REFLEX,
             content=acted.words,

@@ -11,7 +11,7 @@ import structlog
 from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import Forgot, forgotten, sentence
 from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
@@ -68,9 +68,9 @@ class Reflexes:
         record: ReflexRecord,
         wording: Wording,
         doubt: Doubt,
-        forget: Callable[[], Awaitable[str]],
+        forget: Callable[[], Awaitable[Forgot]],
     ) -> None:
-        """`forget` removes what was just heard, and returns the name of the sentence that says how that went."""
+        """`forget` removes what was just heard, and returns how that went."""
         self._body = body
         self._voice = voice
         self._record = record
@@ -125,7 +125,7 @@ class Reflexes:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._record.clock()
         if reflex == "forget":
-            return self._sentence(await self._forget(), words)
+            return forgotten(await self._forget(), self._voice.language, words)
         did = self._act(reflex, words, how, (now, now))
         if reflex in {"mute", "unmute"}:
             await self._keep_mute()
@@ -151,7 +151,11 @@ class Reflexes:
     async def _answer_all(self) -> None:
         while True:
             acted = await self._unanswered.get()
-            await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+            if acted.forgot is None:
+                await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+                continue
+            await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
+            await acted.forgot.drop()  # a voice keeps short sentences
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
@@ -203,7 +207,8 @@ class Reflexes:
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = replace(acted, did=await self._forget(), words="")
+                forgot = await self._forget()
+                acted = replace(acted, did=forgot.did, words="", forgot=forgot)
         await self._record.add(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted

@@ -1,12 +1,12 @@
 """The box, put together: memory, mouth, mind, ears and doors, in the order in which each needs the one before."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from appliance.admin.graph_admin import keeper_of
+from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household
 from appliance.api.server import Door
@@ -43,6 +43,8 @@ class Box:
     household: Household
     door: Door
     config: Config
+    is_deaf: bool
+    """Whether it lives for one question in writing only."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
@@ -55,7 +57,8 @@ class Box:
             **self.input.loops(),
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,
-            "warm: connections and vocabularies, off the start path": self._warm,
+            # One that is opened for a question asks its model at once, and is gone before anything else is wanted.
+            **({} if self.is_deaf else {"warm: connections and vocabularies, off the start path": self._warm}),
         }
 
     @property
@@ -81,7 +84,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
         world = World(config, options, state, environment)
-        graph = await parts.enter_async_context(graph_side(config, state.journal.database))
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
         tools = [*memory.tools, *graph.tools_of(owners.shares_graph)]
@@ -89,7 +92,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         record = ReflexRecord(state.bus, environment.clock)
         agent = await parts.enter_async_context(open_agent(world, owners, tools, output, [record.situation]))
         keeper = keeper_of(config, graph)
-        erase_event = no_graph if keeper is None else keeper.erase_event
+        erase_event = no_graph if keeper is None else _erasing(keeper, graph)
         phrases = TtsCache(config.state_folder / "phrases")
         forgetting = Forgetting(state, agent.contexts, agent.loop.interrupt, erase_event, [phrases])
         hears = open_input(world, output, agent, record, forgetting)
@@ -109,4 +112,14 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         door = Door(config.socket, household, keeper, agent.choice, owners)
         door.open()
         parts.callback(door.close)
-        yield Box(output, agent, hears, graph, memory, owners, erasure, household, door, config)
+        yield Box(output, agent, hears, graph, memory, owners, erasure, household, door, config, options.deaf)
+
+
+def _erasing(keeper: Keeper, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
+    """Return what erases an event from the graph, which may have to be started for it."""
+
+    async def erase(event_id: str) -> int:
+        await graph.wake()
+        return await keeper.erase_event(event_id)
+
+    return erase

@@ -1,11 +1,12 @@
 """The ears, put together: from the microphone to the mailbox, and what ends a reply for whoever speaks over it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
+from agent.event import Event
 from appliance.api.handler import Part
 from appliance.config.values import listed
 from appliance.input.devices import supervised
@@ -24,7 +25,7 @@ from appliance.reflexes.record import ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.sign import ListeningSign
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import forgotten
 from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
@@ -84,11 +85,20 @@ class Input:
         is_deaf = self.ears is None or self.ears.is_deaf
         return await calibrated(self.echo, is_muted=self.acting.body.mute.is_on, is_deaf=is_deaf)
 
-    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that tells of it."""
+    async def forget(self, last: int = 1, minutes: float | None = None, these: Collection[str] = ()) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
         forgetting = self.acting.forgetting
-        done = await (forgetting.last(last, typed=True) if minutes is None else forgetting.since(minutes, typed=True))
-        return sentence(done, self.acting.voice.language)
+        if these:
+            forgot = await forgetting.these(these, minutes)
+        elif minutes is None:
+            forgot = await forgetting.last(last, typed=True)
+        else:
+            forgot = await forgetting.since(minutes, typed=True)
+        return forgotten(forgot, self.acting.voice.language)
+
+    async def would_forget(self, last: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
+        return await self.acting.forgetting.would_go(last, minutes)
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""

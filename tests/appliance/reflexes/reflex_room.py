@@ -14,6 +14,7 @@ from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
 from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute
@@ -55,10 +56,15 @@ class ReflexRoom:
             self.forget,
         )
 
-    async def forget(self) -> str:
+    async def forget(self) -> Forgot:
         """Stand for `Forgetting.last`."""
         self.forgotten.append("it")
-        return "forgotten" if self.has_memory else "nothing to forget"
+        if not self.has_memory:
+            return Forgot("nothing to forget")
+        return Forgot("forgotten", "“the dentist is on Friday”", self._drop)
+
+    async def _drop(self) -> None:
+        self.forgotten.append("what saying it kept")
 
     @property
     def mouth(self) -> SpeechOutput:

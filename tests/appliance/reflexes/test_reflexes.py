@@ -207,8 +207,8 @@ async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
         assert room.forgotten == []
         assert await room.reflexes.take(turn)
         await room.settle()
-        assert room.forgotten == ["it"]
-        assert [text for text, _ in room.voice.asked] == ["Forgotten."]
+        assert room.forgotten == ["it", "what saying it kept"]
+        assert [text for text, _ in room.voice.asked] == ["Forgotten: “the dentist is on Friday”."]
         assert await room.journaled() == [("forget", "forgotten", "committed", None)], "its own words are not kept"
 
 

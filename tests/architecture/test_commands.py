@@ -23,7 +23,7 @@ REALLY_RUN = {
     "forget": "tests/service/test_forget_command.py",
     "hear": "tests/service/test_room.py",
     "heard": "tests/appliance/input/test_heard.py",
-    "hush": "tests/service/test_reflexes.py",
+    "stop": "tests/service/test_reflexes.py",
     "identity": "tests/appliance/cli/test_identity_command.py",
     "journal": "tests/appliance/cli/test_journal_command.py",
     "logs": "tests/appliance/logs/test_logs_service.py",

@@ -18,6 +18,7 @@ from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
 from appliance.reflexes.reflexes import Reflexes
+from appliance.reflexes.verbs import Order
 from appliance.version import version
 from memory.json_value import Json
 
@@ -115,7 +116,7 @@ class Household:
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.senses.reflexes.told(request.what)
+        return await self.senses.reflexes.told(Order(request.what, request.percent, request.minutes))
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""

@@ -63,7 +63,11 @@ class Hush(Asked):
     """Somebody acts on it as by a reflex word."""
 
     do: Literal["hush"]
-    what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute"]
+    what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute", "volume", "snooze"]
+    percent: Annotated[int, Field(ge=0, le=100)] = 100
+    """Of volume."""
+    minutes: Annotated[float, Field(gt=0, le=720)] | None = None
+    """Of snooze; the usual five where none are given."""
 
 
 class Forget(Asked):

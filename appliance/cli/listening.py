@@ -47,6 +47,36 @@ def hush(invocation: Invocation) -> Exit:
 
 
 @nakari.command()
+@click.argument("level", default="", metavar="[0-100|up|down]")
+@click.pass_obj
+def volume(invocation: Invocation, level: str) -> Exit:
+    """Say how loud it speaks, or set it.
+
+    In percent, or a step `up` or `down`; it stays so over restarts.
+    """
+    steps = {"up": "louder", "down": "quieter"}
+    if level in steps:
+        return _tell(invocation, {"do": "hush", "what": steps[level]})
+    if level:
+        if not level.removesuffix("%").isdecimal() or int(level.removesuffix("%")) > 100:
+            raise click.BadParameter(f"{level} is no volume; give 0 to 100, up or down")
+        return _tell(invocation, {"do": "hush", "what": "volume", "percent": int(level.removesuffix("%"))})
+    return _show_volume(invocation)
+
+
+def _show_volume(invocation: Invocation) -> Exit:
+    import asyncio
+
+    config = configured(invocation)
+    from appliance.api.client import find_service, tell
+
+    answer = asyncio.run(tell(find_service(config.sockets), {"do": "status"}))
+    reflexes = answer.get("reflexes")
+    click.echo(f"The volume is {reflexes['volume'] if isinstance(reflexes, dict) else '?'} percent.")
+    return Exit.OK
+
+
+@nakari.command()
 @click.pass_obj
 def calibrate(invocation: Invocation) -> Exit:
     """Measure what its microphone hears of its voice.

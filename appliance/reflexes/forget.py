@@ -11,7 +11,7 @@ import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
-from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
+from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, Event, utc_now
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
 from appliance.reflexes.record import ROOM
@@ -122,13 +122,14 @@ class Forgetting:
             await self.stop(events)
             self._drop()  # what a reply that was under way has said since
             events = await self._with_predecessors(events)
-            entries = await self._entries(events, start or events[0].created_at)
+            tasks = await self._tasks(events)
+            entries = await self._entries([*events, *tasks], start or events[0].created_at)
             try:
-                await self._erase(events, entries)
+                await self._erase([*events, *tasks], entries)
             except MemoryFailure:  # as when another program reads the journal's file: the graph forgets all the same
-                await self._erase_from_graph(events)
+                await self._erase_from_graph([*events, *tasks])
                 raise
-            written = await self._erase_from_graph(events)
+            written = await self._erase_from_graph([*events, *tasks])
             await self._journal(len(events), len(entries), written)
         except MemoryFailure as error:
             log.warning("not_forgotten", reason=str(error))
@@ -164,6 +165,17 @@ class Forgetting:
                 found[before] = filed.event
                 before = str(filed.event.metadata.get("continues", ""))
         return list(found.values())
+
+    async def _tasks(self, events: list[Event]) -> list[Event]:
+        """Return what the agent left itself to do because of the events, stopped: it repeats their words."""
+        mailbox = self.state.mailbox
+        left = [child for event in events for child in await mailbox.children(event.id)]
+        filed = [found.event for child in left if (found := await mailbox.find(child.id))]
+        tasks = [event for event in filed if event.type == SELF_CREATED and event.content]
+        if tasks:
+            await self.stop(tasks)
+            tasks += await self._tasks(tasks)
+        return tasks
 
     async def _entries(self, events: list[Event], start: datetime) -> list[Stored]:
         """Return every entry of the events' runs, the epochs that took them along, and turns held back meanwhile."""

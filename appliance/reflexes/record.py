@@ -11,8 +11,8 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
+from appliance.reflexes.verbs import Verb
 from appliance.reflexes.words import Forgot
-from audio.reflexes.words import Reflex
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -25,15 +25,15 @@ ROOM: Final = "room"
 MOST_TOLD: Final = 8
 """Reflexes the mind is told of in one block; the newest."""
 
-How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door"]
-"""In sound; by its words, ahead of the commit or at it; in writing; by a command."""
+How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door", "tool"]
+"""In sound; by its words, ahead of the commit or at it; in writing; by a command; by the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A reflex that was acted on."""
+    """A verb that was acted on."""
 
-    reflex: Reflex
+    reflex: Verb
     did: str
     """What it did, as `appliance.reflexes.words` names it."""
     words: str

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 
+from agent.tools.device import device_tools
 from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household
@@ -16,17 +17,16 @@ from appliance.notify import HeartBeat
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
-from appliance.reflexes.forget import Forgetting, no_graph
-from appliance.reflexes.record import ReflexRecord
-from appliance.wiring.agent import Agent, open_agent
+from appliance.reflexes.forget import no_graph
+from appliance.wiring.agent import Agent, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.input import Input, open_input
 from appliance.wiring.memory import MemorySide, memory_side
 from appliance.wiring.output import Output, open_output
+from appliance.wiring.reflexes import open_acting
 from appliance.wiring.state import disk_of, open_state
 from audio.loops import Loop
-from audio.tts.tts_cache import TtsCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +87,16 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        tools = [*memory.tools, *graph.tools_of(owners.shares_graph)]
-        output = await parts.enter_async_context(open_output(world))
-        record = ReflexRecord(state.bus, environment.clock)
-        agent = await parts.enter_async_context(open_agent(world, owners, tools, output, [record.situation]))
         keeper = keeper_of(config, graph)
         erase_event = no_graph if keeper is None else _erasing(keeper, graph)
-        phrases = TtsCache(config.state_folder / "phrases")
-        forgetting = Forgetting(state, agent.contexts, agent.loop.interrupt, erase_event, [phrases])
-        hears = open_input(world, output, agent, record, forgetting)
-        erasure = OwnerErasure(config.state_folder, graph, owners, forgetting)
+        output = await parts.enter_async_context(open_output(world))
+        sessions = open_sessions(world, output)
+        acting = open_acting(world, output, sessions, erase_event)
+        tools = [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(acting.device)]
+        news = [acting.record.situation]
+        agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, tools, news))
+        hears = open_input(world, output, acting, agent)
+        erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.on_change, owners.erase = agent.contexts.renew, erasure.erase
         memory.retention.is_busy = lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
         described = {

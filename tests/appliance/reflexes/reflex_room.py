@@ -9,10 +9,10 @@ import numpy as np
 
 from agent.event import Event
 from agent.mailbox import Lease
-from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
@@ -45,7 +45,7 @@ class ReflexRoom:
 
     def __post_init__(self) -> None:
         mouth, ringer, muted = self.ringing.mouth, self.ringing.ringer, self.switches.now.muted
-        self.body = Body(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
+        self.body = Verbs(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
         self.record = ReflexRecord(self.ringing.state.bus, lambda: self.now)
         self.reflexes = Reflexes(
             self.body,

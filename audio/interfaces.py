@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from audio.egress import SendsTo
 from audio.pcm import AudioChunk, Samples
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
 
@@ -104,6 +105,10 @@ class Recognizer(Protocol):
     def name(self) -> str:
         """Its name, for people and logs."""
 
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
     def warm(self) -> None:
         """Load what is needed and run once, so that the first utterance pays nothing. Blocking."""
 
@@ -117,6 +122,10 @@ class Synthesizer(Protocol):
     @property
     def name(self) -> str:
         """Its name, for people and logs."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
     def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         """Yield the sentence's sound in order, the first piece as early as the voice can.

@@ -36,7 +36,7 @@ class Owners:
     """Erases everything of an owner and returns the sentence that says so; None where nothing is kept."""
 
     def shares_graph(self, owner_key: str) -> bool:
-        """Whether this owner's events may use the household's graph: its own and its members' (DESIGN 17)."""
+        """Whether this owner's events may use the household's graph: its own and its members' (docs/design.md)."""
         return owner_key == HOUSEHOLD or self.identities.find(owner_key).is_member
 
     async def of(self, owner_key: str) -> dict[str, str]:

@@ -141,6 +141,8 @@ class FasterWhisperRecognizer:
     speaks against, again in the whole window with the two temperatures.
     """
 
+    sends_to = ()
+
     def __init__(
         self, folder: Path, language: str = "", threads: int = 0, options: WhisperOptions | None = None
     ) -> None:

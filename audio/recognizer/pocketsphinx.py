@@ -133,6 +133,7 @@ class PocketsphinxRecognizer:
     """Commands by a grammar (`normal` confidence), else words by a language model (`low`). English only."""
 
     name = "pocketsphinx"
+    sends_to = ()
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar

@@ -120,6 +120,7 @@ class KeepingVoice:
 
     def __init__(self, voice: Synthesizer, phrases: TtsCache) -> None:
         self.name = voice.name
+        self.sends_to = voice.sends_to
         self._voice = voice
         self._phrases = phrases
 
@@ -146,6 +147,7 @@ class KeptVoice:
     """A `Synthesizer` that can say what is in the cache, and nothing else."""
 
     name = "kept phrases"
+    sends_to = ()
 
     def __init__(self, phrases: TtsCache, voices: Sequence[str]) -> None:
         self._phrases = phrases

@@ -50,6 +50,7 @@ class Humming:
     """A voice that hums each word for a quarter of a second, without a gap."""
 
     name = "humming"
+    sends_to = ()
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         for number, word in enumerate(sentence.split()):
@@ -61,6 +62,7 @@ class Script:
     """A recognizer that understands nothing for so many turns, and words in the next."""
 
     name = "script"
+    sends_to = ()
 
     def __init__(self, coughs: int) -> None:
         self.coughs = coughs

@@ -138,6 +138,7 @@ class _OneSound:
     """A `Synthesizer` of a tenth of a second."""
 
     name = "one sound"
+    sends_to = ()
 
     async def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         yield SpeechAudio(silence(0.1), 16_000)

@@ -17,7 +17,7 @@ from tests.room.virtual_sound import VirtualSound, virtual_sound
 ROOT = Path(__file__).parents[3]
 COUGHS = 4
 WITHIN = 0.25
-"""Seconds, FEATURES V17: from the onset of speech to silence, all stages counted."""
+"""Seconds from the onset of speech to silence, all stages counted."""
 
 
 @pytest.fixture

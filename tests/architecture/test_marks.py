@@ -52,6 +52,25 @@ def test_whoever_asks_for_the_server_is_marked_be_it_by_another_fixture(pytester
     run(pytester, "--fast").assert_outcomes(passed=1, deselected=2)
 
 
+SILENCED = """
+import structlog
+
+def test_one_silences_the_logs():
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+
+def test_the_next_one_looks_at_them():
+    with structlog.testing.capture_logs() as logs:
+        structlog.get_logger().warning("seen")
+    assert logs
+"""
+
+
+def test_what_a_test_does_to_the_logs_ends_with_it(pytester: pytest.Pytester) -> None:
+    """Three tests of the Whisper service once waited for a line that another file's test had silenced."""
+    pytester.makepyfile(SILENCED)
+    run(pytester).assert_outcomes(passed=2)
+
+
 def test_two_processes_keep_each_file_in_one(pytester: pytest.Pytester) -> None:
     """As scripts/test starts them: a file's fixtures are made once."""
     script = (ROOT / "scripts/test").read_text(encoding="utf-8")

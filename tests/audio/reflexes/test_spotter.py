@@ -112,7 +112,6 @@ def test_what_its_own_voice_covers_is_no_word_and_the_pause_after_it_is_listened
 
 
 @pytest.mark.shows("V16")
-@pytest.mark.timeout(120)  # fifty words made and searched: on two busy cores longer than usual
 def test_the_words_are_found_in_four_voices(search: KeywordSearch, tmp_path: Path) -> None:
     right: Counter[str] = Counter()
     wrong: Counter[tuple[str, str]] = Counter()

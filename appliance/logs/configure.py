@@ -19,6 +19,7 @@ from structlog.types import EventDict, Processor, WrappedLogger
 
 from appliance.config.load import Config
 from appliance.errors import ConfigError
+from appliance.hints import typed_here
 
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
@@ -101,7 +102,7 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
     screen = logging.StreamHandler(stderr)
     screen.setLevel(level if level == logging.DEBUG else max(level, at_least))
-    screen.setFormatter(_formatter(redaction, _renderer(config, stderr)))
+    screen.setFormatter(_formatter(redaction, _renderer(config, stderr, is_for_person=at_least > logging.DEBUG)))
     handlers: list[logging.Handler] = [screen]
     if config.log.file:
         handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
@@ -132,7 +133,7 @@ def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
     event_dict.pop("logger", None)
     values = [f"{key}={value}" for key, value in event_dict.items()]
     line = " ".join([f"{moment:%H:%M:%S}", f"{level:<7}", str(event), *values, *filter(None, [error])])
-    return "".join(character if character.isprintable() else " " for character in line)
+    return typed_here("".join(character if character.isprintable() else " " for character in line))
 
 
 def lasting(stream: TextIO) -> TextIO:
@@ -199,11 +200,11 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
     return handler
 
 
-def _renderer(config: Config, stderr: TextIO) -> Processor:
+def _renderer(config: Config, stderr: TextIO, *, is_for_person: bool) -> Processor:
     to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
     if is_journal(stderr, config.supervisor.journal_stream):
         return lambda logger, name, line: f"<{PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
-    return human_line if stderr.isatty() else to_json
+    return human_line if is_for_person or stderr.isatty() else to_json
 
 
 def _formatter(redaction: Redaction, renderer: Processor) -> logging.Formatter:

@@ -35,6 +35,8 @@ class VoiceReplySink:
         self._bus = bus
         self._language = language
         self._open: dict[str, VoiceDelivery] = {}
+        self._failing = ""
+        """Why the newest sentence could not be said, once that was told; "" after one was heard."""
         mouth.on_started = self._commit
         mouth.on_first_sound = self._mark
         mouth.on_ended = self._account
@@ -76,14 +78,20 @@ class VoiceReplySink:
             log.warning("sentence_not_journaled", reason=str(error))
 
     def _mark(self, sentence: SpokenSentence, at: float) -> None:
+        self._failing = ""
         self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
 
     def _tell(self, sentence: SpokenSentence, reason: str) -> None:
-        log.warning("sentence_failed", number=sentence.number, reason=reason)
+        # Told once until something is heard again: a ring without a loudspeaker fails every few seconds.
+        tell = log.debug if reason == self._failing else log.warning
+        self._failing = reason
+        tell("sentence_failed", number=sentence.number, reason=reason)
 
     async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
-        if not whole:
+        if whole:
+            self._failing = ""
+        else:
             body["unsaid"] = sentence.text.removeprefix(heard).strip()
         await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
         if (delivery := self._open.get(sentence.key)) is not None:

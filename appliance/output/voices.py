@@ -21,6 +21,13 @@ from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
 log = structlog.get_logger()
 
 
+FIRST_SOUND_WITHIN: Final = 1.5
+"""Seconds that a person likes to wait for the first sound of a voice, before the next voice is asked."""
+
+LOCAL_STALLS_AFTER: Final = 3.0
+"""Seconds without sound after which the local voice counts as stuck."""
+
+
 async def open_player(config: Config, options: RunOptions) -> Player:
     """Return the player, open: a WAV where one is asked for, else the loudspeaker; a missing one (told) may come.
 
@@ -75,10 +82,13 @@ def load_voice(config: Config) -> None:
         EdgeSynthesizer.load()
 
 
-def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
+def choose_voice(
+    config: Config, clock: Callable[[], float] = time.monotonic, *, silence: float = FIRST_SOUND_WITHIN
+) -> Synthesizer:
     """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
 
-    `clock` gives the monotonic seconds for which a voice that failed is left alone.
+    `clock` gives the monotonic seconds for which a voice that failed is left alone. `silence` is how many seconds
+    a voice may take to its first sound.
     """
     settings = config.voice
     voices: list[Synthesizer] = []
@@ -86,10 +96,12 @@ def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) ->
         voices.append(
             EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
         )
-    voices.append(EspeakSynthesizer())
+    voices.append(EspeakSynthesizer(stall_timeout=max(silence, LOCAL_STALLS_AFTER)))
     phrases = TtsCache(config.state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()
-        return VoiceChain(voices, clock=clock)
+        return VoiceChain(voices, clock=clock, first_audio_deadline=silence)
     kept = KeptVoice(phrases, [voice.name for voice in voices])
-    return VoiceChain([KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock)
+    return VoiceChain(
+        [KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock, first_audio_deadline=silence
+    )

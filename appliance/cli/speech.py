@@ -34,14 +34,14 @@ def say(config: Config, text: str, output: Path | None) -> Exit:
 
     Raises `Problem` when no voice or no loudspeaker was there for all of it, or when the file cannot be written.
     """
-    with _beside(output) as file, progress("speaking") as told:
+    with beside(output) as file, progress("speaking") as told:
         if not asyncio.run(_is_said(config, text, file, told)):
             raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
     return Exit.OK
 
 
 @contextmanager
-def _beside(output: Path | None) -> Iterator[Path | None]:
+def beside(output: Path | None) -> Iterator[Path | None]:
     """Give a file beside the one that is wanted, which takes its place at the end of what succeeds."""
     if output is None or (output.exists() and not output.is_file()):  # into a device or a pipe it goes as it comes
         yield output

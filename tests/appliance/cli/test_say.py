@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.cli.speech import beside
+from appliance.cli.speech import WHEN_NOBODY_WAITS, beside
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.output.voices import FIRST_SOUND_WITHIN

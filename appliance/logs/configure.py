@@ -102,7 +102,7 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
     screen = logging.StreamHandler(stderr)
     screen.setLevel(level if level == logging.DEBUG else max(level, at_least))
-    screen.setFormatter(_formatter(redaction, _renderer(config, stderr, is_for_person=at_least > logging.DEBUG)))
+    screen.setFormatter(_formatter(redaction, _renderer(config, stderr)))
     handlers: list[logging.Handler] = [screen]
     if config.log.file:
         handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
@@ -200,11 +200,11 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
     return handler
 
 
-def _renderer(config: Config, stderr: TextIO, *, is_for_person: bool) -> Processor:
+def _renderer(config: Config, stderr: TextIO) -> Processor:
     to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
     if is_journal(stderr, config.supervisor.journal_stream):
         return lambda logger, name, line: f"<{PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
-    return human_line if is_for_person or stderr.isatty() else to_json
+    return human_line if stderr.isatty() else to_json
 
 
 def _formatter(redaction: Redaction, renderer: Processor) -> logging.Formatter:

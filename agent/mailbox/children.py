@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from agent.envelope import from_json, utc_text
 from agent.errors import TooManyEvents
-from agent.event import Event
+from agent.event import Event, from_json, utc_text
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
 from memory.state.words import storable
 

@@ -15,7 +15,7 @@ from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall
-from agent.model.stream.partial_json import PartialString
+from agent.model.stream.arguments import PartialString
 from agent.record import step
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run

@@ -13,7 +13,7 @@ HOUSEHOLD: Final = "household"
 """The owner of everything nobody registered for."""
 
 DEFAULT_MAX_TOOL_CALLS: Final = 10
-"""seeds/004: a cap such as ten rounds."""
+"""Tool calls an event may use where it does not say."""
 
 USER_TEXT: Final = "user_text"
 ASR_TRANSCRIPT: Final = "asr_transcript"
@@ -29,7 +29,7 @@ PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
 
 
 def require_event(value: object) -> None:
-    """Raise TypeError for anything that is no `Event`: it is the one unit of communication (seeds/003)."""
+    """Raise TypeError for anything that is no `Event`: it is the one unit of communication."""
     if not isinstance(value, Event):
         raise TypeError(f"only an Event can be sent or filed, not {type(value).__name__}")
 

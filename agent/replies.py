@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from agent.event import Event
 
 SENTENCE_STARTED: Final = "speech.sentence_started"
-"""Topic of the commit that precedes a sentence's first sample (DESIGN 15)."""
+"""Topic of the commit that precedes a sentence's first sample."""
 
 INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""

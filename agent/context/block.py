@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
-"""seeds/002: a UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
+"""A UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold at all; each becomes U+FFFD."""

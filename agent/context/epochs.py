@@ -28,7 +28,7 @@ SESSIONS_IN_MEMORY = 16
 """Sessions kept loaded; any other is read back from the journal."""
 
 IDLE_SECONDS: Final = 120.0
-"""DESIGN, "Words": after so much silence a conversation is over, and a new prompt or a new tool may join."""
+"""After so much silence a conversation is over, and a new prompt or a new tool may join."""
 
 GROWN_BY: Final = 1.5
 """An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
@@ -56,7 +56,7 @@ class Carried:
         _, taken = self._newest(epoch, in_hand)
         return [self._front(epoch, told).message(), *taken]
 
-    def by_her(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
+    def by_agent(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
         """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
 
         All it keeps has `most_tokens` together; what goes beyond is named.
@@ -110,9 +110,9 @@ class ContextLimits:
     """How much an epoch may hold, and how much the next one takes along."""
 
     history_messages: int = 20
-    """seeds/000: the newest 20."""
+    """Of the newest messages."""
     history_tokens: int = 4_000
-    """seeds/003: trimmed to 4,000."""
+    """Of the newest messages together."""
     compress_above_tokens: int = 24_000
     summary_tokens: int = 1_000
     """The longest summary; the rest of a longer one is cut off."""
@@ -201,7 +201,7 @@ class Contexts:
         What it keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
         boundary only: every call of the event has its result.
         """
-        return await self._anew(epoch, event, self._carried.by_her(epoch, wanted, event.id))
+        return await self._anew(epoch, event, self._carried.by_agent(epoch, wanted, event.id))
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
         """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.

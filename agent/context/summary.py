@@ -11,7 +11,7 @@ BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
 
 COMPRESS: Final = "compress_context"
-"""Name of the tool with which she sums up herself."""
+"""Name of the tool with which the agent sums up itself."""
 
 REQUEST: Final = Message(
     "user",
@@ -23,7 +23,7 @@ REQUEST: Final = Message(
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What she wants of all that came before."""
+    """What the agent carries on of all that came before."""
 
     summary: str
     keep: tuple[str, ...] = ()

@@ -46,13 +46,13 @@ class Summarizer:
     thinker: Thinker
     bus: Bus
     contexts: Contexts
-    desk: RunState
+    run_state: RunState
     clock: Callable[[], float] = monotonic
     _resting: Stop | None = field(default=None, init=False)
 
-    async def as_she_asked(self, run: Run) -> None:
+    async def as_asked(self, run: Run) -> None:
         """Begin anew with its own summary, if it called compress_context in the round that is over."""
-        wanted, self.desk.compression = self.desk.compression, None
+        wanted, self.run_state.compression = self.run_state.compression, None
         if wanted is not None:
             run.epoch = await self.contexts.compress(run.epoch, run.event, wanted)
 

@@ -81,7 +81,7 @@ def said(entries: Iterable[Stored]) -> list[Json]:
 
 
 def _who(entry: Stored) -> str:
-    """Return who said it: `you` for her own speech, else what the entry says, else where it came from."""
+    """Return who said it: `you` for the agent's own speech, else what the entry says, else where it came from."""
     if entry.topic.startswith("speech."):
         return "you"
     return str(entry.body.get("who") or entry.body.get("source") or "person")
@@ -129,7 +129,7 @@ def _message(entry: Stored) -> Message:
 
 
 def _told(message: Message) -> list[str]:
-    """Return a message as lines for her."""
+    """Return a message as lines for the model."""
     called = [f"you called {call.name}: {call.arguments}" for call in message.tool_calls]
     if message.role == "assistant":
         return [*([f"you: {message.content}"] if message.content else []), *called]

@@ -7,7 +7,7 @@ from agent.tools.tool import Tool
 
 
 class ToolRegistry:
-    """The tools she has now; an epoch freezes the specs it was opened with."""
+    """The tools that there are now; an epoch freezes the specs it was opened with."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self.replace(tools)

@@ -40,7 +40,7 @@ _NAME: Final = 80
 
 
 def name_of(server: str, tool: str, taken: Collection[str] = ()) -> str:
-    """Return the name she calls a server's tool by: `SERVER_TOOL`.
+    """Return the name the model calls a server's tool by: `SERVER_TOOL`.
 
     One with other characters than letters, digits, _ and -, one too long, and one that is taken by a tool of ours ends
     in a digest of the tool's own name. So no name depends on what other tools the server has today; and as a server's
@@ -117,7 +117,7 @@ def chosen(server: Server, offered: Sequence[Offered], taken: Collection[str], m
 
 
 def spec_of(server: Server, tool: Offered, taken: Collection[str] = ()) -> ToolSpec:
-    """Return what she is told of a tool. Raises `SchemaRefused` when its arguments cannot be told to a model."""
+    """Return what the model is told of a tool. Raises `SchemaRefused` when its arguments cannot be told to a model."""
     words = plain(tool.description, MOST_DESCRIPTION) or "nothing"
     return ToolSpec(
         name_of(server.name, tool.name, taken),

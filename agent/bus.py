@@ -1,4 +1,4 @@
-"""The bus: hands each envelope first to the journal, then to whoever observes or handles; changes nothing."""
+"""The bus: hands each envelope to the journal first, then to observers and handlers; changes nothing."""
 
 import asyncio
 from collections import deque
@@ -36,7 +36,7 @@ ANSWER_SECONDS: Final = 30.0
 
 
 class Observer:
-    """One subscription. Order: publish order. Loss: the oldest, counted in `lost`, if the reader is too far behind."""
+    """A subscription. Order: publish order. Loss: the oldest, counted in `lost`, if the reader is too far behind."""
 
     def __init__(self, pattern: str, capacity: int = OBSERVER_CAPACITY) -> None:
         self.pattern = pattern

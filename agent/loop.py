@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 class LoopObserver(Protocol):
-    """Is told on the event loop that the loop goes on; each method has to return at once."""
+    """Follows the progress of the loop. Called on the event loop; each method has to return at once."""
 
     def stepped(self) -> None:
         """Take note of a step of a run: its beginning, each model call, each round of tools, its end."""

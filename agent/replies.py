@@ -1,4 +1,4 @@
-"""How words leave the mind: the loop feeds a `ReplyStream`, whoever owns the source turns it into sound or text."""
+"""The interface for replies: the loop feeds a `ReplyStream`, and a `ReplySink` turns it into sound or text."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -27,7 +27,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What became of a reply."""
+    """The outcome of a reply: what was handed on, and what was heard of it."""
 
     text: str
     """Exactly what was handed on: whole sentences only."""

@@ -1,4 +1,4 @@
-"""The present as one XML block: the time, the place, the evidence and the words, in the last user message."""
+"""The event block: time, place, evidence and words as XML, in the last user message."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one event looks like to the model."""
+    """The parts of an event as the model sees it."""
 
     event_id: str
     event_type: str

@@ -36,7 +36,10 @@ GROWN_BY: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What one epoch hands to the next. Three ways, told apart by who says what came before; none asks a model."""
+    """Builds the first messages of an epoch from the one before it, with a summary by a rule, a model or the agent.
+
+    No model is asked here.
+    """
 
     most_messages: int
     most_tokens: int
@@ -51,10 +54,10 @@ class Carried:
         digest = summary.by_rule(left, epoch.id, lambda text: self.tokens.count(text) <= self.summary_tokens)
         return [*digest, *taken]
 
-    def by_model(self, epoch: Epoch, told: str, in_hand: str = "") -> list[Message]:
+    def by_model(self, epoch: Epoch, account: str, in_hand: str = "") -> list[Message]:
         """Return the newest turns, behind what a model told of the whole epoch."""
         _, taken = self._newest(epoch, in_hand)
-        return [self._front(epoch, told).message(), *taken]
+        return [self._front(epoch, account).message(), *taken]
 
     def by_agent(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
         """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
@@ -90,8 +93,8 @@ class Carried:
             (kept.texts if turn is None else kept.events).append(item)
         return kept
 
-    def _front(self, epoch: Epoch, told: str) -> Front:
-        return Front(self.tokens.cut(told, self.summary_tokens), summary.BY_MODEL, epoch.id)
+    def _front(self, epoch: Epoch, account: str) -> Front:
+        return Front(self.tokens.cut(account, self.summary_tokens), summary.BY_MODEL, epoch.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ class Contexts:
         for key in [key for key in self._open if key[0] == owner_key]:
             del self._open[key]
 
-    async def sum_up(self, epoch: Epoch, event: Event, told: str, *, in_hand: bool) -> Epoch:
+    async def sum_up(self, epoch: Epoch, event: Event, account: str, *, in_hand: bool) -> Epoch:
         """Open a new epoch with the model's account of the one before, by rule where it is "".
 
         The newest turns are taken along within the limits; an event in hand whole, whatever it holds. To be called at
@@ -192,7 +195,7 @@ class Contexts:
         if self._open.get((event.owner_key, event.session_id)) is not epoch:
             return epoch
         name = event.id if in_hand else ""
-        opening = self._carried.by_model(epoch, told, name) if told else self._carried.by_rule(epoch, name)
+        opening = self._carried.by_model(epoch, account, name) if account else self._carried.by_rule(epoch, name)
         return await self._anew(epoch, event, opening)
 
     async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
@@ -215,7 +218,7 @@ class Contexts:
         kept = history.without(epoch.messages, events, words)
         places = [epoch.position_of(name) or 0 for name in events]
         if any(place < epoch.opening_messages for place in places):
-            kept = [summary.without_account(message) for message in kept if not summary.is_hers(message)]
+            kept = [summary.without_account(message) for message in kept if not summary.is_by_model(message)]
         # Its cause must not be an event whose entries are erased.
         cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
         await self._anew(epoch, cause, kept)

@@ -1,4 +1,4 @@
-"""What is true at the moment of an event, as tags of its block: a new fact is one more function in the list."""
+"""The situation at the moment of an event, as tags of its block: each fact comes from one provider function."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Events it made for an event: how many there may be, what became of them, and who waits for them."""
+"""Events that the agent made for an event: their quota, their outcome, and waking the parent that waits for them."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _OWN_WAITING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What became of one of them."""
+    """An event made for another one, and its outcome."""
 
     content: str
     state: str

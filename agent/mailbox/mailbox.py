@@ -39,7 +39,7 @@ RECHECK_SECONDS: Final = 1.0
 
 
 class Mailbox:
-    """Events from anywhere on the event loop, to one consumer.
+    """A durable queue of events, from any producer on the event loop to one consumer.
 
     Order: priority, highest first; then what was in hand when the process died; then arrival. Events of negative
     priority and those suspended for quiet come only when nothing else is due.

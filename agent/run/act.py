@@ -1,4 +1,4 @@
-"""One round of action: the calls of an answer run together, their results are appended in the order of the calls."""
+"""Carries out the tool calls of one answer, together; their results are appended in the order of the calls."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What happens to a run from outside: somebody interrupts, goes on speaking, or comes first."""
+"""Interrupts a run from outside: somebody stops it, goes on speaking, or comes first."""
 
 import asyncio
 from collections.abc import Callable

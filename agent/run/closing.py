@@ -1,4 +1,4 @@
-"""How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
+"""Ends a run: waits until what was said is heard, journals what was heard, and completes or suspends the event."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -90,9 +90,9 @@ class Closing:
     async def end(self, run: Run, ending: Ending) -> None:
         """Put the event away and tell that the run is over, in one transaction: no kill comes between the two."""
         status = status_of(ending)
-        told = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
+        envelopes = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
         # Lost to the power, a completion is made again out of what the journal has: nobody is told anything twice.
-        in_transaction = self.bus.in_transaction(*told, durable=not isinstance(ending, Completion))
+        in_transaction = self.bus.in_transaction(*envelopes, durable=not isinstance(ending, Completion))
         await self._put_away(run, ending, in_transaction)
         run.move(status)
         log.info("run_finished", status=status, model_calls=run.budget.model_calls)
@@ -189,11 +189,11 @@ def last_calls(run: Run) -> str:
     messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
     results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     made = [call for message in messages for call in message.tool_calls]
-    told = [
+    lines = [
         f"{call.name} {call.arguments[:_EXCERPT]} -> {results.get(call.id, '')[:_EXCERPT]}"
         for call in made[-LAST_CALLS:]
     ]
-    return "Last calls: " + "; ".join(told) if told else "No call was made yet."
+    return "Last calls: " + "; ".join(lines) if lines else "No call was made yet."
 
 
 def _summed(entries: Sequence[Entry], key: str) -> int:

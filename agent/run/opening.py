@@ -1,4 +1,4 @@
-"""How a run begins: the open epoch of its session, with the event as one block at its end."""
+"""Begins a run: finds the open epoch of its session, and appends the event as one block."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,8 +64,8 @@ class Opening:
         left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
         handed_over = Message("user", block.render(await self._block(run)))
         messages = [*left_open, *await self._brought_along(run), handed_over]
-        told = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
-        self.bus.hold(*told, durable=False)
+        envelopes = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
+        self.bus.hold(*envelopes, durable=False)
         for message in messages:
             self.contexts.append(run.epoch, message)
         run.epoch.may_have_unsaid = False
@@ -97,8 +97,8 @@ class Opening:
     async def _of_children(self, event: Event) -> dict[str, str]:
         """Return what became of the events it made for this one, before it was put aside."""
         children = await self.mailbox.children(event.id)
-        told = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
-        return {"Children": "; ".join(told)} if children else {}
+        outcomes = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
+        return {"Children": "; ".join(outcomes)} if children else {}
 
     async def _left_unsaid(self, event: Event) -> dict[str, str]:
         """Return what was heard of the session's last reply, and what was not, unless a block has told it since."""

@@ -1,4 +1,4 @@
-"""After a crash: the round that was under way is brought to its end, as far as the journal knows of it."""
+"""Resumes a run after a crash: finishes the round that was under way, as far as the journal has it."""
 
 from dataclasses import dataclass
 from typing import Final

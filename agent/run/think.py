@@ -1,4 +1,4 @@
-"""One thought: a model call whose words leave for the mouth while they are still being written."""
+"""Asks the model, and hands its words to the reply sink while they are still being written."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -219,8 +219,8 @@ class Thinker:
             run.fruitless += 1
             await self.bus.publish(result)
             return None
-        told = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
-        self.bus.hold(result, told, durable=False)  # what acts on it sees to it
+        envelope = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
+        self.bus.hold(result, envelope, durable=False)  # what acts on it sees to it
         self.contexts.append(run.epoch, answer.message)
         return answer.message
 
@@ -229,9 +229,9 @@ async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, 
     """Append a reply with exactly the words that reached the mouth, and its result saying that no more of it did."""
     arguments = json.dumps({"text": handed}, ensure_ascii=False)
     call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
-    told = Message("assistant", tool_calls=(call,))
+    reply = Message("assistant", tool_calls=(call,))
     result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
-    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (told, result)]
+    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (reply, result)]
     await bus.publish(*kept)
-    for message in (told, result):
+    for message in (reply, result):
         contexts.append(run.epoch, message)

@@ -1,4 +1,4 @@
-"""The mailbox and the context as tools: what the agent decides here, the run carries out."""
+"""Tools over the mailbox and the context: they record what the agent decides, and the run carries it out."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Every tool by name, sorted, so that the same tools always read the same to a model."""
+"""The registry of tools, sorted by name, so that the same tools always read the same to a model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

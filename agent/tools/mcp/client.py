@@ -207,14 +207,14 @@ def _leaves(error: BaseException) -> list[BaseException]:
 
 def words_of(result: CallToolResult) -> str:
     """Return an answer as the model reads it; how much of a long one is cut, `agent.tools.tool.bounded` says."""
-    said = "\n".join(_told(result.content))
+    said = "\n".join(_parts(result.content))
     if said.strip():
         return said
     structured: Json = result.structured_content
     return NOTHING if structured is None else render(structured)
 
 
-def _told(blocks: Iterable[ContentBlock]) -> Iterable[str]:
+def _parts(blocks: Iterable[ContentBlock]) -> Iterable[str]:
     """Yield the words of each block, none past what is cut anyway but their number."""
     length = 0
     left_out = 0
@@ -222,9 +222,9 @@ def _told(blocks: Iterable[ContentBlock]) -> Iterable[str]:
         if length > MAX_OBSERVATION:
             left_out += 1
             continue
-        told = _one(block)
-        length += len(told) + 1
-        yield told
+        words = _one(block)
+        length += len(words) + 1
+        yield words
     if left_out:
         yield f"(and {left_out} more parts)"
 

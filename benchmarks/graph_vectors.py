@@ -20,7 +20,7 @@ from benchmarks.graph_page import write_vectors
 from benchmarks.graph_server import own_server
 from benchmarks.processes import cpu_seconds, resident_megabytes
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.embedded.stages import Stage
+from memory.graph.embedded.index_builder import Stage
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer

@@ -12,9 +12,9 @@ from agent.event import Event
 from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
 from memory.errors import MemoryFailure
-from memory.graph.cypher import refuse_glued, tokens
-from memory.graph.hygiene import alike, used_once
-from memory.graph.name_usage import Asked
+from memory.graph.cypher import Statement
+from memory.graph.name_usage import NameUsage
+from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin
 from memory.vectors.embedding import Handles
 
@@ -73,41 +73,45 @@ Write the handle as a parameter, $vector_0123456789ab, in memory_query or memory
 it needs no entry in params. Store it as a property, or compare: vector.similarity.cosine(a.v, $vector_0123456789ab)."""
 
 
-def memory_tools(writer: "Writer", handles: Handles, asked: Asked | None = None) -> list[Tool]:
-    """Return the four tools, their descriptions true of the store in use; `asked` outlives them where it is given.
+def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = None) -> list[Tool]:
+    """Return the four tools, their descriptions true of the store in use; `usage` outlives them where it is given.
 
     Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
     """
     graph = writer.graph
 
     counted = graph.limits.counted
-    known = asked or Asked()
+    known = usage or NameUsage()
+
+    def parsed(event: Event, cypher: str) -> Statement:
+        statement = Statement.parse(cypher, graph.limits.statement)
+        statement.refuse_copied_values(event.content)
+        return statement
 
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            refuse_glued(cypher, event.content)
-            found = await graph.read(cypher, handles.bind(params, _parameters(cypher)))
-            known.saw(event.owner_key, cypher, found.records)
+            statement = parsed(event, cypher)
+            found = await graph.read(statement, handles.bind(params, statement.parameters))
+            known.saw(event.owner_key, statement, found.records)
             return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            refuse_glued(cypher, event.content)
-            named = _parameters(cypher)
+            statement = parsed(event, cypher)
+            named = statement.parameters
             bound = handles.bind(provenance(event, named) | params, named)
-            written = await writer.write(cypher, bound, Origin(event.id, event.owner_key))
+            written = await writer.write(statement, bound, Origin(event.id, event.owner_key))
             return {"stats": {**written.stats}, **_answer(written, counted)}
 
     async def memory_schema() -> Json:
         with _in_words():
             schema = await graph.schema()
-            await known.load()
             return {
                 "labels": _most(schema.labels),
                 "relationshipTypes": _most(schema.relationship_types),
                 "propertyKeys": _most(schema.property_keys),
                 "vectorIndexes": [*schema.vector_indexes],
-                "hygiene": _hygiene(schema, known),
+                "hygiene": await _hygiene(schema, known),
                 **({"note": schema.note} if schema.note else {}),
             }
 
@@ -165,20 +169,21 @@ def _in_words() -> Iterator[None]:
         raise ToolFailed(str(error)) from error
 
 
-def _hygiene(schema: "Schema", asked: Asked) -> dict[str, Json]:
+async def _hygiene(schema: "Schema", usage: NameUsage) -> dict[str, Json]:
     """Return the figures of tidiness; lists of names are cut at `LONGEST_EXAMPLES`."""
     kinds = (schema.labels, schema.relationship_types, schema.property_keys)
     names = dict.fromkeys(name for kind in kinds for name in kind)
     groups = [group for kind in kinds for group in alike(kind)]
     once = [name for kind in kinds[:2] for name in used_once(kind)]
+    never_asked, since = await usage.never(names)
     figures: dict[str, Json] = {
         "nodes": schema.nodes,
         "orphans": schema.orphans,
         "duplicates": schema.duplicates if schema.compared else "not counted, too much for one statement now",
         "alike": [" ~ ".join(group[:LONGEST_EXAMPLES]) for group in groups[:LONGEST_EXAMPLES]],
         "usedOnce": _some(once),
-        "neverAskedFor": _some(asked.never(names)),
-        "askedSince": asked.since,
+        "neverAskedFor": _some(never_asked),
+        "askedSince": since,
     }
     if 0 < schema.compared < schema.nodes:
         figures["duplicates"] = f"{schema.duplicates} among {schema.compared} nodes"
@@ -193,10 +198,6 @@ def _some(names: list[str]) -> Json:
 def _most(counts: dict[str, int]) -> dict[str, Json]:
     first: dict[str, Json] = dict(list(counts.items())[:LONGEST_LIST])
     return first | ({"…": f"{len(counts) - LONGEST_LIST} rarer ones"} if len(counts) > LONGEST_LIST else {})
-
-
-def _parameters(cypher: str) -> list[str]:
-    return [token.text.strip("$`") for token in tokens(cypher) if token.kind == "parameter"]
 
 
 def _list(truths: tuple[str, ...]) -> str:

@@ -24,9 +24,9 @@ from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.version import version
+from memory.durable import rename_durably
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
-from memory.sync import rename_durably
 
 FORMAT: Final = 1
 CONFIGURATION: Final = "nakari.toml"

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from memory.durable import sync_folder
 from memory.errors import StateUnusable
-from memory.sync import sync_folder
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"

@@ -22,8 +22,8 @@ from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
+from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
-from memory.sync import rename_durably
 
 NO_GRAPH = "she has no graph here; set [memory] enabled = true"
 

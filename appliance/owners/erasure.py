@@ -17,12 +17,12 @@ from appliance.owners.owners import Owners
 from appliance.owners.visitors import keys_in
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import GraphSide
+from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
 from memory.state.journal_erasure import erase_entries
-from memory.sync import sync_folder
 
 log = structlog.get_logger()
 
@@ -155,7 +155,7 @@ class OwnerErasure:
         erased = Erased(events=await self._stop(owner_key))
         erased.entries = await self._erase_state(owner_key, told)
         await self._erase_graphs(owner_key, erased, told)
-        await self._graph.asked.forget(owner_key)
+        await self._graph.name_usage.forget(owner_key)
         await self._state.journal.database.rewrite()
         erased.was_member = self._owners.identities.remove(owner_key)
         await asyncio.to_thread(self._fulfil, owner_key)

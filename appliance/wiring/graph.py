@@ -17,7 +17,7 @@ from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore
-from memory.graph.name_usage import Asked
+from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
 from memory.state.database import Database
@@ -42,7 +42,7 @@ class GraphSide:
     """The box's own; None at a server."""
     visitors: Visitors | None = None
     """None without a graph."""
-    asked: Asked = field(default_factory=Asked)
+    name_usage: NameUsage = field(default_factory=NameUsage)
     """Which names of the household's graph were asked for."""
 
     def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
@@ -59,11 +59,11 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), asked=Asked(database))
+        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
         return
     store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     embedder = choose_embedder(config)
-    hers = ManagedGraph(config.state_folder, store, embedder, asked=Asked(database))
+    hers = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
     visitors = _visitors(config, embedder, store.dialect, database)
 
     async def run() -> None:
@@ -79,7 +79,7 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked)
+        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.name_usage)
     finally:
         await embedder.close()
         await hers.close()
@@ -122,7 +122,7 @@ def _visitors(config: Config, embedder: Embedder, described: Dialect, database: 
 
     def make(store: EmbeddedStore) -> ManagedGraph:
         folder = store.folder.parent
-        return ManagedGraph(folder, store, embedder, described, Asked(database, folder.name))
+        return ManagedGraph(folder, store, embedder, described, NameUsage(database, folder.name))
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)

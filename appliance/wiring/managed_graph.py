@@ -12,7 +12,7 @@ from memory.errors import MemoryFailure
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.graph.name_usage import Asked
+from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.erasure import finish_later
@@ -41,7 +41,7 @@ class ManagedGraph:
         store: EmbeddedStore | Neo4jServer,
         embedder: Embedder,
         described: Dialect | None = None,
-        asked: Asked | None = None,
+        name_usage: NameUsage | None = None,
     ) -> None:
         """Audit log and snapshots are in the folder; handles of vectors are this graph's alone.
 
@@ -54,8 +54,8 @@ class ManagedGraph:
         """None for a store of the box."""
         graph, snapshots = Graph(self.watched or store), Snapshots(folder / "snapshots", audit)
         self.writer = Writer(graph, audit, snapshots, watched=self.watched)
-        self.asked = asked or Asked()
-        tools = memory_tools(self.writer, Handles(embedder), self.asked)
+        self.name_usage = name_usage or NameUsage()
+        tools = memory_tools(self.writer, Handles(embedder), self.name_usage)
         self.tools = in_another_dialect(tools, store.dialect, described or store.dialect)
         self.settled = asyncio.Event()
         """It was reached once, and what a crash had broken off was finished."""
@@ -72,7 +72,7 @@ class ManagedGraph:
             group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
             group.create_task(writer.saving.run(), name="graph: snapshots that a write waits for")
             group.create_task(self._settle(), name="graph: made whole, and what broke off finished")
-            group.create_task(self.asked.keep(), name="graph: which names were asked for, written down later")
+            group.create_task(self.name_usage.run(), name="graph: which names were asked for, written down later")
             if self.watched is not None:
                 group.create_task(self._fill(self.watched), name="graph: fills a server that was emptied")
                 group.create_task(self._look(self.watched), name="graph: whether a server holds all of it")
@@ -82,7 +82,7 @@ class ManagedGraph:
 
     async def close(self) -> None:
         """Close connections and audit log; not used after."""
-        await self.asked.save()
+        await self.name_usage.save()
         await self.writer.graph.close()
         if self.watched is not None:
             await self.watched.close()

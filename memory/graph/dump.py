@@ -148,7 +148,7 @@ async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions], 
     ]
     indexes = [row async for row in await transaction.run("SHOW INDEXES YIELD *")]
     made += [
-        definitions.statement(dict(row), options)
+        definitions.create_statement(dict(row), options)
         for row in indexes
         if row["owningConstraint"] is None and row["type"] != "LOOKUP"
     ]

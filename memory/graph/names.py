@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.errors import GraphRefused
+from memory.graph.cypher import Statement
 from memory.graph.definitions import definition
 from memory.graph.embedded.http import OK, Door
 
@@ -68,7 +69,7 @@ def see_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
                 labels.update(names)
             case {"r": [kind, *_]}:
                 kinds.add(kind)
-            case {"i": str() as statement} if made := definition(statement):
+            case {"i": str() as statement} if made := definition(Statement.parse(statement)):
                 labels.add(made.label)
     if both := sorted(labels & kinds):
         raise GraphRefused(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from memory.errors import GraphRefused
+from memory.graph.cypher import Statement
 from memory.graph.dialect import NEO4J, Dialect
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -72,7 +73,7 @@ class StoreIndexes(Protocol):
     def states(self) -> dict[str, str]:
         """What is to be said of those that are not ready though SHOW INDEXES calls them online, by name."""
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Wait a moment for what a statement needs; raises `GraphUnavailable`, `GraphRefused` when it takes longer."""
 
     def wrote(self, counters: Mapping[str, int]) -> None:
@@ -111,7 +112,7 @@ class Store(Protocol):
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the refusal with what was wrong, also where the message hides it."""
 
-    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
+    def shim(self, statement: Statement) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes, or unmakes, the index of a statement, where the store's own Cypher does not do it.
 
         Called, it raises `GraphRefused` (also at once), `GraphUnavailable` and `CommitUncertain`. None for every
@@ -127,7 +128,7 @@ class ServerIndexes:
         """Nothing."""
         return {}
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Return at once."""
 
     def wrote(self, counters: Mapping[str, int]) -> None:
@@ -142,7 +143,7 @@ class ServerIndexes:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Neo4jServer:
     """A Neo4j server that somebody runs, of version 5.26 or newer."""
 
@@ -179,7 +180,7 @@ class Neo4jServer:
         """Return the message: Neo4j's say it all."""
         return GraphRefused(refused.message)
 
-    def shim(self, cypher: str) -> None:
+    def shim(self, statement: Statement) -> None:
         """Return None: a server takes every statement itself."""
 
     def __repr__(self) -> str:

@@ -1,6 +1,8 @@
 """What is in use in a graph and how tidy it is: by looking at all of it, or, in a large one, by the store's counts."""
 
-from collections import Counter
+import re
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -21,6 +23,8 @@ LOOKED: Final = 5_000
 
 COMPARED: Final = 20_000
 """Nodes that are looked at for duplicates, 0.4 s, and of a large graph for orphans."""
+
+_NOT_TELLING: Final = re.compile(r"[\W_]+")
 
 # Grouped by all their names at once: two looks at everything instead of four.
 _NODES: Final = "MATCH (n) RETURN labels(n) AS names, keys(n) AS keys, count(*) AS count"
@@ -150,3 +154,21 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _for(name: str, pattern: str) -> str:
     return pattern.replace("{name}", quoted(name))
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """Return groups of names that differ only in case, in marks between their words, or in a plural's s."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups[_key(name)].append(name)
+    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
+
+
+def used_once(counts: Mapping[str, int]) -> list[str]:
+    """Return the names that one node or relationship has."""
+    return sorted(name for name, count in counts.items() if count == 1)
+
+
+def _key(name: str) -> str:
+    plain = _NOT_TELLING.sub("", unicodedata.normalize("NFKC", name).casefold()) or name
+    return plain.removesuffix("s") if len(plain) > 3 else plain

@@ -13,10 +13,10 @@ from typing import Final, TypeVar
 
 import structlog
 
+from memory.durable import rename_durably, sync_folder
 from memory.errors import AuditBroken, StateUnusable
 from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record, as_line, sha256
-from memory.sync import rename_durably, sync_folder
 
 T = TypeVar("T")
 

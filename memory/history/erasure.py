@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import load_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
@@ -21,7 +22,6 @@ from memory.history.restore import empty
 from memory.history.restore_plan import Lineage, lineage
 from memory.history.snapshot import RESTORED_FROM, Snapshot
 from memory.history.writer import Writer
-from memory.sync import sync_folder
 
 AGAIN_SECONDS: Final = 60.0
 """Between two tries to finish a forgetting."""

@@ -10,8 +10,8 @@ from typing import Final
 import structlog
 
 from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
-from memory.graph.cypher import check
-from memory.graph.deterministic import Pinned, pinned
+from memory.graph.cypher import Statement
+from memory.graph.deterministic import Deterministic, deterministic
 from memory.graph.dump import silently
 from memory.graph.graph import Graph
 from memory.graph.results import Written
@@ -86,20 +86,21 @@ class Writer:
         self._is_saved = False
         """Whether nothing was kept since a snapshot was taken for a write that takes away much."""
 
-    async def write(self, cypher: str, params: Mapping[str, object], origin: Origin) -> Written:
+    async def write(self, cypher: str | Statement, params: Mapping[str, object], origin: Origin) -> Written:
         """Run a statement and keep what it does; it is on the disk, and in the audit log, on return.
 
         Raises what `Graph.write` raises, `StateUnusable` when the audit log takes nothing, and `GraphUnavailable` when
         a snapshot that comes first takes longer than `patience`: then nothing was changed.
         """
-        check(cypher, self.graph.limits.statement)
+        statement = Statement.parse(cypher, self.graph.limits.statement)
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
             await self.saving.until_idle(deadline)
             try:
                 async with self._one:
                     await self._settle()
-                    return await self._attempt(_Attempt(self, pinned(cypher, datetime.now(UTC)), params, origin))
+                    bound = deterministic(statement, datetime.now(UTC))
+                    return await self._attempt(_Attempt(self, bound, params, origin))
             except _MuchWouldGo as much:
                 await self.saving.ask(much.found)
 
@@ -147,7 +148,7 @@ class Writer:
 
     async def _attempt(self, attempt: "_Attempt") -> Written:
         try:
-            written = await self.graph.write(attempt.statement.cypher, attempt.params, attempt)
+            written = await self.graph.write(attempt.bound.statement, attempt.params, attempt)
         except _MuchWouldGo:
             await attempt.ended(committed=False, why="rolled back for a snapshot first")
             raise
@@ -230,9 +231,9 @@ class Alone:
 class _Attempt:
     """One statement on its way; the audit log's witness of it."""
 
-    def __init__(self, writer: Writer, statement: Pinned, params: Mapping[str, object], origin: Origin) -> None:
-        self.statement = statement
-        self.params = {**params, **statement.params}
+    def __init__(self, writer: Writer, bound: Deterministic, params: Mapping[str, object], origin: Origin) -> None:
+        self.bound = bound
+        self.params = {**params, **bound.params}
         self._writer = writer
         self._origin = origin
         self._seq = 0
@@ -245,9 +246,9 @@ class _Attempt:
             "event_id": self._origin.event_id,
             "owner_key": self._origin.owner_key,
             "attempt": number,
-            "inexact": [*self.statement.inexact],
+            "inexact": [*self.bound.inexact],
         }
-        content: dict[str, Json] = {"cypher": self.statement.cypher, "params": portable(dict(self.params))}
+        content: dict[str, Json] = {"cypher": self.bound.statement.text, "params": portable(dict(self.params))}
         self._seq = (await self._writer.audit.append("attempt", facts, content)).seq
 
     async def counted(self, counters: Mapping[str, int]) -> None:

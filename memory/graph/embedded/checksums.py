@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from memory.sync import rename_durably, sync_folder
+from memory.durable import rename_durably, sync_folder
 
 NAME: Final = "seal"
 """The file, in the store's folder, whose content alone it speaks of."""

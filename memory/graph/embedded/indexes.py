@@ -42,7 +42,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VectorIndex:
     """How far one vector index is: all the parts of it that the store keeps, one for each set of labels."""
 
     name: str
@@ -61,7 +61,7 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     with at.open(BUILD_SECONDS) as door:
         if wanted.label:
             see_label(wanted.label, door)
-        if anew:
+        if anew and wanted.kind != "PLAIN":
             door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
         for language, text in wanted.commands:
             answer = door.command(language, text)
@@ -95,7 +95,7 @@ def make_way(name: str, at: Address) -> bool:
         return give_way(name, door)
 
 
-def warm(index: Standing, at: Address) -> bool:
+def warm(index: VectorIndex, at: Address) -> bool:
     """Ask an index for anything, so that the store reads or builds it; say whether it did. Blocking.
 
     At the store's time limit for a statement the question ends and the building goes on: ask again. Raises
@@ -109,7 +109,7 @@ def warm(index: Standing, at: Address) -> bool:
     return answer.status == OK
 
 
-def standings(at: Address) -> list[Standing]:
+def vector_indexes(at: Address) -> list[VectorIndex]:
     """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
     with at.open(LOOK_SECONDS) as door:
         rows = [row for row in door.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
@@ -118,12 +118,12 @@ def standings(at: Address) -> list[Standing]:
         for row in rows:
             if "associatedBucketId" in row and _place(row) in names:
                 parts[names[_place(row)]] += door.rows(f"SELECT FROM schema:index:`{row['name']}`")
-    return [_standing(name, found) for name, found in parts.items()]
+    return [_vector_index(name, found) for name, found in parts.items()]
 
 
-def _standing(name: str, parts: Iterable[dict[str, Any]]) -> Standing:
+def _vector_index(name: str, parts: Iterable[dict[str, Any]]) -> VectorIndex:
     known = [part for part in parts if part["totalVectors"]]
-    return Standing(
+    return VectorIndex(
         name,
         max((part["dimensions"] for part in known), default=0),
         sum(part["totalVectors"] for part in known),

@@ -16,6 +16,7 @@ from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
+from memory.graph.cypher import Statement
 from memory.graph.embedded.store import State as StoreState
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, RunState, is_household
@@ -63,11 +64,11 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
         for owner in (ADA, HOUSEHOLD):
             await desk.write(owner, "CREATE (:Cup)")
             await desk.text(owner, "memory_query", cypher="MATCH (c:Cup) RETURN c")
-        graph.asked.saw(ADA, "MATCH (c:Cup) RETURN c", [])
-        await graph.asked.save()
+        graph.name_usage.saw(ADA, Statement.parse("MATCH (c:Cup) RETURN c"), [])
+        await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
         owners = await open_owners(config, state)
         await OwnerErasure(config.state_folder, graph, owners, Forgetting(state)).erase(ADA, silent)
-        await graph.asked.save()
+        await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD)}
         running.cancel()

@@ -14,9 +14,15 @@ import pytest
 
 from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums as seal
-from memory.graph.embedded.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
 from memory.graph.embedded.server import groups
-from memory.graph.embedded.store import EmbeddedStore, State
+from memory.graph.embedded.store import (
+    FIRST_DELAY,
+    LONGEST_DELAY,
+    STEADY_SECONDS,
+    EmbeddedStore,
+    State,
+    next_delay,
+)
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import Process
 

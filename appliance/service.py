@@ -80,8 +80,9 @@ async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog:
     try:
         async with asyncio.TaskGroup() as group:
             start = group.create_task
-            start(box.graph.run(), name="graph: the store's child process")
-            start(box.memory.run(), name="memory: tiers and vectors of what happened")
+            for name, loop in {**box.graph.loops(), **box.memory.loops()}.items():
+                start(loop(), name=name)
+            start(box.retention.run(), name="memory: what is too old, while nobody speaks")
             if ears is not None:
                 start(ears.listen(), name="ears: chunks to utterances")
                 start(senses.echo.run(), name="ears: the echo canceller, and its calibration")

@@ -1,6 +1,7 @@
 """What a person does with the memory from outside: look, change, save, bring back, compare, ask the past, verify."""
 
 import asyncio
+import json
 import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -9,12 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
-
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
 from agent.model.messages import Json
-from agent.tools.tool import Tool
+from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import fetched, handed_over, write_archive
 from appliance.admin.progress import Progress
 from appliance.api.memory_requests import (
@@ -45,8 +44,8 @@ from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit_record import Record
 from memory.history.erasure import erase_event
-from memory.history.rebuild import restore
 from memory.history.replay import Replayed, replay
+from memory.history.restore import restore
 from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 
@@ -58,7 +57,7 @@ MOST_DIFFERENCES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class GraphAdmin:
     """Does what is asked, in the one process that has the state folder (`appliance.api.answers.MemoryHandler`)."""
 
     config: Config
@@ -80,7 +79,7 @@ class Keeper:
             raise Problem(f"there is no tool {request.name}; there are {', '.join(self.tools)}", Exit.USAGE)
         event = Event(ASKED_FROM_OUTSIDE, id=f"{request.source}-{new_id()}", source=request.source)
         try:
-            return await _called(tool, request.arguments, event)
+            return await call_tool(tool, json.dumps(request.arguments), Call(event.id, event))
         except ToolFailed as error:
             is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
             raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
@@ -189,27 +188,11 @@ class Keeper:
         return await write_dump(graph, path, datetime.now(UTC))
 
 
-def keeper_of(config: Config, graph: GraphSide) -> Keeper | None:
+def graph_admin_of(config: Config, graph: GraphSide) -> GraphAdmin | None:
     """Return who keeps this graph; None when there is none."""
     if graph.writer is None or graph.visitors is None:
         return None
-    return Keeper(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
-
-
-async def _called(tool: Tool, arguments: Mapping[str, JsonValue], event: Event) -> Json:
-    try:
-        given = tool.arguments.model_validate(dict(arguments))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "arguments"
-        raise ToolFailed(f"{tool.name}: {place}: {first['msg']}") from error
-    values = {name: getattr(given, name) for name in tool.arguments.model_fields}
-    values |= {name: event for name, _ in tool.hidden}
-    try:
-        async with asyncio.timeout(tool.timeout):
-            return await tool.function(**values)
-    except TimeoutError as error:
-        raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error
+    return GraphAdmin(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
 
 
 def _listed(counted: Mapping[str, int]) -> Json:

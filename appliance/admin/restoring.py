@@ -10,7 +10,7 @@ from typing import Final
 from agent.model.messages import Json
 from appliance.admin import exchange
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.admin.progress import Progress
 from appliance.api.client import find_service
 from appliance.config.load import Config
@@ -21,7 +21,7 @@ from appliance.wiring.state import open_state
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
-from memory.history.rebuild import begin_refill
+from memory.history.restore import begin_restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 
@@ -89,7 +89,7 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
     try:
         writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
         async with writer.exclusively() as alone:
-            await begin_refill(alone, writer.snapshots.folder / snapshot)
+            await begin_restore(alone, writer.snapshots.folder / snapshot)
     finally:
         await graph.close()
         audit.close()
@@ -97,8 +97,8 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
 
 async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:
     """Make the graph what the archive's snapshot holds, and look at what came out."""
-    async with keeper_alone(config, REBUILD_SECONDS) as keeper:
-        async with keeper.writer.exclusively(told) as alone:
+    async with local_admin(config, REBUILD_SECONDS) as admin:
+        async with admin.writer.exclusively(told) as alone:
             taken = await alone.snapshot("after a restore of everything")
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
     if not is_equal:

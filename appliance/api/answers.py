@@ -13,7 +13,7 @@ from appliance.api.connection import Connection, Gone
 from appliance.api.mailbox_requests import ListMailbox, MailboxRequest, Retry, Withdraw
 from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import ModelHandler
-from appliance.api.owner_requests import ForgetOwner, OwnerRequest, answer_of, erased_of
+from appliance.api.owner_requests import ForgetOwner, OwnerHandler, OwnerRequest, answer_of, erased_of
 from appliance.api.request_model import Asked
 from appliance.api.requests import (
     Acting,
@@ -31,7 +31,6 @@ from appliance.api.requests import (
 )
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
-from appliance.owners.owners import Owners
 
 _log = structlog.get_logger(__name__)
 
@@ -82,7 +81,7 @@ class Answers:
         handler: DoorHandler,
         memory: MemoryHandler | None = None,
         models: ModelHandler | None = None,
-        owners: Owners | None = None,
+        owners: OwnerHandler | None = None,
     ) -> None:
         self._handler = handler
         self._models = models
@@ -123,9 +122,9 @@ class Answers:
                 return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
             case ListMailbox() | Retry() | Withdraw():
                 return await self._handler.mail(request, caller.owner_key)
-        return await answer_of(self._known(), caller, cast("OwnerRequest", request))
+        return await answer_of(self._known().owners, caller, cast("OwnerRequest", request))
 
-    def _known(self) -> Owners:
+    def _known(self) -> OwnerHandler:
         if self._owners is None:
             raise Problem("nobody has a key or settings here", Exit.UNAVAILABLE)
         return self._owners

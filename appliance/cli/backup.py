@@ -23,14 +23,14 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 
     config = configured(invocation)
     from agent.model.messages import Json
-    from appliance.admin.local import open_keeper
+    from appliance.admin.local import open_admin
     from appliance.cli.telling import on_terminal, tell
 
     path = to_be_made(file)
 
     async def run() -> Json:
-        async with open_keeper(config) as keeper:
-            return await keeper.back_up(path, on_terminal())
+        async with open_admin(config) as admin:
+            return await admin.back_up(path, on_terminal())
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.model.messages import Json
-    from appliance.admin.local import AtTheDoor, InThisProcess
+    from appliance.admin.local import LocalAdmin, RemoteAdmin
     from appliance.admin.progress import Progress
     from appliance.api.memory_requests import MemoryRequest, UseTool
 
@@ -110,7 +110,7 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 
     file = Path(snapshot).absolute()
     if file.is_file():  # in a folder that the service may not look into, perhaps
-        return _kept(invocation, lambda keeper, told: keeper.restore_file(file, told), as_json)
+        return _kept(invocation, lambda admin, told: admin.restore_file(file, told), as_json)
     return _run(invocation, Restore(snapshot=snapshot), as_json)
 
 
@@ -143,7 +143,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     if file is None:
         return _run(invocation, Replay(until=until), as_json)
     path = to_be_made(file)  # in a folder that the service may not write into, perhaps
-    return _kept(invocation, lambda keeper, told: keeper.replay_to(path, until, told), as_json)
+    return _kept(invocation, lambda admin, told: admin.replay_to(path, until, told), as_json)
 
 
 @memory.command()
@@ -162,23 +162,23 @@ def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bo
     from appliance.api.memory_requests import UseTool
 
     if isinstance(request, UseTool):
-        return _kept(invocation, lambda keeper, told: keeper.use(request), as_json)
-    return _kept(invocation, lambda keeper, told: keeper.act(request, told), as_json)
+        return _kept(invocation, lambda admin, told: admin.use(request), as_json)
+    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json)
 
 
 def _kept(
-    invocation: Invocation, act: "Callable[[AtTheDoor | InThisProcess, Progress], Awaitable[Json]]", as_json: bool
+    invocation: Invocation, act: "Callable[[RemoteAdmin | LocalAdmin, Progress], Awaitable[Json]]", as_json: bool
 ) -> Exit:
-    """Let the keeper of the memory act, wherever it is, and tell what came of it."""
+    """Let the admin of the memory act, wherever it is, and tell what came of it."""
     import asyncio
 
     config = configured(invocation, log="ERROR")
-    from appliance.admin.local import open_keeper
+    from appliance.admin.local import open_admin
     from appliance.cli.telling import on_terminal, tell
 
     async def run() -> "Json":
-        async with open_keeper(config) as keeper:
-            return await act(keeper, on_terminal())
+        async with open_admin(config) as admin:
+            return await act(admin, on_terminal())
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

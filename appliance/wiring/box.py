@@ -30,9 +30,10 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
-from appliance.admin.graph_admin import keeper_of
+from appliance.admin.graph_admin import graph_admin_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
+from appliance.api.owner_requests import OwnerHandler
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
@@ -47,10 +48,11 @@ from appliance.owners.owners import Owners, open_owners
 from appliance.wiring.about import about
 from appliance.wiring.environment import REAL, Environment
 from appliance.wiring.graph import GraphSide, graph_side
-from appliance.wiring.memory import MemorySide, memory_side
+from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.senses import Senses, World, join, open_senses
 from appliance.wiring.state import State, disk_of, open_state
 from appliance.wiring.tool_servers import servers_of
+from memory.state.retention import Retention
 
 CONTEXT_SHARE: Final = 0.75
 """Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
@@ -66,6 +68,7 @@ class Box:
     servers: McpServers
     graph: GraphSide
     memory: MemorySide
+    retention: Retention
     owners: Owners
     erasure: OwnerErasure
     household: Household
@@ -108,7 +111,7 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
         text, tokens = TextReplySink(state.bus), TokenCounter()
         contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
         know_room(models, contexts)
-        owners.on_change = contexts.renew
+        owners.observe(contexts.renew)
         thinking = Thinking(models, ReplyRouter(_considerate(config, state, senses.voice), text), contexts, owners)
         mind, servers = _mind(
             config,
@@ -118,28 +121,29 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
             senses.situation(config),
         )
         interruption = join(senses, mind, contexts, outside.clock)
-        memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
+        retention = retention_of(
+            config, state, lambda: mind.run_in_hand is not None or senses.mouth.current is not None
+        )
         described: dict[str, Part] = {
             **senses.describe(),
             "interruptions": interruption.describe,
             "models": choice.describe,
             "graph": graph.describe,
             **({"mcp": servers.describe} if config.mcp else {}),
-            "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
+            "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         most = config.mind.max_tool_calls
         letters = EventIntake(state.mailbox, owners.shares_graph)
         household = Household(letters, state.bus, text, mind, senses, described, most, monotonic())
-        keeper = keeper_of(config, graph)
-        if keeper is not None:
-            senses.reflexes.forgetting.erase_event = keeper.erase_event
+        admin = graph_admin_of(config, graph)
+        if admin is not None:
+            senses.reflexes.forgetting.erase_event = admin.erase_event
         erasure = OwnerErasure(config.state_folder, graph, owners, senses.reflexes.forgetting)
-        owners.erase = erasure.erase
-        door = Door(config.socket, household, keeper, choice, owners)
+        door = Door(config.socket, household, admin, choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)
         warm = partial(_warm, config, models, tokens, senses.ears)
-        yield Box(senses, interruption, mind, servers, graph, memory, owners, erasure, household, door, warm)
+        yield Box(senses, interruption, mind, servers, graph, memory, retention, owners, erasure, household, door, warm)
 
 
 def _mind(

@@ -1,7 +1,6 @@
 """The graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from appliance.errors import ConfigError
 from appliance.model.sentence import usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
+from audio.loops import Loop
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import NameUsage
@@ -31,8 +31,8 @@ class GraphSide:
 
     tools: list[Tool]
     """Over the household's; empty when it is to have no graph."""
-    run: Callable[[], Coroutine[None, None, None]]
-    """Keeps the box's own stores running, and the graphs saved, until cancelled; returns at once without a graph."""
+    loops: Callable[[], Mapping[str, Loop]]
+    """They keep the box's own stores running, and the graphs saved; none without a graph."""
     describe: Callable[[], dict[str, Json]]
     embedder: Embedder
     """Who makes vectors, for the tiers too."""
@@ -59,30 +59,29 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
+        yield GraphSide([], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
         return
     store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
     embedder = choose_embedder(config)
-    hers = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
+    household = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
     visitors = _visitors(config, embedder, store.dialect, database)
 
-    async def run() -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(hers.run(), name="graph: the household's")
-            group.create_task(visitors.run(), name="graph: visitors' own, while they are used")
+    def loops() -> Mapping[str, Loop]:
+        return {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
 
     def describe() -> dict[str, Json]:
-        own = hers.store
-        lacking = hers.watched.lacking if hers.watched else ""
+        own = household.store
+        lacking = household.server.lacking if household.server else ""
         state: dict[str, Json] = {"state": "server", "uri": settings.uri, **({"reason": lacking} if lacking else {})}
         state = state if own is None else {"state": own.state.value, "reason": own.reason}
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.name_usage)
+        own, usage = household.store, household.name_usage
+        yield GraphSide(household.tools, loops, describe, embedder, household.writer, own, visitors, usage)
     finally:
         await embedder.close()
-        await hers.close()
+        await household.close()
 
 
 def choose_embedder(config: Config) -> Embedder:
@@ -126,7 +125,3 @@ def _visitors(config: Config, embedder: Embedder, described: Dialect, database: 
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)
-
-
-async def _nothing() -> None:
-    return

@@ -11,7 +11,7 @@ from memory.errors import GraphUnavailable
 from memory.graph.graph import Graph
 from memory.graph.store import Endpoint, Neo4jServer
 from memory.history.audit import AuditLog
-from memory.history.expected_counts import Tally, expected
+from memory.history.expected_counts import Counts, expected
 from memory.history.restore import SOURCE
 
 SEEN_SECONDS: Final = 5.0
@@ -89,7 +89,7 @@ class ServerIntegrity(Neo4jServer):
         """Look whether there is as much as was written; nobody writes meanwhile. Raises `GraphUnavailable` if not."""
         should = await asyncio.to_thread(lambda: expected(self._audit.records()))
         counts = [int(str((await self._looks.read(cypher)).records[0]["n"])) for cypher in _COUNTS]
-        self.lacking = "" if should is None else _told(Tally(*counts), should)
+        self.lacking = "" if should is None else _told(Counts(*counts), should)
         if self.lacking:
             raise GraphUnavailable(self.lacking)
 
@@ -119,7 +119,7 @@ class ServerIntegrity(Neo4jServer):
         return should is not None and should.all > 0
 
 
-def _told(found: Tally, should: Tally) -> str:
+def _told(found: Counts, should: Counts) -> str:
     """Return the sentence about a server that holds less than was written to it; "" for one that does not."""
     if not found.lacks(should):
         return ""

@@ -19,7 +19,7 @@ from memory.graph.serialization import portable
 from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
-from memory.history.restore import SOURCE, begin_again, go_on
+from memory.history.restore import SOURCE, begin_refill, continue_restore
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
 
@@ -66,16 +66,16 @@ class Writer:
         audit: AuditLog,
         snapshots: Snapshots,
         share: float = SHARE,
-        watched: ServerIntegrity | None = None,
+        server: ServerIntegrity | None = None,
     ) -> None:
-        """`watched` is the graph's store, where that is a server that somebody may empty or replace."""
+        """`server` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph
         self.audit = audit
         self.snapshots = snapshots
         self._share = share
         self.unfinished = asyncio.Event()
         """What was to be forgotten is in the graph yet, which was away."""
-        self._watched = watched
+        self._server = server
         self.patience = PATIENCE
         """Seconds that a write waits for a snapshot that is taken beside."""
         self.saving = Saving(self._save)
@@ -168,7 +168,7 @@ class Writer:
 
     def filling(self) -> AbstractContextManager[None]:
         """Let nobody but the block see a server's graph, which is empty or half full within it."""
-        return nullcontext() if self._watched is None else self._watched.being_filled()
+        return nullcontext() if self._server is None else self._server.being_filled()
 
     def unsettle(self) -> None:
         """Take note that an outcome is not known, or could not be written down."""
@@ -189,19 +189,19 @@ class Writer:
 
     async def _see_emptied(self) -> None:
         """Have a server that is empty and should not be filled again; what is open already may do that."""
-        if self._watched is None or not await self._watched.is_emptied():
+        if self._server is None or not await self._server.is_emptied():
             return
         self.unsettle()
         if not await self.audit.open():
             log.warning("graph_emptied")
-            await begin_again(self.audit)
+            await begin_refill(self.audit)
 
     async def _fill(self, progress: Callable[[int, int], None]) -> None:
         """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""
         for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
             with self.filling():
                 try:
-                    await go_on(self.graph, self.audit, self.snapshots.folder, begun, progress)
+                    await continue_restore(self.graph, self.audit, self.snapshots.folder, begun, progress)
                 except (SnapshotBroken, GraphRefused, AuditBroken) as error:
                     log.error("restore_taken_back", reason=str(error))  # noqa: TRY400  a sentence, not a bug
                     continue

@@ -141,14 +141,20 @@ class EmbeddedStore:
     async def run(self) -> None:
         """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else.
 
-        Its indexes are built and warmed beside.
+        Its indexes are built and warmed by a loop of their own (`IndexBuilder.run`).
         """
-        async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(self.indexes.run(), name="graph: indexes built and kept warm")
-            try:
-                await self._live()
-            finally:
-                keeping.cancel()
+        delay = 0.0
+        self._is_supervised = True
+        try:
+            while True:
+                began = time.monotonic()
+                await self._live_once()
+                delay = next_delay(delay, time.monotonic() - began)
+                await within(delay, self._hurry)
+                self._hurry.clear()
+        finally:
+            self._is_supervised = False
+            await self.stop()
 
     async def restart(self) -> None:
         """Stop the child and serve again, from `next_folder` if there is one.
@@ -251,20 +257,6 @@ class EmbeddedStore:
     async def _make(self, wanted: IndexDefinition) -> Made:
         await self.endpoint()
         return await self.indexes.make(wanted)
-
-    async def _live(self) -> None:
-        delay = 0.0
-        self._is_supervised = True
-        try:
-            while True:
-                began = time.monotonic()
-                await self._live_once()
-                delay = next_delay(delay, time.monotonic() - began)
-                await within(delay, self._hurry)
-                self._hurry.clear()
-        finally:
-            self._is_supervised = False
-            await self.stop()
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""

@@ -10,7 +10,7 @@ from memory.graph.store import Json
 from memory.history.audit_record import Record
 from memory.history.erasure import erase_event, finish
 from tests.memory.history.test_erasure import NAME, SECRET, found_in, told
-from tests.memory.history.test_rebuild import Home
+from tests.memory.history.test_repair import Home
 
 
 @pytest.mark.shows("V29", "C15")

@@ -17,9 +17,9 @@ from memory.graph.embedded.checksums import Differs, Sum, compare, put, remove
 from memory.graph.embedded.server import DATABASE
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.history.expected_counts import Tally, counted
+from memory.history.expected_counts import Counts, counted
 from tests.memory.graph_looks import SESSION, Process
-from tests.memory.history.test_rebuild import ME, Home
+from tests.memory.history.test_repair import ME, Home
 
 PAGES = "A_0.1.16384.v0.bucket"
 NOT_THE_STORES = {".instance.id", "schema.prev.json"}
@@ -180,7 +180,7 @@ async def test_the_real_store_is_sealed_whole_at_each_stop_and_at_none_else(tmp_
     assert not (store.folder / seal.NAME).exists()
     async with store:
         graph = Graph(store)
-        assert await counted(graph) == Tally(80, 40)
+        assert await counted(graph) == Counts(80, 40)
         await graph.close()
 
 
@@ -198,7 +198,7 @@ async def test_what_lies_about_in_the_real_stores_folder_is_left_alone(tmp_path:
     (store.folder / f"{seal.NAME}.bak").mkdir()
     async with store:
         graph = Graph(store)
-        assert await counted(graph) == Tally(80, 40)
+        assert await counted(graph) == Counts(80, 40)
         await graph.close()
     assert compare(store.folder)
     assert (store.folder / f"._{records.name}").read_text() == "foreign"

@@ -19,7 +19,8 @@ from memory.history.audit_record import Origin
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:
-    from memory.graph.results import Result, Schema
+    from memory.graph.results import Result
+    from memory.graph.survey import Schema
     from memory.history.writer import Writer
 
 SLACK: Final = 12.0

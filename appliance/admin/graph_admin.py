@@ -15,7 +15,7 @@ from agent.event import Event, new_id
 from agent.model.messages import Json
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import fetched, handed_over, write_archive
-from appliance.admin.progress import Progress
+from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.memory_requests import (
     NEWEST,
     NOW,
@@ -67,7 +67,7 @@ class GraphAdmin:
     tools: Mapping[str, Tool]
     visitors: Visitors
 
-    def described(self) -> list[Json]:
+    async def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
         specs = [tool.spec for tool in self.tools.values()]
         return [{"name": spec.name, "description": spec.description, "schema": dict(spec.parameters)} for spec in specs]
@@ -84,8 +84,24 @@ class GraphAdmin:
             is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
             raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
 
+    async def back_up(self, file: Path, told: Progress) -> Json:
+        """Write everything into a new file. Raises what `act` raises."""
+        return await self.act(Backup(file=str(file)), told)
+
+    async def restore_file(self, file: Path, told: Progress) -> Json:
+        """Make the graph what a snapshot's file holds. Raises what `act` raises."""
+        return await self.act(Restore(snapshot=str(file)), told)
+
+    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
+        """Make the graph again, into a new file. Raises what `act` raises."""
+        return await self.act(Replay(until=until, file=str(file)), told)
+
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Do what is asked and return what came of it. Raises `MemoryFailure`, `Problem`, and what `told` does."""
+        """Do what is asked and return what came of it; `told` hears each hundredth once.
+
+        Raises `MemoryFailure`, `Problem`, and what `told` does.
+        """
+        told = in_hundredths(told)
         match request:
             case TakeSnapshot():
                 return _snapshot(await self.writer.take_snapshot("asked for"))

@@ -95,39 +95,8 @@ class RemoteAdmin:
             await asyncio.to_thread(shutil.rmtree, place.parent, ignore_errors=True)
 
 
-class LocalAdmin:
-    """A `MemoryHandler` of our own."""
-
-    def __init__(self, admin: GraphAdmin) -> None:
-        self._admin = admin
-
-    async def described(self) -> list[Json]:
-        """Return the tools."""
-        return self._admin.described()
-
-    async def use(self, request: UseTool) -> Json:
-        """Run a tool. Raises `Problem`."""
-        return await self._admin.use(request)
-
-    async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Do it. Raises what `GraphAdmin.act` raises."""
-        return await self._admin.act(request, in_hundredths(told))
-
-    async def back_up(self, file: Path, told: Progress) -> Json:
-        """Write everything into a new file. Raises what `GraphAdmin.act` raises."""
-        return await self.act(Backup(file=str(file)), told)
-
-    async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Make the graph what a snapshot's file holds. Raises what `GraphAdmin.act` raises."""
-        return await self.act(Restore(snapshot=str(file)), told)
-
-    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Make the graph again, into a new file. Raises what `GraphAdmin.act` raises."""
-        return await self.act(Replay(until=until, file=str(file)), told)
-
-
 @asynccontextmanager
-async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | LocalAdmin]:
+async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin]:
     """Find the running service, else open the memory here for as long as the block takes.
 
     Raises `Problem` when there is no graph or another process has the state folder, `StateUnusable`.
@@ -136,7 +105,7 @@ async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | LocalAdmin]:
         path = await asyncio.to_thread(find_service, config.sockets)
     except ServiceNotRunning:
         async with local_admin(config) as admin:
-            yield LocalAdmin(admin)
+            yield admin
     else:
         yield RemoteAdmin(path)
 

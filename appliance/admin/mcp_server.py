@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from agent.model.messages import Json
-from appliance.admin.local import LocalAdmin, RemoteAdmin, open_admin
+from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.local import RemoteAdmin, open_admin
 from appliance.api.memory_requests import UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem
@@ -79,7 +80,7 @@ class _Desk:
             return _told(str(error), is_error=True)
 
 
-async def _used(admin: RemoteAdmin | LocalAdmin, request: UseTool) -> "CallToolResult":
+async def _used(admin: RemoteAdmin | GraphAdmin, request: UseTool) -> "CallToolResult":
     """Run a tool. A refusal is told here: the group of tasks around an open memory would wrap it."""
     try:
         found = await admin.use(request)

@@ -7,7 +7,7 @@ from agent.context.rebuild import REQUESTS, rebuild
 from agent.model.messages import Json
 from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
-from memory.state.database_view import DatabaseView
+from memory.state.database import DatabaseView
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 

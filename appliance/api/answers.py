@@ -63,7 +63,7 @@ class DoorHandler(Protocol):
 class MemoryHandler(Protocol):
     """Who answers what is asked of the memory."""
 
-    def described(self) -> list[Json]:
+    async def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
 
     async def use(self, request: UseTool) -> Json:
@@ -160,7 +160,7 @@ class Answers:
             raise Problem("she has no graph here; set [memory] enabled = true", Exit.UNAVAILABLE)
         match request:
             case Tools():
-                return {"tools": memory.described()}
+                return {"tools": await memory.described()}
             case UseTool():
                 return {"result": await memory.use(request)}
         return {"result": await memory.act(cast("MemoryRequest", request), told)}

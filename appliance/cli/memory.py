@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from agent.model.messages import Json
-    from appliance.admin.local import LocalAdmin, RemoteAdmin
+    from appliance.admin.graph_admin import GraphAdmin
+    from appliance.admin.local import RemoteAdmin
     from appliance.admin.progress import Progress
     from appliance.api.memory_requests import MemoryRequest, UseTool
 
@@ -167,7 +168,7 @@ def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bo
 
 
 def _kept(
-    invocation: Invocation, act: "Callable[[RemoteAdmin | LocalAdmin, Progress], Awaitable[Json]]", as_json: bool
+    invocation: Invocation, act: "Callable[[RemoteAdmin | GraphAdmin, Progress], Awaitable[Json]]", as_json: bool
 ) -> Exit:
     """Let the admin of the memory act, wherever it is, and tell what came of it."""
     import asyncio

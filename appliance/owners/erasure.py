@@ -22,7 +22,7 @@ from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
-from memory.state.journal_erasure import erase_entries
+from memory.state.journal import erase_entries
 
 log = structlog.get_logger()
 

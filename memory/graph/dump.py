@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph import definitions
-from memory.graph.bulk import Bulk
+from memory.graph.connections import Bulk
 from memory.graph.cypher import quoted
+from memory.graph.embedded.refusals import see_apart
 from memory.graph.graph import Graph
-from memory.graph.names import see_apart
 from memory.graph.serialization import given, portable, setting, zoned
 from memory.graph.store import Json, VectorOptions
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
-from memory.graph.bulk import Bulk
-from memory.graph.connections import Connections
+from memory.graph.connections import Bulk, Connections
 from memory.graph.cypher import Statement
 from memory.graph.dialect import Dialect
-from memory.graph.names import NameTaken
-from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
+from memory.graph.embedded.refusals import NameTaken
+from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Json, Made, Refused, Store, StoreIndexes
-from memory.graph.survey import survey
+from memory.graph.survey import Schema, survey
 
 if TYPE_CHECKING:
     from neo4j import SummaryCounters
@@ -133,17 +132,7 @@ class Graph:
         listed = {index["name"] for index in there if index["type"] == "VECTOR"}
         states = self._store.indexes.states
         indexes += [{"name": name, "state": state} for name, state in states.items() if name not in listed]
-        return Schema(
-            found.labels,
-            found.types,
-            found.keys,
-            indexes,
-            nodes=found.nodes,
-            orphans=found.orphans,
-            duplicates=found.duplicates,
-            compared=found.compared,
-            note=found.note,
-        )
+        return replace(found, vector_indexes=indexes)
 
     @property
     def indexes(self) -> StoreIndexes:

@@ -4,7 +4,7 @@ from ssl import SSLError
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
-from memory.graph.names import refused
+from memory.graph.embedded.refusals import refused
 
 if TYPE_CHECKING:
     from neo4j.exceptions import DriverError, Neo4jError

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from memory.errors import GraphRefused
@@ -53,31 +53,39 @@ _DOUBLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What was found; names with how often they occur, the most frequent first."""
+class Schema:
+    """What is in use now; names with how often they occur, the most frequent first."""
 
     labels: dict[str, int]
-    types: dict[str, int]
-    keys: dict[str, int]
+    relationship_types: dict[str, int]
+    property_keys: dict[str, int]
+    """Of nodes and relationships together."""
     nodes: int
     orphans: int
+    """Nodes without any relationship."""
     duplicates: int
+    """Nodes that have the labels and properties, lists left out, of another one: at least so many."""
     compared: int
     """Nodes looked at for duplicates; 0 where that was too much for one statement, in memory or in time."""
     note: str = ""
-    """What was not looked at, for the model; "" when all was."""
+    """What of a large graph was not looked at, for the model; "" when all was."""
+    vector_indexes: list[dict[str, Json]] = field(default_factory=list)
+    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done.
+
+    Other indexes only while there is something to be said of them: `{name, state}`.
+    """
 
 
-async def survey(ask: Ask, whole: int = WHOLE) -> Survey:
+async def survey(ask: Ask, whole: int = WHOLE) -> Schema:
     """Look at a graph: at all of it when it has at most `whole` nodes. Raises what `ask` raises."""
     nodes = await _figure(ask, _ALL)
     return await (_whole(ask, nodes) if nodes <= whole else _large(ask, nodes))
 
 
-async def _whole(ask: Ask, nodes: int) -> Survey:
+async def _whole(ask: Ask, nodes: int) -> Schema:
     of_nodes, of_relationships = await ask(_NODES), await ask(_RELATIONSHIPS)
     doubles = await _doubles(ask)
-    return Survey(
+    return Schema(
         _counted(of_nodes, "names"),
         _counted(of_relationships, "names"),
         _counted([*of_nodes, *of_relationships], "keys"),
@@ -88,11 +96,11 @@ async def _whole(ask: Ask, nodes: int) -> Survey:
     )
 
 
-async def _large(ask: Ask, nodes: int) -> Survey:
+async def _large(ask: Ask, nodes: int) -> Schema:
     labels, types = await _counts(ask, _LABELS, _LABELLED), await _types(ask)
     keys = [row for name in labels for look in _LOOKS for row in await ask(_for(name, look))]
     doubles = await _doubles(ask)
-    return Survey(
+    return Schema(
         _sorted(labels),
         _sorted(types),
         _counted([*keys, *await ask(_SOME_WITHOUT_LABEL)], "keys"),

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
-from memory.graph.embedded.http import OK, Door
+from memory.graph.embedded.http_api import OK, HttpClient
+from memory.graph.embedded.refusals import give_way, see_label
 from memory.graph.embedded.server import DATABASE
-from memory.graph.names import give_way, see_label
 from memory.graph.store import Login, Made, VectorOptions
 
 BUILD_SECONDS: Final = 3600.0
@@ -30,15 +30,15 @@ _NEAREST: Final = "CALL db.index.vector.queryNodes($name, 1, $vector) YIELD scor
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the store's second door is since its last start, and as whom to come."""
+    """Where the store's HTTP API is since its last start, and as whom to come."""
 
     port: int
     login: Login
     """One that may change indexes."""
 
-    def open(self, seconds: float) -> Door:
-        """Open the door; each request may take so long."""
-        return Door(self.port, DATABASE, self.login, seconds)
+    def open(self, seconds: float) -> HttpClient:
+        """Connect; each request may take so long."""
+        return HttpClient(self.port, DATABASE, self.login, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     A vector index knows its vectors on return and is built by the first question (`warm`). `anew` drops first what is
     left of it. Raises `GraphRefused`, OSError and HTTPException.
     """
-    with at.open(BUILD_SECONDS) as door:
+    with at.open(BUILD_SECONDS) as client:
         if wanted.label:
-            see_label(wanted.label, door)
+            see_label(wanted.label, client)
         if anew and wanted.kind != "PLAIN":
-            door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
+            client.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
         for language, text in wanted.commands:
-            answer = door.command(language, text)
+            answer = client.command(language, text)
             if answer.status == OK:
                 continue
             if wanted.once and any(words in answer.detail for words in _THERE):
@@ -83,16 +83,16 @@ def look(wanted: IndexDefinition, at: Address) -> tuple[bool, int]:
     """
     if wanted.kind == "PLAIN":
         return False, 0
-    with at.open(LOOK_SECONDS) as door:
-        is_there = any(row["name"] == wanted.known_as for row in door.rows("SELECT FROM schema:indexes"))
-        counted = door.rows(f"SELECT count(*) AS nodes FROM `{wanted.label}`")
+    with at.open(LOOK_SECONDS) as client:
+        is_there = any(row["name"] == wanted.known_as for row in client.rows("SELECT FROM schema:indexes"))
+        counted = client.rows(f"SELECT count(*) AS nodes FROM `{wanted.label}`")
     return is_there, sum(row["nodes"] for row in counted)
 
 
 def make_way(name: str, at: Address) -> bool:
     """Take an empty label or relationship type away, as `give_way` does. Blocking; raises what that raises."""
-    with at.open(LOOK_SECONDS) as door:
-        return give_way(name, door)
+    with at.open(LOOK_SECONDS) as client:
+        return give_way(name, client)
 
 
 def warm(index: VectorIndex, at: Address) -> bool:
@@ -102,8 +102,8 @@ def warm(index: VectorIndex, at: Address) -> bool:
     `GraphRefused` when it cannot be built, OSError and HTTPException.
     """
     anything = [1.0] + [0.0] * (index.dimensions - 1)
-    with at.open(BUILD_SECONDS) as door:
-        answer = door.command("opencypher", _NEAREST, {"name": index.name, "vector": anything})
+    with at.open(BUILD_SECONDS) as client:
+        answer = client.command("opencypher", _NEAREST, {"name": index.name, "vector": anything})
     if answer.status != OK and _TIME_LIMIT not in answer.detail:
         raise GraphRefused(answer.detail or "the store did not say why")
     return answer.status == OK
@@ -111,13 +111,13 @@ def warm(index: VectorIndex, at: Address) -> bool:
 
 def vector_indexes(at: Address) -> list[VectorIndex]:
     """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
-    with at.open(LOOK_SECONDS) as door:
-        rows = [row for row in door.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
+    with at.open(LOOK_SECONDS) as client:
+        rows = [row for row in client.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
         names = {_place(row): row["name"] for row in rows if "associatedBucketId" not in row}
         parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
         for row in rows:
             if "associatedBucketId" in row and _place(row) in names:
-                parts[names[_place(row)]] += door.rows(f"SELECT FROM schema:index:`{row['name']}`")
+                parts[names[_place(row)]] += client.rows(f"SELECT FROM schema:index:`{row['name']}`")
     return [_vector_index(name, found) for name, found in parts.items()]
 
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from memory.graph.embedded import server
 from memory.graph.embedded.child import Child
-from memory.graph.embedded.explain import Explainer
 from memory.graph.embedded.indexes import Address
+from memory.graph.embedded.refusals import Explainer
 from memory.graph.store import Endpoint
 
 _SOURCE: Final = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ class Serving:
     endpoint: Endpoint
     explainer: Explainer
     address: Address
-    """Its second door."""
+    """Of its HTTP API."""
 
 
 class NotServing(Exception):

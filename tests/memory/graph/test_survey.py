@@ -31,13 +31,13 @@ async def test_counts_and_a_look_say_what_looking_at_all_says(graph: Graph) -> N
 
     whole, large = await survey(ask), await survey(ask, whole=0)
     assert large.labels == whole.labels
-    assert large.types == whole.types
-    assert set(large.keys) == set(whole.keys) == {"x", "y", "w", "only"}
+    assert large.relationship_types == whole.relationship_types
+    assert set(large.property_keys) == set(whole.property_keys) == {"x", "y", "w", "only"}
     assert (large.nodes, large.orphans, large.duplicates) == (whole.nodes, whole.orphans, whole.duplicates)
     assert (whole.note, "exact" in large.note) == ("", True)
     assert whole.labels["Both"] == sum(range(1, len(NAMES) + 1))
     assert "Gone" not in large.labels
-    assert "WENT" not in large.types
+    assert "WENT" not in large.relationship_types
 
 
 def test_the_store_has_its_share_of_the_machine() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StateUnusable
-from memory.state.database import Database
-from memory.state.database_view import DatabaseView
+from memory.state.database import Database, DatabaseView
 from memory.state.journal import SCHEMA, THINNED, Entry, Journal, Stored
 from memory.state.retention import PERIOD, Keep, Retention
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from audio import loops
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
 from memory.graph.definitions import IndexDefinition, WantedIndexes, definition
@@ -77,12 +78,10 @@ async def running(
     indexes = ObservedBuilder(folder, clock=clock) if clock else ObservedBuilder(folder)
     store = EmbeddedStore(folder, indexes=indexes)
     graph = Graph(store)
-    async with asyncio.TaskGroup() as group:
-        serving = group.create_task(store.run())
+    async with loops.running({"store": store.run, "indexes": indexes.run}):
         await store.until(State.READY)
         yield store, graph, indexes
         await graph.close()
-        serving.cancel()
 
 
 async def grow(graph: Graph) -> None:
@@ -277,8 +276,7 @@ async def test_what_became_of_an_index_after_its_call_is_told(tmp_path: Path) ->
     indexes = ObservedBuilder(tmp_path, patience=0.0)
     store = EmbeddedStore(tmp_path, indexes=indexes)
     graph = Graph(store)
-    async with asyncio.TaskGroup() as group:
-        serving = group.create_task(store.run())
+    async with loops.running({"store": store.run, "indexes": indexes.run}):
         await store.until(State.READY)
         await indexes.settled()
         await graph.write("CREATE FULLTEXT INDEX words IF NOT EXISTS FOR (n:Vec) ON EACH [n.t]")
@@ -289,7 +287,6 @@ async def test_what_became_of_an_index_after_its_call_is_told(tmp_path: Path) ->
         assert "existent index 'words'" in indexes.states["again"]
         assert "could not be made" in str((await states(graph))["again"])
         await graph.close()
-        serving.cancel()
 
 
 async def test_the_call_that_hears_a_refusal_is_the_one_that_tells_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who somebody is, by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
+"""Identities by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One state in the place of another by renames: cut off at any moment, it is the old one, or becomes the new one."""
+"""Replaces the whole state by renames: cut off at any moment, it is the old one, or becomes the new one."""
 
 import fcntl
 import os

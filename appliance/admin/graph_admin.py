@@ -1,4 +1,4 @@
-"""What a person does with the memory from outside: look, change, save, bring back, compare, ask the past, verify."""
+"""Operations on the graph from outside: query, snapshot, restore, compare, replay, verify."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The admin of the memory wherever it is to be had: behind the door of the running service, else in this process."""
+"""The admin of the graph: through the socket of a running service, else opened in this process."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ from audio.loops import running
 from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
 
-NO_GRAPH = "she has no graph here; set [memory] enabled = true"
+NO_GRAPH = "there is no graph here; set [memory] enabled = true"
 
 
 class RemoteAdmin:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 READING: Final = frozenset({"memory_query", "memory_schema", "embedding"})
 """The tools that change nothing."""
 
-OFF: Final = "her memory is closed to other programs; set [memory] mcp = true to let them in"
+OFF: Final = "the memory is closed to other programs; set [memory] mcp = true to let them in"
 
 
 async def serve(config: Config) -> None:

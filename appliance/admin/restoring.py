@@ -1,4 +1,4 @@
-"""Everything it is put back from an archive: checked first, then put in place, what was there kept aside."""
+"""Restores everything from an archive: checked first, then put in place, what was there moved aside."""
 
 import asyncio
 import shutil
@@ -102,5 +102,5 @@ async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str
             taken = await alone.snapshot("after a restore of everything")
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
     if not is_equal:
-        raise Problem("everything was restored, but her graph came out otherwise than it was", Exit.FAULT)
+        raise Problem("everything was restored, but the graph came out otherwise than it was", Exit.FAULT)
     return {"nodes": taken.nodes, "relationships": taken.relationships}

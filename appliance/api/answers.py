@@ -157,7 +157,7 @@ class Answers:
     async def _remembered(self, request: Asked, told: Progress) -> Mapping[str, Json]:
         memory = self._memory
         if memory is None:
-            raise Problem("she has no graph here; set [memory] enabled = true", Exit.UNAVAILABLE)
+            raise Problem("there is no graph here; set [memory] enabled = true", Exit.UNAVAILABLE)
         match request:
             case Tools():
                 return {"tools": await memory.described()}

@@ -1,4 +1,4 @@
-"""Everything of an owner erased, step by step: ordered durably first, so that a kill in between only delays it."""
+"""Erases everything of an owner, step by step: ordered durably first, so that a kill in between only delays it."""
 
 import asyncio
 import shutil
@@ -45,7 +45,7 @@ WHOLE: Final = 100
 """What progress is told of; the shares of the steps are rough."""
 JOURNAL, GRAPH_OF_THEIR_OWN, GRAPH_OF_THE_HOUSE = 40, 50, 90
 
-SWITCHED_OFF: Final = "her graph, which may hold words of theirs, is switched off: set [memory] enabled = true"
+SWITCHED_OFF: Final = "the graph, which may hold words of theirs, is switched off: set [memory] enabled = true"
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Whose events there are: the household, its members by key, visitors; and what each has set for themselves."""
+"""Owners of events: the household, its members by key, visitors; and what each has set for themselves."""
 
 import sqlite3
 from collections.abc import Callable, Collection

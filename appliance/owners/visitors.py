@@ -1,4 +1,4 @@
-"""Graphs of visitors: each in a folder and a process of its own, which runs while it is used and a little longer."""
+"""Visitors' graphs: each in a folder and a process of its own, which runs while it is used and a little longer."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""The graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
+"""Opens the graph: a configured Neo4j server or the embedded store; and chooses who makes vectors."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""A graph in any folder, managed: audit log, snapshots, the one writer, repair, and its tools."""
+"""A managed graph in any folder: audit log, snapshots, the one writer, repair, and its tools."""
 
 import asyncio
 from collections.abc import Mapping

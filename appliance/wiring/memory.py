@@ -1,4 +1,4 @@
-"""What happened, kept by age, importance and meaning: the tiers and their vectors, filled beside the agent."""
+"""Opens the tiers over the journal, with the vectors of what matters in them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Connections to wherever the store answers now, through the official driver, which is imported for the first one."""
+"""Connections to the store through the official driver, which is imported for the first one; bare transactions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Vector and full-text indexes as the model defines them in Neo4j's words, and as the store of the box takes them."""
+"""Definitions of indexes in Neo4j's words, as the embedded store takes them; and the file of those not made yet."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Statements made repeatable: the clock is bound as a parameter, and what chance decides is named."""
+"""Makes statements repeatable: the clock is bound as a parameter, and what chance decides is named."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

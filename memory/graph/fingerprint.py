@@ -1,4 +1,4 @@
-"""Whether two graphs are equal but for the ids their stores gave: a fingerprint of all that is in a dump."""
+"""Fingerprints of dumps: equal for graphs that are equal but for the ids their stores gave."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""`Graph`: read, write and schema of the memory, in explicit transactions within limits, on either store."""
+"""`Graph`: read, write and schema, in explicit transactions within limits, on either store."""
 
 import asyncio
 import time
@@ -211,14 +211,14 @@ class Graph:
                 is_last = not run.writes or attempt == ATTEMPTS
                 if is_last or not refusals.collided(error):
                     refused = await self._refusal(error, run, endpoint, time.monotonic() - began)
-                    if is_last or not await self._gave_way(refused):
+                    if is_last or not await self._frees_name(refused):
                         raise refused from error
             except DriverError as error:
                 raise refusals.lost(error, endpoint.uri) from error
             attempt += 1
 
-    async def _gave_way(self, refused: MemoryFailure) -> bool:
-        return isinstance(refused, NameTaken) and await self._store.gave_way(refused.name)
+    async def _frees_name(self, refused: MemoryFailure) -> bool:
+        return isinstance(refused, NameTaken) and await self._store.frees_name(refused.name)
 
     async def _refusal(self, error: "Neo4jError", run: _Run, endpoint: Endpoint, seconds: float) -> MemoryFailure:
         refused = refusals.refusal(error, self.limits.seconds, run.writes)

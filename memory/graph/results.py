@@ -1,4 +1,4 @@
-"""What a statement may cost, and what comes of it."""
+"""Limits of a statement, and its result."""
 
 import json
 from dataclasses import dataclass, field

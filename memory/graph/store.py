@@ -1,4 +1,4 @@
-"""Where the graph lives: what `Graph` asks of a store, and a Neo4j server as one."""
+"""The `Store` protocol that `Graph` uses, and a Neo4j server as one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ class Store(Protocol):
     async def overran(self) -> None:
         """Take note that a statement did not end at the store's own limit, so that it must be made to."""
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Take away a label, or a relationship type, that nothing has any more; say whether its name is free now."""
 
     async def explained(self, refused: Refused) -> GraphRefused:
@@ -172,7 +172,7 @@ class Neo4jServer:
     async def overran(self) -> None:
         """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Return False: there a name may be both a label and a relationship type."""
         return False
 

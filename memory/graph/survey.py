@@ -1,4 +1,4 @@
-"""What is in use in a graph and how tidy it is: by looking at all of it, or, in a large one, by the store's counts."""
+"""The schema in use and how tidy it is: by looking at all of a graph, or by the counts of a large one."""
 
 import re
 import unicodedata

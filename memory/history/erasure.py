@@ -1,4 +1,4 @@
-"""Forgetting in the graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
+"""Erasure in the graph: what an event wrote leaves audit log, graph and snapshots; digests stay."""
 
 import asyncio
 import shutil

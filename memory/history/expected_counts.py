@@ -1,4 +1,4 @@
-"""How much must be in the graph by the audit log, and how much is: a damaged file may open as if it were empty."""
+"""Nodes and relationships that the audit log expects, compared with what is there."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

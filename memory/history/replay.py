@@ -9,7 +9,7 @@ from typing import Any, cast
 from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
 from memory.graph.dump import check_dump, load_dump, silently
 from memory.graph.graph import Graph
-from memory.graph.serialization import from_portable
+from memory.graph.serialization import deserialized
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
 from memory.history.snapshot import Snapshot, Snapshots
@@ -133,7 +133,7 @@ async def _again(record: Record, into: Graph, done: Replayed) -> None:
         done.refused[record.seq] = "the record is not as it was written"
         return
     try:
-        cypher, params = str(content["cypher"]), cast("dict[str, object]", from_portable(content["params"]))
+        cypher, params = str(content["cypher"]), cast("dict[str, object]", deserialized(content["params"]))
     except (KeyError, ValueError, TypeError) as error:
         done.refused[record.seq] = f"the record is not as it was written ({error})"
         return

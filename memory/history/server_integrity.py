@@ -1,4 +1,4 @@
-"""A server of the household's as its store: looked at whether it holds the graph yet, for another may stand there."""
+"""Checks that a configured Neo4j server still holds this graph, and has an emptied one filled before it serves."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Snapshots of the graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
+"""Snapshots of the graph: whole dumps in a folder, each named in the audit log, thinned with age."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -93,7 +93,7 @@ class Snapshots:
     async def thin(self) -> int:
         """Remove those that age makes superfluous; return how many."""
         listed = await self.listed()
-        superfluous = [one for one in listed if one not in kept(listed, self._now())]
+        superfluous = [one for one in listed if one not in worth_keeping(listed, self._now())]
         for one in superfluous:
             one.path.unlink(missing_ok=True)
         return len(superfluous)
@@ -160,7 +160,7 @@ class Saving:
         self._idle.set()
 
 
-def kept(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
+def worth_keeping(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
     """Return those worth their space: all of a week, the last of each week of two months, the last of each month."""
     last: dict[str, Snapshot] = {}
     for one in sorted(snapshots, key=lambda one: one.seq):

@@ -1,4 +1,4 @@
-"""The one writer of the graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
+"""The one writer of the graph: each write is audited before it runs and after it is kept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -15,7 +15,7 @@ from memory.graph.deterministic import Deterministic, deterministic
 from memory.graph.dump import silently
 from memory.graph.graph import Graph
 from memory.graph.results import Written
-from memory.graph.serialization import portable
+from memory.graph.serialization import serialized
 from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
@@ -248,7 +248,7 @@ class _Attempt:
             "attempt": number,
             "inexact": [*self.bound.inexact],
         }
-        content: dict[str, Json] = {"cypher": self.bound.statement.text, "params": portable(dict(self.params))}
+        content: dict[str, Json] = {"cypher": self.bound.statement.text, "params": serialized(dict(self.params))}
         self._seq = (await self._writer.audit.append("attempt", facts, content)).seq
 
     async def counted(self, counters: Mapping[str, int]) -> None:

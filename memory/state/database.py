@@ -1,4 +1,4 @@
-"""The state database: one SQLite file, one connection in its own thread, one process; what must last is fsynced."""
+"""The state database: one SQLite file, one connection in its own thread, one process."""
 
 import asyncio
 import errno
@@ -37,7 +37,7 @@ MAX_GROUP: Final = 64
 
 _ANEW: Final = "restore it from a backup, or move it away to begin anew"
 _OURS: Final = "make it and its folder writable for this user, or set another [state] folder"
-_MENDS: Final = {
+_FIXES: Final = {
     sqlite3.SQLITE_FULL: "free some disk space",
     sqlite3.SQLITE_IOERR: "free some disk space, or see with dmesg whether the disk fails",
     **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _ANEW),
@@ -232,7 +232,7 @@ class Database:
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
-                fix = _MENDS[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
+                fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
                 what = f"the state folder {self.path.parent} cannot be used ({error.strerror})"
                 raise StateUnusable(f"{what}; {fix}") from error
             except sqlite3.Error as error:
@@ -266,10 +266,10 @@ class Database:
             error = sqlite3.DatabaseError("a text in it was changed by the disk")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in _MENDS:
+        if code not in _FIXES:
             return error
         failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
-        return failure(f"the state database {self.path} cannot be used ({error}); {_MENDS[code]}")
+        return failure(f"the state database {self.path} cannot be used ({error}); {_FIXES[code]}")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

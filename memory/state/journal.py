@@ -1,4 +1,4 @@
-"""The journal: what happened, whole and in order, on the disk before it takes effect, and searchable by its words."""
+"""The journal: everything that happened, in order, on the disk before it takes effect, searchable by words."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What the journal drops with age: step details of contexts nobody uses any more; words only when somebody says so."""
+"""Retention of the journal: step details are dropped with age; words only when somebody says so."""
 
 import asyncio
 import json

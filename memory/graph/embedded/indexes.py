@@ -1,4 +1,4 @@
-"""What is done about indexes at the second door of the store of the box: made by its SQL, looked at, warmed."""
+"""Index operations over the embedded store's HTTP API: create, look up, warm."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from typing import Any, Final
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
 from memory.graph.embedded.http_api import OK, HttpClient
-from memory.graph.embedded.refusals import give_way, see_label
+from memory.graph.embedded.refusals import check_label_free, free_name
 from memory.graph.embedded.server import DATABASE
 from memory.graph.store import Login, Made, VectorOptions
 
@@ -60,7 +60,7 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     """
     with at.open(BUILD_SECONDS) as client:
         if wanted.label:
-            see_label(wanted.label, client)
+            check_label_free(wanted.label, client)
         if anew and wanted.kind != "PLAIN":
             client.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
         for language, text in wanted.commands:
@@ -89,10 +89,10 @@ def look(wanted: IndexDefinition, at: Address) -> tuple[bool, int]:
     return is_there, sum(row["nodes"] for row in counted)
 
 
-def make_way(name: str, at: Address) -> bool:
-    """Take an empty label or relationship type away, as `give_way` does. Blocking; raises what that raises."""
+def free_name_at(name: str, at: Address) -> bool:
+    """Take an empty label or relationship type away, as `free_name` does. Blocking; raises what that raises."""
     with at.open(LOOK_SECONDS) as client:
-        return give_way(name, client)
+        return free_name(name, client)
 
 
 def warm(index: VectorIndex, at: Address) -> bool:

@@ -1,4 +1,4 @@
-"""What the embedded store refuses: its whole words, and a name that is a label here and a relationship type there."""
+"""Refusals of the embedded store: their whole text, and names that are both a label and a relationship type."""
 
 import asyncio
 import re
@@ -43,7 +43,7 @@ def refused(message: str) -> GraphRefused:
     return GraphRefused(message) if found is None else NameTaken(found["name"], is_label=found["wanted"] == "edge")
 
 
-def give_way(name: str, client: HttpClient) -> bool:
+def free_name(name: str, client: HttpClient) -> bool:
     """Take an empty label or relationship type out of the store; say whether it is gone. Blocking.
 
     One that anything has, or that an index is on, stays. Whoever calls lets nobody write meanwhile. Raises OSError and
@@ -58,17 +58,17 @@ def give_way(name: str, client: HttpClient) -> bool:
     return all(client.command("sql", f"DROP TYPE `{each}`").status == OK for each in [*sets_of_labels, name])
 
 
-def see_label(name: str, client: HttpClient) -> None:
+def check_label_free(name: str, client: HttpClient) -> None:
     """Have a name free for a label that an index is made on: the store would put it on the relationships instead.
 
     Blocking. Raises `GraphRefused`, OSError and HTTPException.
     """
     is_type = any(kind["name"] == name and kind["type"] == "edge" for kind in client.rows("SELECT FROM schema:types"))
-    if is_type and not give_way(name, client):
+    if is_type and not free_name(name, client):
         raise NameTaken(name, is_label=False)
 
 
-def see_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def check_names_apart(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Have no name be a label and a relationship type in a snapshot's rows (`memory.graph.dump.read_dump`).
 
     Blocking. Raises `GraphRefused`, for an index that cannot be made here too, and what reading the rows raises.

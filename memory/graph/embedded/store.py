@@ -1,4 +1,4 @@
-"""The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
+"""The embedded store: a child process of ours, started, supervised, restarted and stopped with us."""
 
 import asyncio
 import os
@@ -20,17 +20,17 @@ from memory.graph.cypher import Statement
 from memory.graph.definitions import IndexDefinition, definition, dropped_index
 from memory.graph.dialect import EMBEDDED, Dialect
 from memory.graph.embedded.index_builder import IndexBuilder, within
-from memory.graph.embedded.indexes import make_way
-from memory.graph.embedded.launch import How, NotServing, Serving, launch
+from memory.graph.embedded.indexes import free_name_at
+from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
 from memory.graph.store import Endpoint, Made, Refused
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
-read first (`seal.READ_SECONDS`)."""
+read first (`checksums.READ_SECONDS`)."""
 
 STOP_SECONDS: Final = 5.0
-"""It stops in hundredths of a second and seals its files (`seal.SEAL_SECONDS`); past this it is killed, which loses
-nothing acknowledged."""
+"""It stops in hundredths of a second and writes checksums (`checksums.WRITE_SECONDS`); past this it is killed, which
+loses nothing acknowledged."""
 
 PATIENCE: Final = 2.0
 """Seconds that a statement waits for a store that is just starting."""
@@ -99,7 +99,7 @@ class EmbeddedStore:
         )
         self._statement_seconds = statement_seconds
         self._entered = {state: asyncio.Event() for state in State}
-        self._serving: Serving | None = None
+        self._serving: RunningStore | None = None
         self._as_it_is = False
         self.indexes = indexes or IndexBuilder(folder)
         self._is_supervised = False
@@ -183,10 +183,10 @@ class EmbeddedStore:
             raise self._failure(
                 f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
             ) from error
-        how = How(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
+        options = LaunchOptions(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
-            self._serving = await launch(self.folder.resolve(), how, START_SECONDS)
-        except NotServing as error:
+            self._serving = await launch(self.folder.resolve(), options, START_SECONDS)
+        except LaunchFailed as error:
             self.is_damaged, self.may_open = error.is_damaged, error.may_open
             raise self._failure(str(error)) from error
         self.is_damaged = self.may_open = self._as_it_is = False
@@ -230,11 +230,11 @@ class EmbeddedStore:
             child.kill()
             await child.ended.wait()
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Take an empty label out of the way of a relationship type of its name, or the reverse."""
         at = self.indexes.address
         with suppress(OSError, HTTPException):
-            return at is not None and await asyncio.to_thread(make_way, name, at)
+            return at is not None and await asyncio.to_thread(free_name_at, name, at)
         return False
 
     async def explained(self, refused: Refused) -> GraphRefused:

@@ -23,7 +23,7 @@ def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
     box.config()
     ended = nakari(tmp_path, "--config", box.file, "mcp")
     assert ended.returncode == 78
-    assert ended.stderr == "nakari: her memory is closed to other programs; set [memory] mcp = true to let them in\n"
+    assert ended.stderr == "nakari: the memory is closed to other programs; set [memory] mcp = true to let them in\n"
 
 
 @pytest.mark.shows("F31")

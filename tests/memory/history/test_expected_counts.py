@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import AuditBroken, GraphRefused
-from memory.graph.embedded import checksums as seal
+from memory.graph.embedded import checksums
 from memory.graph.embedded.server import DATABASE
 from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record
@@ -75,7 +75,7 @@ def _bits(content: bytes) -> bytes:
 
 def damage(home: Home, how: Callable[[bytes], bytes]) -> None:
     """Damage the records of one label, and nothing that is read at the start, as a crash leaves it: without a seal."""
-    (home.store.folder / seal.NAME).unlink()
+    (home.store.folder / checksums.FILE).unlink()
     files = [file for file in (home.store.folder / "databases" / DATABASE).glob("A_*") if file.is_file()]
     assert files
     for file in files:

@@ -84,21 +84,16 @@ def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = N
     counted = graph.limits.counted
     known = usage or NameUsage()
 
-    def parsed(event: Event, cypher: str) -> Statement:
-        statement = Statement.parse(cypher, graph.limits.statement)
-        statement.refuse_copied_values(event.content)
-        return statement
-
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            statement = parsed(event, cypher)
+            statement = _parsed(event, cypher, graph.limits.statement)
             found = await graph.read(statement, handles.bind(params, statement.parameters))
             known.saw(event.owner_key, statement, found.records)
             return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            statement = parsed(event, cypher)
+            statement = _parsed(event, cypher, graph.limits.statement)
             named = statement.parameters
             bound = handles.bind(provenance(event, named) | params, named)
             written = await writer.write(statement, bound, Origin(event.id, event.owner_key))
@@ -137,6 +132,13 @@ def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = N
         )
         for function, _ in described
     ]
+
+
+def _parsed(event: Event, cypher: str, longest: int) -> Statement:
+    """Return the statement, which everybody else passes along. Raises `GraphRefused`."""
+    statement = Statement.parse(cypher, longest)
+    statement.refuse_copied_values(event.content)
+    return statement
 
 
 def _answer(result: "Result", counted: int) -> dict[str, Json]:

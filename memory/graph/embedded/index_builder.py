@@ -7,12 +7,13 @@ index by a query, so that no question has to build it. After a crash it looks at
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import structlog
 
@@ -54,9 +55,6 @@ QUIET_SECONDS: Final = 20.0
 LONGEST_WAIT: Final = 600.0
 """Seconds that an index waits for the quiet; then it is made in any case."""
 
-Clock: TypeAlias = Callable[[], float]
-"""Seconds, from any beginning."""
-
 log = structlog.get_logger()
 
 
@@ -87,8 +85,8 @@ class IndexBuilder:
     and the first question builds it.
     """
 
-    def __init__(self, folder: Path, patience: float = PATIENCE, clock: Clock = time.monotonic) -> None:
-        """Know the indexes of the store in a folder; `patience` is in seconds."""
+    def __init__(self, folder: Path, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic) -> None:
+        """`folder` is the store's; `patience` and the clock are in seconds."""
         self._patience = patience
         self._clock = clock
         self._schema = folder / "databases" / DATABASE / "schema.json"
@@ -125,7 +123,7 @@ class IndexBuilder:
             self._settled.set()
 
     def started(self, at: Address) -> None:
-        """Take note that the store has started: nothing is in its memory, and what was not on the disk is lost."""
+        """Take note that the store has started: what was not on the disk is lost."""
         self.stopped()
         self._address = at
         self._look()
@@ -193,19 +191,20 @@ class IndexBuilder:
             if not self._is_running:
                 return await _made_at_once(wanted, at)
             answer = self._answers[name] = asyncio.get_running_loop().create_future()
+            self._enter(name, Stage.WAITING)
             await asyncio.to_thread(self._wanted.add, wanted)
         except (OSError, HTTPException) as error:
-            self._answers.pop(name, None)
+            if self._answers.pop(name, None):
+                self._leave([name])
             raise GraphUnavailable(f"the memory is not available now: {error}") from error
         self._look()
         await asyncio.wait([answer], timeout=self._patience)
-        made = answer.result() if answer.done() else Made(1)
-        if isinstance(made, GraphRefused):
-            self._leave([name])
+        if isinstance(made := answer.result() if answer.done() else Made(1), GraphRefused):
+            self._leave([name])  # it is told here
             raise made
         if self._stage(name) is Stage.BUILDING:
             await within(self._patience - (self._clock() - began), self._settled)
-        state = self.states.get(name, "" if answer.done() else "is made next")
+        state = self.states.get(name) or ("" if answer.done() else Stage.WAITING)
         note = f"the index {name} is accepted, {state}; memory_schema tells when it is ready" if state else ""
         return replace(made, note=note)
 
@@ -232,6 +231,7 @@ class IndexBuilder:
         """Make what is wanted, and warm what is cold; a store that goes away is looked at when it is back."""
         at, self._changes = self._address, 0
         if at is None:
+            self._leave(self._progress)  # the next start looks at the file
             return
         try:
             await self._make_all(at)
@@ -257,10 +257,10 @@ class IndexBuilder:
         if not self.is_waiting(name):
             return
         if nodes >= MANY_NODES and self._quiet_in() > 0:
-            self._enter(name, Stage.WAITING, _over(nodes))
+            self._enter(name, Stage.WAITING, f" over {nodes} nodes")
             self._answer(name, Made(1))
             return
-        self._enter(name, Stage.MAKING, _over(nodes))
+        self._enter(name, Stage.MAKING, f" over {nodes} nodes" if nodes else "")
         # One of before the store started was accepted then, and what there is of it may lack anything.
         wanted = wanted if name in self._answers else replace(wanted, once=True)
         try:
@@ -285,8 +285,7 @@ class IndexBuilder:
     async def _warm_all(self, at: Address) -> None:
         """Build the vector indexes that need it; all that were made by now are ready then, or FAILED."""
         made = self._in(Stage.BUILDING)
-        found = await asyncio.to_thread(vector_indexes, at)
-        for index in (index for index in found if index.is_cold):
+        for index in [each for each in await asyncio.to_thread(vector_indexes, at) if each.is_cold]:
             await self._warm(index, at)
         await asyncio.to_thread(self._wanted.remove, made)
         self._leave([name for name in made if self._stage(name) is Stage.BUILDING])
@@ -373,19 +372,18 @@ class IndexBuilder:
 
 async def within(seconds: float, event: asyncio.Event) -> bool:
     """Wait so long for an event; say whether it came."""
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(max(0.0, seconds)):
             await event.wait()
-    except TimeoutError:
-        return False
-    return True
+            return True
+    return False
 
 
 def _there(wanted: IndexDefinition) -> Made:
     """Return what it means that an index is there, or waits. Raises `GraphRefused`."""
-    if not wanted.once:
-        raise GraphRefused(f"the index {wanted.known_as} already exists: DROP INDEX it first, or say IF NOT EXISTS")
-    return Made(0)
+    if wanted.once:
+        return Made(0)
+    raise GraphRefused(f"the index {wanted.known_as} already exists: DROP INDEX it first, or say IF NOT EXISTS")
 
 
 async def _made_at_once(wanted: IndexDefinition, at: Address) -> Made:
@@ -397,7 +395,3 @@ async def _made_at_once(wanted: IndexDefinition, at: Address) -> Made:
             f"the memory broke off while the index was made ({error}): SHOW INDEXES tells whether it is there, "
             "once the memory is back"
         ) from error
-
-
-def _over(nodes: int) -> str:
-    return f" over {nodes} nodes" if nodes else ""

@@ -3,12 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 import structlog
 
-from agent.event import Event, require_event
-from agent.handlers import Handler, Inbox, Request, failed
+from agent.event import Event, new_id, require_event, utc_now
 from memory.errors import MemoryFailure
 from memory.state.database import Change, Writer
 
@@ -18,7 +18,18 @@ OBSERVER_CAPACITY = 1024
 """Envelopes an observer may be behind before it loses the oldest."""
 
 RECENT: Final = 100
-"""Envelopes kept for whoever debugs (seeds/003)."""
+"""Envelopes kept for whoever debugs."""
+
+Handler: TypeAlias = Callable[[Event], Awaitable[Event]]
+"""Takes a request and returns its answer: an envelope whose status and result it has set."""
+
+_Request: TypeAlias = tuple[Event, asyncio.Queue[Event]]
+"""A request, and where its answer goes."""
+
+INBOX_CAPACITY: Final = 64
+"""Requests that may wait for one handler; one more is answered at once as failed."""
+
+FAILED: Final = "failed"
 
 ANSWER_SECONDS: Final = 30.0
 """How long a request waits for its answer where nothing else is said."""
@@ -48,6 +59,38 @@ class Observer:
                 yield self._waiting.popleft()
             self._arrived.clear()
             await self._arrived.wait()
+
+
+class Inbox:
+    """The requests of one handler. Order: as delivered. Loss: none; what finds no room is answered FAILED at once."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self._waiting: asyncio.Queue[_Request] = asyncio.Queue(INBOX_CAPACITY)
+        self._at_work: list[_Request] = []
+
+    def offer(self, event: Event, answers: asyncio.Queue[Event]) -> None:
+        """Take a request without waiting; its answer goes into `answers`, which has room for it."""
+        try:
+            self._waiting.put_nowait((event, answers))
+        except asyncio.QueueFull:
+            answers.put_nowait(failed(event, f"the handler of {self.pattern} has too much to do"))
+
+    async def work(self, handler: Handler) -> None:
+        """Answer what comes, until cancelled."""
+        while True:
+            event, answers = request = await self._waiting.get()
+            self._at_work = [request]
+            answers.put_nowait(await answered(handler, event))
+            self._at_work = []
+
+    def close(self) -> None:
+        """Answer what is left: the handler has gone."""
+        left, self._at_work = self._at_work, []
+        while not self._waiting.empty():
+            left.append(self._waiting.get_nowait())
+        for event, answers in left:
+            answers.put_nowait(failed(event, f"the handler of {self.pattern} has gone"))
 
 
 class Bus:
@@ -173,36 +216,54 @@ class Bus:
     async def request(self, event: Event, *, seconds: float = ANSWER_SECONDS) -> Event:
         """Publish an envelope, deliver it to all handlers of its topic, and return the first answer that succeeded.
 
-        When each of them failed, the last failure; without a handler the envelope itself, unchanged. After `seconds`
-        without an answer, a FAILED envelope says so; the handlers are not stopped. The answer is published before it is
-        returned.
+        For parts that may live on another machine, where a transport carries the envelope; within one process, call
+        the other part. When each handler failed, the last failure; without a handler the envelope itself, unchanged.
+        After `seconds` without an answer, a FAILED envelope says so; the handlers are not stopped. The answer is
+        published before it is returned.
         """
-        request = await self._deliver(event)
-        if request is None:
+        await self.publish(event)
+        inboxes = [inbox for inbox in self._inboxes if matches(inbox.pattern, event.type)]
+        if not inboxes:
             return event
+        answers = asyncio.Queue[Event](len(inboxes))
+        for inbox in inboxes:
+            inbox.offer(event, answers)
         try:
             async with asyncio.timeout(seconds):
-                answer = await request.answer()
+                answer = await _first_good(event, answers)
         except TimeoutError:
             answer = failed(event, f"nobody answered {event.type} within {seconds:g} s")
         if answer is not event:
             await self.publish(answer)
         return answer
 
-    async def send(self, event: Event) -> int:
-        """Publish an envelope and deliver it without waiting for an answer; return how many handlers have it."""
-        request = await self._deliver(event)
-        return request.waiting if request else 0
 
-    async def _deliver(self, event: Event) -> Request | None:
-        await self.publish(event)
-        inboxes = [inbox for inbox in self._inboxes if matches(inbox.pattern, event.type)]
-        if not inboxes:
-            return None
-        request = Request(event, len(inboxes))
-        for inbox in inboxes:
-            inbox.offer(request)
-        return request
+async def _first_good(event: Event, answers: asyncio.Queue[Event]) -> Event:
+    """Return the first answer that is neither failed nor the request itself, else the last of all."""
+    answer = event
+    for _ in range(answers.maxsize):
+        answer = await answers.get()
+        if answer.status != FAILED and answer is not event:
+            break
+    return answer
+
+
+async def answered(handler: Handler, event: Event) -> Event:
+    """Return a handler's answer; an exception, or anything that is no Event, is a new FAILED envelope."""
+    try:
+        answer: object = await handler(event)
+    except Exception as error:  # noqa: BLE001  it travels on to whoever asked
+        return failed(event, f"{type(error).__name__}: {error}")
+    if not isinstance(answer, Event):
+        return failed(event, f"the handler answered with {type(answer).__name__}, which is no Event")
+    if answer.id == event.id and answer is not event:
+        return replace(answer, id=new_id(), parent_id=event.id)  # the journal knows an entry by its id
+    return answer
+
+
+def failed(event: Event, error: str) -> Event:
+    """Return a new envelope that answers `event` with a failure."""
+    return replace(event, id=new_id(), parent_id=event.id, status=FAILED, error=error, created_at=utc_now())
 
 
 def matches(pattern: str, topic: str) -> bool:

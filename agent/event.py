@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from agent.model.messages import Json
+from memory.json_value import Json
 
 HOUSEHOLD: Final = "household"
 """The owner of everything nobody registered for."""

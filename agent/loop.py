@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Protocol
 
 import structlog
 
@@ -17,19 +17,16 @@ from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import Lease, Mailbox, Wake
 from agent.model.messages import Message
 from agent.prompts import SystemPrompts
-from agent.replies import ReplySink
 from agent.run.act import Actor
 from agent.run.attention import Attention
-from agent.run.budget import Budget
+from agent.run.budget import Budget, RunLimits
 from agent.run.closing import Closing
 from agent.run.opening import Opening
-from agent.run.outage import Outage
 from agent.run.resuming import Resuming
 from agent.run.run import Run
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspension
 from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
-from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
@@ -38,11 +35,15 @@ from memory.state.journal import Journal
 
 log = structlog.get_logger()
 
-UNUSABLE_STATE_PAUSE: Final = 5.0
-"""Seconds between tries while the state database cannot be used."""
 
-RUN_SECONDS: Final = 300.0
-"""The longest a run may think and act; what it says may take longer to be heard."""
+class LoopObserver(Protocol):
+    """Is told on the event loop that the loop goes on; each method has to return at once."""
+
+    def stepped(self) -> None:
+        """Take note of a step of a run: its beginning, each model call, each round of tools, its end."""
+
+    def rested(self) -> None:
+        """Take note that the loop may wait for mail as long as it likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,55 +55,54 @@ class Mind:
     bus: Bus
     contexts: Contexts
     registry: ToolRegistry
-    outlet: ReplySink
-    desk: RunState
+    run_state: RunState
     thinker: Thinker
 
 
 class Loop:
     """Handles events one at a time. No error of a model, a tool, a database or the network ends it.
 
-    `run` and `watch` are its two loops. What happens beside it reaches it in two ways only: `interrupt`, and what
-    `watch` sees arrive in the mailbox while an event is in hand.
+    `run` and `watch` are its two loops. What happens beside it reaches it in two ways only, both by `attention`:
+    `interrupt`, and what `watch` sees arrive in the mailbox while an event is in hand.
     """
 
     def __init__(
-        self, mind: Mind, prompts: SystemPrompts, situation: Sequence[SituationProvider], now: Callable[[], datetime]
+        self,
+        mind: Mind,
+        attention: Attention,
+        prompts: SystemPrompts,
+        situation: Sequence[SituationProvider],
+        now: Callable[[], datetime],
+        limits: RunLimits,
     ) -> None:
+        """`situation` is asked at each event, in order: a plug-in adds a fact with one function."""
         self._mind = mind
         self._prompts = prompts
-        self.situation = list(situation)
-        """Asked at each event, in order: a plug-in adds a fact with one function."""
-        self._words = SystemReplies(mind.outlet, mind.desk)
-        self._outage = Outage(mind.outlet)
-        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, mind.desk, self.situation, now)
-        self._closing = Closing(mind.mailbox, mind.bus, mind.desk, self._words, now, mind.journal)
-        self.attention = Attention(mind.mailbox, mind.journal, self._words)
-        self._actor = Actor(mind.registry, mind.bus, mind.contexts, mind.desk, mind.mailbox, self._words)
-        self._resuming = Resuming(self._actor, mind.bus, mind.contexts, mind.desk, self._words)
-        self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, mind.desk)
-        self.attention.disturb = self._summarizer.disturb
+        self._limits = limits
+        self._attention = attention
+        run_state, replies = mind.run_state, attention.system_replies
+        self._replies = replies
+        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now)
+        self._closing = Closing(mind.mailbox, mind.bus, run_state, replies, now, mind.journal)
+        self._actor = Actor(mind.registry, mind.bus, mind.contexts, run_state, mind.mailbox, replies)
+        self._resuming = Resuming(self._actor, mind.bus, mind.contexts, run_state, replies)
+        self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, run_state)
+        mind.mailbox.observe_arrivals(self._summarizer.arrived)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written, until it is taken again."""
-        self.most_tool_calls: int | None = None
-        """The system's cap on the budget of any event (seeds/000); None leaves each event its own."""
-        self.own_tool_calls: Callable[[str], int | None] = lambda owner_key: None
-        """Returns what an owner wants any event of theirs to use at most, None for no wish; the system's cap holds."""
-        self.run_seconds = RUN_SECONDS
-        """What a run may take by the clock before it is ended as timed out."""
-        self.pause = UNUSABLE_STATE_PAUSE
-        """Seconds between two tries on a state that cannot be used."""
-        self.on_step: Callable[[], None] = lambda: None
-        """Called at each step of a run: the mind's heart beat."""
-        self.on_rest: Callable[[], None] = lambda: None
-        """Called when the mind may wait for mail as long as it likes."""
+        self._observers: list[LoopObserver] = []
+
+    def observe(self, observer: LoopObserver) -> None:
+        """Tell an observer of each step from now on."""
+        self._observers.append(observer)
 
     async def run(self) -> None:
         """Take and handle events until cancelled; while the state cannot be used, at the start too, try again."""
         while not await self._could(self._tell_given_up):
             pass
         while True:
-            self.on_rest()
+            for observer in self._observers:
+                observer.rested()
             await self._could(self._handle_next)
 
     async def _could(self, step: Callable[[], Awaitable[None]]) -> bool:
@@ -111,83 +111,70 @@ class Loop:
             await step()
         except MemoryFailure as error:
             log.warning("state_unusable", reason=str(error))
-            if (early := self.attention.early) is not None:
-                await self._outage.tell(early, error)
-            await asyncio.sleep(self.pause)
+            if (early := self._attention.early) is not None:
+                await self._replies.tell_of_outage(early, error)
+            await asyncio.sleep(self._limits.retry_seconds)
             return False
-        self._outage.end()
+        self._replies.outage_ended()
         return True
 
     async def _tell_given_up(self) -> None:
         for hand in await self._mind.mailbox.recover():
             if hand.is_given_up:
-                await self._words.say(Run(hand, Budget(0)), "failed")
+                await self._replies.say(Run(hand, Budget(0)), "failed")
 
     async def _handle_next(self) -> None:
         await self._mind.bus.publish()  # what a full disk has left to be written, before more of it is made
         hand = await self._mind.mailbox.take()
-        self.on_step()
+        self._stepped()
         try:
             await self.handle(hand)
         finally:
-            self._mind.desk.clear()  # what waits for the next event must not keep the words of the last one
+            self._mind.run_state.clear()  # what waits for the next event must not keep the words of the last one
+
+    def _stepped(self) -> None:
+        for observer in self._observers:
+            observer.stepped()
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""
-        await self.attention.watch()
+        await self._attention.watch()
 
     def interrupt(self, event_id: str = "") -> bool:
-        """End the run in hand now, or only if it is this event's, because somebody wants silence or the floor.
-
-        To be called on the event loop, once an interruption is sure. The mouth is hushed; the model's stream and the
-        tools that can be broken off end at once, each call with a result; the others keep their time limit. A
-        person's event and a timer's are completed as interrupted, its own work comes back. The session's next block
-        says what was heard and what was not. False when there is no such run.
-        """
-        return self.attention.interrupt(event_id)
-
-    @property
-    def hush(self) -> Callable[[], None]:
-        """Silences the mouth at once, for an interruption; its owner sets it."""
-        return self.attention.hush
-
-    @hush.setter
-    def hush(self, silence: Callable[[], None]) -> None:
-        self.attention.hush = silence
+        """End the run in hand; see `Attention.interrupt`."""
+        return self._attention.interrupt(event_id)
 
     @property
     def run_in_hand(self) -> Run | None:
         """What is being handled; its `describe` is for the status."""
-        return self.attention.run
+        return self._attention.run
 
     async def handle(self, hand: Lease) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = hand.event
-        stop = Stop(asyncio.get_running_loop().time() + self.run_seconds)
-        caps = (event.max_tool_calls, self.most_tool_calls, self.own_tool_calls(event.owner_key))
-        most = min(cap for cap in caps if cap is not None)
-        run = Run(hand, Budget(most, hand.tool_calls, hand.model_calls), stop=stop)
+        stop = Stop(asyncio.get_running_loop().time() + self._limits.seconds)
+        run = Run(hand, Budget(self._limits.tool_calls(event), hand.tool_calls, hand.model_calls), stop=stop)
         run.is_resumed, self._broken_off = hand.redelivered or self._broken_off == event.id, ""
-        self.attention.take_up(run)
+        self._attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
                 await self._opening.build(run, await self._prefix(event))
                 await self._closing.finish(run, await self._live(run))
             except MemoryFailure as error:
                 await self._break_off(run)
-                if not self._mind.desk.has_words:
-                    await self._outage.tell(event, error)
+                if not self._mind.run_state.has_words:
+                    await self._replies.tell_of_outage(event, error)
                 raise
             except asyncio.CancelledError:
                 raise
             except Exception:  # the one place that catches everything: a bug must cost one event, not the loop
                 log.exception("run_failed")
-                await self._words.say(run, "failed")
+                await self._replies.say(run, "failed")
                 if not run.is_over:
                     await self._closing.end(run, GivenUp("an error inside; the log has it"))
             finally:
-                self.attention.let_go()
-                self.on_step()
+                self._attention.let_go()
+                self._stepped()
             await self._summarizer.at_rest(event)
 
     async def _prefix(self, event: Event) -> Prefix:
@@ -199,7 +186,7 @@ class Loop:
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""
         self._broken_off = run.event.id
-        for delivery in self._mind.desk.deliveries.values():
+        for delivery in self._mind.run_state.deliveries.values():
             await delivery.cut()
             await delivery.ended()
 
@@ -223,19 +210,19 @@ class Loop:
                 return await self._closing.for_budget(run)
             await self._summarizer.before_thought(run)
             was_last_turn = run.refused
-            self.on_step()
+            self._stepped()
             run.move("AWAITING_LLM_DECISION")
             try:
                 message = await self._mind.thinker.answer(run)
             except ModelError as error:
-                await self._words.say(run, "no_model")
+                await self._replies.say(run, "no_model")
                 return _without_model(run, error)
             await self._act(run)
 
     async def _act(self, run: Run) -> None:
         if not run.unanswered:
             return
-        self.on_step()
+        self._stepped()
         run.move("AWAITING_TOOL_RESULT")
         await self._actor.act(run, run.unanswered)
         await self._summarizer.as_she_asked(run)
@@ -245,9 +232,8 @@ class Loop:
 
         It said so; or it only replied, wholly; or it answered in bare text (B11).
         """
-        desk = self._mind.desk
-        if desk.ending is not None:
-            return desk.ending
+        if (ending := self._mind.run_state.ending) is not None:
+            return ending
         if not message.tool_calls:
             return Completion(message.content[:200])
         results = {m.tool_call_id: m.content for m in run.epoch.messages[-len(message.tool_calls) :]}

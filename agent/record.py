@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agent.event import Event
-from agent.model.messages import Json
+from memory.json_value import Json
 from memory.state.database import Change
 from memory.state.journal import Entry, Journal
 

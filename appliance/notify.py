@@ -75,6 +75,18 @@ class HeartBeat:
         return 0.0 if self._last is None else self._clock() - self._last
 
 
+class LoopHeartBeat(HeartBeat):
+    """The heart beat of the agent's loop; a `LoopObserver`."""
+
+    def stepped(self) -> None:
+        """Beat: a run goes on."""
+        self.touch()
+
+    def rested(self) -> None:
+        """Rest: there may be nothing to do."""
+        self.rest()
+
+
 def stale(ages: Mapping[str, float], limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the names whose age (s) is over its limit (s), in order."""
     return tuple(name for name, age in ages.items() if age > limits[name])

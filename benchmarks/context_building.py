@@ -12,8 +12,9 @@ from agent.context.epoch import Prefix
 from agent.context.epochs import ContextLimits, Contexts
 from agent.context.tokens import TokenCounter
 from agent.model.interface import StreamItem
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from benchmarks.figure import Figure, milliseconds, run, short
+from memory.json_value import Json
 from memory.state.journal import Entry
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import httpx
 
-from agent.model.messages import Json
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.tools.tool import tool
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.floors.agent_frameworks import FRAMEWORKS, INSTRUCTIONS, look_outside
 from benchmarks.model_server import LOOK, QUESTION, model_server
 from benchmarks.processes import line_of, module, speaking
+from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
 
 FOLDER: Final = Path(sys.prefix) / "frameworks"

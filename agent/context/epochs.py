@@ -13,8 +13,9 @@ from agent.context.epoch import Epoch, Prefix
 from agent.context.summary import Compression
 from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.record import step
+from memory.json_value import Json
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 EPOCH = "context.epoch"

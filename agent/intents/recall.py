@@ -10,7 +10,7 @@ from agent.intents.dialog_state import Action, DialogState
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.spoken import to_second_person
-from agent.model.messages import Json
+from memory.json_value import Json
 
 LOOKED_AT: Final = 20
 """Utterances of the journal that are looked at for one question."""

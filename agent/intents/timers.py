@@ -10,7 +10,7 @@ from agent.intents.intent import Intent
 from agent.intents.moments import moment_told, next_moment
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, is_length, length, to_second_person, told_length
-from agent.model.messages import Json
+from memory.json_value import Json
 
 _DUE: Final = re.compile(r"(?P<kind>Timer|Alarm)(?: '(?P<label>.*)')? \((?P<what>[^()]+)\) is due\.", re.DOTALL)
 """The content of a timer's event, as the timer tools write it."""

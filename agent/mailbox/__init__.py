@@ -1,13 +1,15 @@
 """Everything it has to do: durable, by priority then arrival, one event in hand at a time."""
 
 from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake
-from agent.mailbox.mailbox import SCHEMA, Mailbox, Wait, waiting_by
+from agent.mailbox.mailbox import SCHEMA, ArrivalObserver, ChangeObserver, Mailbox, Wait, waiting_by
 
 __all__ = [
     "CHILDREN",
     "MAX_ATTEMPTS",
     "PERSON",
     "SCHEMA",
+    "ArrivalObserver",
+    "ChangeObserver",
     "Lease",
     "Mailbox",
     "MailboxRecord",

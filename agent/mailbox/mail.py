@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from agent.event import Event
-from agent.model.messages import Json
+from memory.json_value import Json
 
 State = Literal["pending", "suspended", "in_hand", "completed", "dead", "withdrawn"]
 

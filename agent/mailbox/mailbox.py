@@ -13,8 +13,8 @@ from agent.mailbox import table
 from agent.mailbox.children import Child
 from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
-from agent.model.messages import Json
 from agent.time.series import successor
+from memory.json_value import Json
 from memory.state.database import Database, Writer
 
 T = TypeVar("T")
@@ -27,6 +27,12 @@ Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
 
 Figures: TypeAlias = Mapping[str, Json] | Callable[[sqlite3.Connection], Mapping[str, Json]]
 """What an event took, or what finds it in the transaction that archives it."""
+
+ArrivalObserver: TypeAlias = Callable[[Event], None]
+"""Called on the event loop with a new event that is filed; has to return at once."""
+
+ChangeObserver: TypeAlias = Callable[[], None]
+"""Called on the event loop after a change; has to return at once."""
 
 RECHECK_SECONDS: Final = 1.0
 """The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
@@ -51,13 +57,19 @@ class Mailbox:
         self._database = database
         self._now = now
         self._wait = wait or waiting_by(now)
-        self.on_change: Callable[[], None] = lambda: None
-        """Called after each change but a delivery, on the event loop; has to return at once."""
-        self.on_arrival: Callable[[Event], None] = lambda event: None
-        """Called with each new event once it is filed, on the event loop; has to return at once."""
+        self._arrival_observers: list[ArrivalObserver] = []
+        self._change_observers: list[ChangeObserver] = []
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._changes = 0
+
+    def observe_arrivals(self, observer: ArrivalObserver) -> None:
+        """Call an observer with each new event from now on, once it is filed."""
+        self._arrival_observers.append(observer)
+
+    def observe_changes(self, observer: ChangeObserver) -> None:
+        """Call an observer after each change from now on, but not after a delivery."""
+        self._change_observers.append(observer)
 
     async def enqueue(self, event: Event) -> bool:
         """File an event; False when its id is known already, whatever became of that one.
@@ -70,7 +82,8 @@ class Mailbox:
         with self._changing():
             added = await self._database.write(lambda c: self._put(c, event))
         if added:
-            self.on_arrival(event)
+            for arrived in self._arrival_observers:
+                arrived(event)
         return added
 
     async def take(self) -> Lease:
@@ -258,7 +271,8 @@ class Mailbox:
         finally:
             self._changes -= 1
             self._changed.set()
-            self.on_change()
+            for changed in self._change_observers:
+                changed()
 
 
 def waiting_by(now: Callable[[], datetime]) -> Wait:

@@ -10,7 +10,7 @@ from typing import Final, get_args
 from agent.envelope import from_json, to_json, utc_text
 from agent.event import Event
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
-from agent.model.messages import Json
+from memory.json_value import Json
 from memory.state.words import storable
 
 SCHEMA: Final = """

@@ -4,11 +4,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Final, Protocol, overload, runtime_checkable
+from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
 
 from agent.errors import ModelError
-from agent.model.interface import Answer, ChatModel, StreamItem
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.interface import Answer, CachedPrefix, ChatModel, StreamItem
+from agent.model.messages import Message, ToolSpec, Usage
+from memory.json_value import Json
 
 FAILURES: Final = 2
 """In a row, after which a model is left alone for a while."""
@@ -23,8 +24,8 @@ MOST_DOUBLINGS: Final = 16
 LONGEST_ASKED_FOR: Final = 900.0
 """Seconds of a server's own Retry-After that are believed."""
 
-Prefix = Callable[[], tuple[Sequence[Message], Sequence[ToolSpec]] | None]
-"""Returns the list and the tools of the conversation that is likely to go on, None when there is none."""
+UsageObserver: TypeAlias = Callable[[Usage], None]
+"""Called with what each whole answer cost."""
 
 
 @dataclass(slots=True)
@@ -103,10 +104,7 @@ class Spent:
 
 @runtime_checkable
 class Prefilling(Protocol):
-    """A model whose server can read a list ahead, and keeps one for itself."""
-
-    room: Callable[[], Sequence[Message]]
-    """Returns the list of the conversation whose prefix is to be kept."""
+    """A model whose server can read a list ahead."""
 
     async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
         """Let the server read the list that is likely to go on; never raises, never bills."""
@@ -123,8 +121,11 @@ class Guarded:
         self.name = model.name
         self.breaker = Breaker(clock)
         self._prices = prices or Prices()
-        self.on_answer: Callable[[Usage], None] = lambda usage: None
-        """Called with what each whole answer cost."""
+        self._observers: list[UsageObserver] = []
+
+    def observe(self, observer: UsageObserver) -> None:
+        """Tell an observer of each answer from now on."""
+        self._observers.append(observer)
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`), and tell the breaker how it went."""
@@ -134,7 +135,8 @@ class Guarded:
                     if isinstance(item, Answer):
                         self.breaker.worked()
                         usage = replace(item.usage, cost=item.usage.cost or self._prices.of(item.usage))
-                        self.on_answer(usage)
+                        for answered in self._observers:
+                            answered(usage)
                         yield replace(item, usage=usage)
                     else:
                         yield item
@@ -163,7 +165,8 @@ class Chain(Sequence[ChatModel]):
     """All, in the order of the configuration: the configured one, its fallbacks, other named ones, and the last."""
     fallbacks: frozenset[str] = frozenset()
     """Aliases that stand behind the chosen one."""
-    prefix: Prefix = lambda: None
+    prefix: CachedPrefix | None = None
+    """What a local server reads ahead; None where nothing is."""
     spent: Spent = field(default_factory=Spent)
     chosen: str = ""
     """The alias of the model that thinks; "" is the first."""
@@ -178,8 +181,12 @@ class Chain(Sequence[ChatModel]):
         return cls(guarded, frozenset(each.alias for each in guarded))
 
     def __post_init__(self) -> None:
+        self.observe(self.spent.add)
+
+    def observe(self, observer: UsageObserver) -> None:
+        """Tell an observer of each answer of any model from now on."""
         for model in self.models:
-            model.on_answer = self.spent.add
+            model.observe(observer)
 
     @property
     def aliases(self) -> list[str]:
@@ -229,7 +236,7 @@ class Chain(Sequence[ChatModel]):
         for model in self._order():
             await model.warm()
         asked = self.first.model
-        if isinstance(asked, Prefilling) and (known := self.prefix()):
+        if self.prefix is not None and isinstance(asked, Prefilling) and (known := self.prefix()):
             await asked.prefill(*known)
 
     def describe(self) -> dict[str, Json]:

@@ -1,10 +1,16 @@
 """The seam to every model: a stream of deltas that ends in one whole message."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from agent.model.messages import Message, ToolSpec, Usage
+
+CachedPrefix: TypeAlias = Callable[[], tuple[Sequence[Message], Sequence[ToolSpec]] | None]
+"""Returns the messages and tools of the conversation that is likely to go on, None when there is none yet.
+
+Its prefix is the one that a local server keeps in its cache, and reads ahead.
+"""
 
 
 @dataclass(frozen=True, slots=True)

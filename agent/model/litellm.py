@@ -11,11 +11,12 @@ from agent.errors import ModelError, ModelRefused
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
+from memory.json_value import Json
 
 
 class LiteLlmModel:

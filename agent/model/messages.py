@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+from memory.json_value import Json
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 

@@ -2,21 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 
 import httpx
 
 from agent.errors import IllegalMessages, ModelError
 from agent.model.faults import broken, refused, unreachable, words_of
-from agent.model.interface import StreamItem
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.interface import CachedPrefix, StreamItem
+from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.stream.sse import EventStream
 from agent.model.wire.openai import GrowingTools, encode
 from agent.model.wire.profile import Profile, profile_for
 from agent.model.wire.slots import Slot, Slots
+from memory.json_value import Json
 
 KEEP_ALIVE = 120.0
 """Seconds an idle connection is kept; longer and a router on the way may have forgotten it."""
@@ -45,32 +46,31 @@ class OpenAiCompatibleModel:
         model: str,
         api_key: str = "",
         *,
-        params: Mapping[str, Json] | None = None,
         patience: Patience | None = None,
         profile: Profile | None = None,
+        room: CachedPrefix | None = None,
     ) -> None:
         """`base_url` ends before `/chat/completions`, e.g. `http://127.0.0.1:11434/v1`.
 
-        `params` are further fields of the request (temperature, max_tokens …); one that is None is left out,
-        `stream_options` too. Where the profile knows of several slots, the conversation that `room` names has
-        the first to itself, so that no other list can put its prefix out of the server's cache.
+        `params` of the profile that are None are left out of a request, `stream_options` too. Where the profile knows
+        of several slots, the conversation that `room` finds has the first to itself, so that no other list can put its
+        prefix out of the server's cache.
         """
         self.name = f"{base_url.partition('//')[2].partition('/')[0] or base_url}/{model}"
         self._url = base_url.rstrip("/")
         self._key = api_key
         self._profile = profile or profile_for(base_url)
-        self._head = {"model": model, **_DEFAULTS, **self._profile.params, **(params or {})}
+        self._head = {"model": model, **_DEFAULTS, **self._profile.params}
         self._patience = patience or Patience()
         self._slots = Slots(self._profile)
-        self.room: Callable[[], Sequence[Message]] = list
-        """Returns the list of the conversation whose prefix the server is to keep; its owner sets it."""
+        self._room = room
         self._is_asked = False
         self._tools = GrowingTools()
         self._client: httpx.AsyncClient | None = None
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        slot = self._slots.of(messages, self.room())
+        slot = self._slots.of(messages, self._room_messages())
         slot.list.update(messages)
         self._tools.update(tools)
         names = {tool.name for tool in tools}
@@ -99,7 +99,7 @@ class OpenAiCompatibleModel:
         """
         if not self._profile.prefills or self._is_asked:
             return
-        slot = self._slots.of(messages, self.room())
+        slot = self._slots.of(messages, self._room_messages())
         try:
             slot.list.update(messages, is_whole=False)
             self._tools.update(tools)
@@ -113,6 +113,10 @@ class OpenAiCompatibleModel:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+    def _room_messages(self) -> Sequence[Message]:
+        known = self._room() if self._room is not None else None
+        return known[0] if known else ()
 
     def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
         fields = {**self._head, **slot.fields}

@@ -11,7 +11,7 @@ from agent.context.epochs import Contexts
 from agent.errors import Stopped
 from agent.event import Event
 from agent.mailbox import Mailbox
-from agent.model.messages import Json, Message, ToolCall
+from agent.model.messages import Message, ToolCall
 from agent.record import step
 from agent.run.run import Run
 from agent.run.run_state import RunState
@@ -20,6 +20,7 @@ from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
+from memory.json_value import Json
 
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
 NOT_WHOLE = "refused: your reply did not reach its end; say the rest first"

@@ -1,4 +1,4 @@
-"""What reaches it while it works: somebody who interrupts, words that go on, a person who comes first."""
+"""What happens to a run from outside: somebody interrupts, goes on speaking, or comes first."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,20 +20,21 @@ MOST_ARRIVALS: Final = 64
 class Attention:
     """Decides what a person's words mean for the run in hand: nothing, that it ends, or that they go first."""
 
-    def __init__(self, mailbox: Mailbox, journal: Journal, words: SystemReplies) -> None:
+    def __init__(
+        self, mailbox: Mailbox, journal: Journal, system_replies: SystemReplies, stop_speaking: Callable[[], object]
+    ) -> None:
+        """`stop_speaking` silences speech at once: what was handed to it and is not heard yet must not be heard."""
         self._journal = journal
-        self._words = words
+        self._stop_speaking = stop_speaking
+        self.system_replies = system_replies
+        """What the runtime says itself; the loop says its sentences by the same one, so that a filler is said once."""
         self.run: Run | None = None
         """The run in hand."""
         self.arrivals: asyncio.Queue[Event] = asyncio.Queue(MOST_ARRIVALS)
         """A person's events that arrived while one was in hand, for `watch`."""
         self.early: Event | None = None
         """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
-        self.disturb: Callable[[], None] = lambda: None
-        """Called when a person's event arrives while none is in hand."""
-        self.hush: Callable[[], None] = lambda: None
-        """Silences the mouth at once: what was handed to it and is not heard yet must not be heard."""
-        mailbox.on_arrival = self._arrived
+        mailbox.observe_arrivals(self._arrived)
 
     def take_up(self, run: Run) -> None:
         """Make a run the one in hand, and look at what arrived while its event was being taken."""
@@ -47,12 +48,18 @@ class Attention:
         self.run = None
 
     def interrupt(self, event_id: str = "") -> bool:
-        """See `Loop.interrupt`."""
+        """End the run in hand now, or only if it is this event's, because somebody wants silence or the floor.
+
+        To be called on the event loop, once an interruption is sure. Speech stops; the model's stream and the tools
+        that can be broken off end at once, each call with a result; the others keep their time limit. A person's
+        event and a timer's are completed as interrupted, the agent's own work comes back. The session's next block
+        says what was heard and what was not. False when there is no such run.
+        """
         run = self.run
         if run is None or run.is_over or (event_id and run.event.id != event_id):
             return False
         run.stop.give("interrupted")
-        self.hush()
+        self._stop_speaking()
         return True
 
     async def watch(self) -> None:
@@ -69,7 +76,6 @@ class Attention:
             return
         if self.run is None:
             self.early = event
-            self.disturb()
         elif not self.arrivals.full():
             self.arrivals.put_nowait(event)
 
@@ -82,11 +88,11 @@ class Attention:
             if is_unheard and run is self.run and not run.has_effect:
                 run.superseded_by = event.id
                 if run.stop.give("superseded"):
-                    self.hush()
+                    self._stop_speaking()
         elif not run.event.is_from_person and run.event.priority < event.priority:
             run.stop.give("preempted")
         if run.stop.reason is not None and run.kept_on:
-            await self._words.fill(event)
+            await self.system_replies.fill(event)
 
     async def _is_unheard(self, run: Run) -> bool:
         """Whether no answer to this event was heard yet; a filler is a sound, but no answer."""

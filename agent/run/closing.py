@@ -11,7 +11,6 @@ import structlog
 from agent.bus import Bus
 from agent.event import TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
-from agent.model.messages import Json
 from agent.record import step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
@@ -20,6 +19,7 @@ from agent.run.run_state import Completion, Ending, GivenUp, RunState, Supersede
 from agent.run.states import Status
 from agent.run.stopping import Why
 from agent.run.system_replies import SystemReplies
+from memory.json_value import Json
 from memory.state.database import Writer
 from memory.state.journal import Entry, Journal
 from memory.state.tiers import MARKED

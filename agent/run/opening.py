@@ -12,12 +12,13 @@ from agent.context.epochs import MESSAGE, Contexts
 from agent.context.situation import SituationProvider, gather
 from agent.event import Event
 from agent.mailbox import Lease, Mailbox
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.record import step
 from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.run.run import Run
 from agent.run.run_state import RunState
+from memory.json_value import Json
 from memory.state.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from agent.context.epoch import Epoch
 from agent.event import Event, new_id
 from agent.mailbox import Lease
-from agent.model.messages import Json, Message, ToolCall
+from agent.model.messages import Message, ToolCall
 from agent.run.budget import Budget
 from agent.run.states import ENDS, Status, checked
 from agent.run.stopping import Stop
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

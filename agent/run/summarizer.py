@@ -16,12 +16,12 @@ from agent.context.summary import REQUEST
 from agent.errors import ModelError, Stopped
 from agent.event import Event
 from agent.model.interface import Answer, ChatModel
-from agent.model.messages import Json
 from agent.record import step
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.stopping import Stop
 from agent.run.think import Thinker
+from memory.json_value import Json
 
 log = structlog.get_logger()
 
@@ -81,9 +81,9 @@ class Summarizer:
         finally:
             self._resting = None
 
-    def disturb(self) -> None:
-        """Somebody waits: leave the summary."""
-        if self._resting is not None:
+    def arrived(self, event: Event) -> None:
+        """Leave the summary that is made at rest, when a person waits; an `ArrivalObserver` of the mailbox."""
+        if event.is_from_person and self._resting is not None:
             self._resting.give("preempted")
 
     async def _told(self, epoch: Epoch, event: Event) -> str:

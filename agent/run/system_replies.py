@@ -1,25 +1,72 @@
-"""What the runtime says itself: its fixed sentences to a person, and one filler while something takes its time."""
+"""What the runtime says itself: fixed sentences to a person, one filler while something takes its time."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
 
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.replies import Reply, ReplySink
-from agent.run.phrases import phrase
 from agent.run.run import Run
 from agent.run.run_state import RunState
+from memory.errors import DiskFull, MemoryFailure
 
-FILLER = "filler-"
+FILLER: Final = "filler-"
 """How the call id of a filler begins: it is a sound, and no answer."""
+
+_PHRASES: Final = {
+    "no_model": {
+        "en": "I heard you, but I cannot reach the model I think with right now.",
+        "zh": "我听到了，但是现在连不上我思考用的模型。",
+    },
+    "out_of_budget": {
+        "en": "I have used up the steps I may take for this. I kept a note of how far I got.",
+        "zh": "这件事我能用的步骤已经用完了，进度我记下来了。",
+    },
+    "failed": {
+        "en": "Something went wrong inside me while I was working on that. It is in my log.",
+        "zh": "处理这件事的时候，我内部出了问题，日志里有记录。",
+    },
+    "moment": {
+        "en": "One moment.",
+        "zh": "请稍等。",
+    },
+    "timed_out": {
+        "en": "This takes me too long. I have stopped working on it.",
+        "zh": "这件事花的时间太长了，我先停下来了。",
+    },
+    "gave_up": {
+        "en": "I have tried this as often as I may, and I am giving it up.",
+        "zh": "这件事我试了好几次都没有做完，只好放弃了。",
+    },
+    "disk_full": {
+        "en": "I heard you, but I cannot write it down: my disk is full. I will answer when there is room.",
+        "zh": "我听到了，但是磁盘满了，我记不下来。等有了空间我再回答。",
+    },
+    "disk_unusable": {
+        "en": "I heard you, but I cannot write it down: something is wrong with my disk. I will answer when it works.",
+        "zh": "我听到了，但是磁盘出了问题，我记不下来。等磁盘好了我再回答。",
+    },
+    "disk_still": {
+        "en": "I heard that too. It waits for my disk as well.",
+        "zh": "这句我也听到了，也要等磁盘。",
+    },
+    "disk_too_long": {
+        "en": "I cannot keep any more in my head. Please say that again when my disk works.",
+        "zh": "我脑子里记不下更多了，等磁盘好了请再说一遍。",
+    },
+}
 
 
 @dataclass(slots=True)
 class SystemReplies:
-    """Speaks where a person waits for words; says nothing in work of its own."""
+    """Speaks where a person waits for words; says nothing in the agent's own work."""
 
-    outlet: ReplySink
-    desk: RunState
+    reply_sink: ReplySink
+    run_state: RunState
     _filled: str = ""
     """Id of the event that has had its filler."""
+    _told_of_outage: set[str] = field(default_factory=set)
+    """Ids of events whose person knows; as many as were accepted before the disk refused, and not handled yet."""
 
     async def say(self, run: Run, name: str) -> None:
         """Say one of the fixed sentences, and wait until it was heard."""
@@ -30,7 +77,8 @@ class SystemReplies:
         if not run.event.is_from_person:
             return
         call_id = f"{name}-{run.id}"
-        delivery = self.desk.deliveries[call_id] = self.outlet.open(Reply(run.event, call_id, self.desk.already))
+        delivery = self.reply_sink.open(Reply(run.event, call_id, self.run_state.already))
+        self.run_state.deliveries[call_id] = delivery
         await delivery.feed(text)
         await delivery.close()
         await delivery.ended()
@@ -40,6 +88,34 @@ class SystemReplies:
         if event.type != ASR_TRANSCRIPT or self._filled == event.id:
             return
         self._filled = event.id
-        delivery = self.outlet.open(Reply(event, f"{FILLER}{event.id}"))
+        delivery = self.reply_sink.open(Reply(event, f"{FILLER}{event.id}"))
         await delivery.feed(phrase("moment", event.content))
         await delivery.close()
+
+    async def tell_of_outage(self, event: Event, failure: MemoryFailure) -> None:
+        """Say that a person's words were heard and are answered once the state can be written again.
+
+        Once an event and outage, without waiting for the sound.
+        """
+        if not event.is_from_person or event.id in self._told_of_outage:
+            return
+        self._told_of_outage.add(event.id)
+        delivery = self.reply_sink.open(Reply(event, f"{FILLER}disk-{event.id}"))
+        await delivery.feed(phrase(of_outage(failure), event.content))
+        with suppress(MemoryFailure):  # that it was said is not written down either
+            await delivery.close()
+
+    def outage_ended(self) -> None:
+        """Take note that the state can be written again: people are told of the next outage anew."""
+        self._told_of_outage.clear()
+
+
+def phrase(name: str, words: str) -> str:
+    """Return the sentence of that name in the language the words are in (Chinese or English). Raises KeyError."""
+    language = "zh" if any("\u4e00" <= character <= "\u9fff" for character in words) else "en"
+    return _PHRASES[name][language]
+
+
+def of_outage(failure: MemoryFailure) -> str:
+    """Return the name of the sentence for words that could not be written down because of this."""
+    return "disk_full" if isinstance(failure, DiskFull) else "disk_unusable"

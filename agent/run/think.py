@@ -14,13 +14,14 @@ from agent.errors import ModelError, Stopped, StreamBroken
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Json, Message, ToolCall
+from agent.model.messages import Message, ToolCall
 from agent.model.stream.partial_json import PartialString
 from agent.record import step
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.tools.reply import REPLY
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

@@ -11,7 +11,7 @@ import structlog
 from dateutil.rrule import rrule, rrulestr
 
 from agent.event import Event
-from agent.model.messages import Json
+from memory.json_value import Json
 
 SERIES: Final = "series"
 """Key of an event's metadata: its rule, zone and beginning, the series' id, and which occurrence of it this is."""

@@ -5,8 +5,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from agent.context.block import format_time
-from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 
 
 def clock_tool(now: Callable[[], datetime], zone: str = "UTC") -> Tool:

@@ -11,9 +11,9 @@ from agent.context.summary import Compression
 from agent.errors import ToolFailed, TooManyEvents
 from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
-from agent.model.messages import Json
 from agent.run.run_state import Completion, RunState, Suspension
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 
 COMPLETED = "completed"
 SUSPENDED = "suspended"

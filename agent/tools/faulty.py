@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.errors import ToolFailed
-from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 
 
 def faulty_tool(chance: random.Random) -> Tool:

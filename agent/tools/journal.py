@@ -8,9 +8,9 @@ from pydantic import Field
 from agent.context.block import format_time
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
+from memory.json_value import Json
 from memory.state.journal import WORDS, Journal, Stored
 from memory.state.recall import Recall
 

@@ -7,8 +7,9 @@ from pydantic import Field
 from agent.context.epochs import EPOCH, MESSAGE
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 PAGE: Final = 6_000

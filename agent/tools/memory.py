@@ -9,13 +9,13 @@ from pydantic import BeforeValidator, Field
 
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json
 from agent.tools.tool import Tool, tool
 from memory.errors import MemoryFailure
 from memory.graph.cypher import Statement
 from memory.graph.name_usage import NameUsage
 from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin
+from memory.json_value import Json
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:

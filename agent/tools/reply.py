@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agent.model.messages import Json
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
 from agent.tools.tool import Call, Tool, tool
+from memory.json_value import Json
 
 REPLY = "reply"
 DELIVERED = "delivered"

@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json
 from agent.tools.tool import Tool
 from memory.graph.dialect import Dialect
+from memory.json_value import Json
 
 NOT_SHARED: Final = (
     "this memory is the household's, and whoever speaks is no member of it: answer without it; "

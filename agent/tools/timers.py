@@ -11,10 +11,10 @@ from pydantic import Field
 from agent.context.block import format_time
 from agent.errors import ToolFailed
 from agent.event import TIMER, Event, new_id
-from agent.model.messages import Json
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 
 PRIORITY: Final = 20
 """Before what a person says (10): a ring that comes a conversation later is no timer."""

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json, ToolSpec
+from agent.model.messages import ToolSpec
+from memory.json_value import Json
 
 DEFAULT_TIMEOUT = 20.0
 """Seconds a tool may take before its observation is a time-out."""

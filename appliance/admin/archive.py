@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from agent.event import new_id
-from agent.model.messages import Json
 from appliance.admin.exchange import DATABASE, MANIFEST
 from appliance.admin.progress import Progress
 from appliance.config.load import Config
@@ -27,6 +26,7 @@ from appliance.version import version
 from memory.durable import rename_durably
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
+from memory.json_value import Json
 
 FORMAT: Final = 1
 CONFIGURATION: Final = "nakari.toml"

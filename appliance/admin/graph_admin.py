@@ -12,7 +12,6 @@ from pathlib import Path
 
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
-from agent.model.messages import Json
 from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import fetched, handed_over, write_archive
 from appliance.admin.progress import Progress, in_hundredths
@@ -48,6 +47,7 @@ from memory.history.replay import Replayed, replay
 from memory.history.restore import restore
 from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
+from memory.json_value import Json
 
 ASKED_FROM_OUTSIDE = "asked_from_outside"
 """Type of the events that other programs' use of the memory is written down under; none is in the mailbox."""

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.model.messages import Json
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
@@ -19,12 +18,13 @@ from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
 from audio.loops import running
 from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
+from memory.json_value import Json
 
 NO_GRAPH = "there is no graph here; set [memory] enabled = true"
 
@@ -144,7 +144,7 @@ async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
         running(graph.loops()),
     ):
         owners = await open_owners(config, state)
-        forgetting = Forgetting(state)
+        forgetting = mindless(state)
         await _started(graph, START_SECONDS)
         return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(owner_key, in_hundredths(told))
 

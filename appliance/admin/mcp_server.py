@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from agent.model.messages import Json
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, open_admin
 from appliance.api.memory_requests import UseTool
@@ -15,6 +14,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.version import version
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

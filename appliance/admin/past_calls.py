@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent.context.rebuild import REQUESTS, rebuild
-from agent.model.messages import Json
 from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
+from memory.json_value import Json
 from memory.state.database import DatabaseView
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from agent.model.messages import Json
 from appliance.admin import exchange
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
 from appliance.admin.local import local_admin
@@ -24,6 +23,7 @@ from memory.history.audit import AuditLog
 from memory.history.restore import begin_restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
+from memory.json_value import Json
 
 REBUILD_SECONDS: Final = 3600.0
 """For making a graph of millions from its snapshot; one of 100,000 nodes takes minutes on a small box."""

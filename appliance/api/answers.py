@@ -6,7 +6,6 @@ from typing import Protocol, cast
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.caller import Caller
 from appliance.api.connection import Connection, Gone
@@ -31,6 +30,7 @@ from appliance.api.requests import (
 )
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
+from memory.json_value import Json
 
 _log = structlog.get_logger(__name__)
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
-from agent.model.messages import Json
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from memory.identity import sign
+from memory.json_value import Json
 
 KEY_BYTES = 10_000
 """The longest key file; an Ed25519 key has 119."""

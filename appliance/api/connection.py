@@ -9,8 +9,8 @@ from time import monotonic
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.exits import Exit
+from memory.json_value import Json
 
 MAX_LINE = 1_000_000
 """Bytes of a request."""

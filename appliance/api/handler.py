@@ -9,7 +9,6 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
-from agent.model.messages import Json
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
@@ -18,8 +17,9 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
+from appliance.reflexes.reflexes import Reflexes
 from appliance.version import version
-from appliance.wiring.reflexes import ReflexSide
+from memory.json_value import Json
 
 Part = Callable[[], Mapping[str, Json]]
 """Returns what one part says of itself in the status."""
@@ -29,8 +29,11 @@ class ActedOn(Protocol):
     """The senses, as far as somebody at a door acts on them."""
 
     @property
-    def reflexes(self) -> ReflexSide:
-        """What acts at once, and forgets."""
+    def reflexes(self) -> Reflexes:
+        """What acts at once."""
+
+    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
+        """Forget so many turns, or all of so many minutes; return the sentence that tells of it."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -60,7 +63,7 @@ class Household:
 
         The household's reflex words are answered at once, and go no further; nobody else's act on the room.
         """
-        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.reflexes.typed(text)):
+        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.typed(text)):
             yield done
             return
         event = Event(
@@ -109,11 +112,11 @@ class Household:
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.senses.reflexes.reflexes.told(request.what)
+        return await self.senses.reflexes.told(request.what)
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.senses.reflexes.forget(request.last, request.minutes)
+        return await self.senses.forget(request.last, request.minutes)
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""

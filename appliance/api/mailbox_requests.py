@@ -9,10 +9,10 @@ from pydantic import Field
 from agent.event import HOUSEHOLD
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import MailboxRecord, State
-from agent.model.messages import Json
 from appliance.api.request_model import Asked, Name
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 BY_COMMAND = "withdrawn by command"
 

@@ -6,7 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, model_validator
 
-from agent.model.messages import Json
 from appliance.admin.progress import Progress
 from appliance.api.caller import Caller
 from appliance.api.request_model import Asked, Name
@@ -14,6 +13,7 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.owners import Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
+from memory.json_value import Json
 from memory.state.owner_settings import Value
 
 

@@ -67,7 +67,6 @@ from time import monotonic
 
 import structlog
 
-from agent.model.messages import Json
 from appliance.api.answers import Answers, DoorHandler, MemoryHandler
 from appliance.api.caller import Caller
 from appliance.api.connection import MAX_LINE, Connection, Gone, next_line
@@ -76,6 +75,7 @@ from appliance.api.owner_requests import OwnerHandler
 from appliance.api.socket import listener_at, locked
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 
 MAX_CLIENTS = 32
 """Programs inside at a time; each has one line, one answer and one challenge under way."""

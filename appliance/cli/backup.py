@@ -22,9 +22,9 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     import asyncio
 
     config = configured(invocation)
-    from agent.model.messages import Json
     from appliance.admin.local import open_admin
     from appliance.cli.telling import on_terminal, tell
+    from memory.json_value import Json
 
     path = to_be_made(file)
 

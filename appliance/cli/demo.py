@@ -24,7 +24,7 @@ from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
-from audio.tts.flite import FliteSynthesizer
+from audio.tts.programs import FliteSynthesizer
 
 QUESTION: Final = "What time is it?"
 """Understood by every recognizer that runs here: tests/service/test_demo_sentences.py checks it, and others."""

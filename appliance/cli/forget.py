@@ -84,8 +84,8 @@ def forget(
 def _turns(config: "Config", last: int | None, minutes: float | None) -> Exit:
     import asyncio
 
-    from agent.model.messages import Json
     from appliance.api.client import find_service, tell
+    from memory.json_value import Json
 
     request: dict[str, Json] = {"do": "forget"}
     request |= {"last": last or 1} if minutes is None else {"minutes": minutes}

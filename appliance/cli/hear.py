@@ -22,15 +22,26 @@ def hear(config: Config, recording: Path) -> Exit:
 
 async def _hear(config: Config, recording: Path) -> None:
     source = RecordingSource(recording, fast=True)
-
-    async def tell(heard: RecognizedTurn) -> None:
-        print(json.dumps(_line(heard, source.started_at), ensure_ascii=False), flush=True)  # noqa: T201  it is what was asked for
-
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
-    listener = Listener(source, load_detector(), endpointer, choose_recognizer(config).recognizer, tell)
+    listener = Listener(source, load_detector(), endpointer, choose_recognizer(config).recognizer, Printed(source))
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen(), name="ears: chunks to utterances")
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")
+
+
+class Printed:
+    """A `TurnIntake` that prints every turn of a recording."""
+
+    def __init__(self, source: RecordingSource) -> None:
+        self._source = source
+
+    async def admit(self, heard: RecognizedTurn) -> str:
+        """Let everything pass."""
+        return ""
+
+    async def accept(self, heard: RecognizedTurn) -> None:
+        """Print the turn as one JSON object."""
+        print(json.dumps(_line(heard, self._source.started_at), ensure_ascii=False), flush=True)  # noqa: T201  it is what was asked for
 
 
 def _line(heard: RecognizedTurn, began: float) -> dict[str, object]:

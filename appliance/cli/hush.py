@@ -9,7 +9,7 @@ from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
-    from agent.model.messages import Json
+    from memory.json_value import Json
 
 
 @nakari.command()

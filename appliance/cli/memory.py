@@ -12,11 +12,11 @@ from appliance.exits import Exit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from agent.model.messages import Json
     from appliance.admin.graph_admin import GraphAdmin
     from appliance.admin.local import RemoteAdmin
     from appliance.admin.progress import Progress
     from appliance.api.memory_requests import MemoryRequest, UseTool
+    from memory.json_value import Json
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 PARAMS = click.option(

@@ -9,7 +9,8 @@ from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.output.voices import choose_voice, open_player
 from audio.language import sentence_language
-from audio.playback.speech_output import SpeechOutput, SpokenSentence
+from audio.loops import running
+from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 
 
@@ -23,23 +24,28 @@ def say(config: Config, text: str, output: Path | None) -> Exit:
 async def _is_said(config: Config, text: str, output: Path | None) -> bool:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
     mouth = SpeechOutput(choose_voice(config), player, volume=config.voice.volume)
-    unheard: list[str] = []
-
-    async def account(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-        if not whole:
-            unheard.append(sentence.text)
-
-    mouth.on_ended = account
+    unheard = Unheard()
+    mouth.observe(unheard)
     splitter = SentenceSplitter()
     sentences = [*splitter.feed(text), *splitter.finish()]
     try:
-        async with asyncio.TaskGroup() as group:
-            speaking = group.create_task(mouth.run(), name="mouth")
+        async with running(mouth.loops()):
             for number, sentence in enumerate(sentences):
                 language = sentence_language(sentence, config.ears.language)
                 await mouth.say(SpokenSentence("say", number, sentence, language))
             await mouth.quiet()
-            speaking.cancel()
     finally:
         await player.aclose()
-    return not unheard
+    return not unheard.sentences
+
+
+class Unheard(SpeechObserver):
+    """Collects the sentences that were not heard to their end."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        """Keep the sentence if it was cut off."""
+        if not whole:
+            self.sentences.append(sentence.text)

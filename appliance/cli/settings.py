@@ -11,9 +11,9 @@ from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
-    from agent.model.messages import Json
     from appliance.api.owner_requests import SettingsRequest
     from appliance.config.load import Config
+    from memory.json_value import Json
     from memory.state.owner_settings import Value
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")

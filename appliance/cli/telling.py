@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from agent.model.messages import Json
+    from memory.json_value import Json
 
 
 def on_terminal() -> Callable[[int, int], None]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from queue import Empty, SimpleQueue
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.errors import Problem, problem_of
+from memory.json_value import Json
 
 SECONDS = 20.0
 """How long a check may take; the slowest starts a graph store."""

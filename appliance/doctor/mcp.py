@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from agent.errors import ServerLost
-from agent.model.messages import Json
 from agent.tools.mcp.choosing import chosen, share_of
 from agent.tools.mcp.server import Server
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.wiring.tool_servers import servers_of, unset_secrets
+from memory.json_value import Json
 
 TRY_SECONDS: Final = 15.0
 """For a server to begin and to tell its tools, while no service is running that could say how it is."""

@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agent.model.messages import Json
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict, told_by_service
 from appliance.doctor.keeping import bytes_below
 from memory.errors import StateUnusable
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from memory.graph.graph import Graph

@@ -6,9 +6,9 @@ from time import monotonic
 from types import MappingProxyType
 
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.model.messages import Json
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import RecognizedTurn
+from memory.json_value import Json
 
 PERSON_PRIORITY = 10
 """A person comes before its own work; timers (20) before a person."""

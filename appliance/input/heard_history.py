@@ -8,10 +8,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
-from agent.model.messages import Json
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.suppressed import EARS_SUPPRESSED
+from memory.json_value import Json
 
 ARRIVED: Final = "runs.new"
 """Topic of the entry with which it takes an event in hand; its words are what a person said."""

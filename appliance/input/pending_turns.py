@@ -10,7 +10,7 @@ import structlog
 
 from agent.event import Event
 from agent.mailbox import Mailbox
-from agent.run.phrases import of_outage, phrase
+from agent.run.system_replies import of_outage, phrase
 from audio.language import sentence_language
 from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable

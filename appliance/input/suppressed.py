@@ -10,12 +10,12 @@ import structlog
 
 from agent.bus import Bus
 from agent.event import Event, utc_now
-from agent.model.messages import Json
 from appliance.input.event import evidence_of
 from audio.capture.mute import MUTED
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
+from memory.json_value import Json
 
 log = structlog.get_logger()
 

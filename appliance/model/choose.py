@@ -6,14 +6,14 @@ from urllib.parse import urlsplit
 import structlog
 
 from agent.model.chain import Chain, Guarded, Prices
-from agent.model.interface import ChatModel
-from agent.model.messages import Json
+from agent.model.interface import CachedPrefix, ChatModel
 from agent.model.probe import find_local_server
-from agent.model.wire.profile import profile_for
+from agent.model.wire.profile import Profile, profile_for
 from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
+from memory.json_value import Json
 
 log = structlog.get_logger()
 
@@ -55,15 +55,16 @@ PREFIXES_OF_OWN = ("anthropic/", "gemini/")
 """Providers whose protocol is not OpenAI's: an address of theirs is litellm's business too."""
 
 
-async def choose_models(config: Config) -> Chain:
+async def choose_models(config: Config, room: CachedPrefix | None = None) -> Chain:
     """Return the models to ask, in order; the last is the offline model, which is always there.
 
+    `room` finds the conversation whose prefix local servers keep and read ahead; None where there is none to keep.
     Looks on loopback only, and sends nothing anywhere. Raises `ConfigError` for a choice that lacks something.
     """
     from agent.intents import OfflineModel
 
-    chosen = await _configured(config)
-    named = {alias: _named(config, settings) for alias, settings in config.models.items()}
+    chosen = await _configured(config, room)
+    named = {alias: _named(config, settings, room) for alias, settings in config.models.items()}
     asked = listed(config.model.fallbacks)
     order = [*asked, *(alias for alias in named if alias not in asked)]
     guarded = [Guarded(alias, named[alias], prices_of(config.models[alias])) for alias in order]
@@ -72,7 +73,7 @@ async def choose_models(config: Config) -> Chain:
     # A model of the catalog that is neither to be used nor to fall back on is asked by nobody.
     nobody = config.model.provider == "offline" or (chosen is None and not asked)
     first = config.model.use or (OFFLINE if nobody else "")
-    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), chosen=first)
+    chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), room, chosen=first)
     log.info("model_chosen", model=chain.first.name)
     return chain
 
@@ -93,19 +94,19 @@ def params_of(settings: NamedModel) -> dict[str, Json]:
     return wanted
 
 
-async def _configured(config: Config) -> ChatModel | None:
+async def _configured(config: Config, room: CachedPrefix | None) -> ChatModel | None:
     """Return the model that [model] itself describes, None where there is none at hand."""
     provider = config.model.provider
     if provider == "offline":
         return None
     if provider == "openai":
-        return _openai(config, config.model)
+        return _openai(config, config.model, room)
     if provider == "litellm":
         return _litellm(config, config.model)
-    return await _at_hand(config)
+    return await _at_hand(config, room)
 
 
-def _named(config: Config, settings: NamedModel) -> ChatModel:
+def _named(config: Config, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
     """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
     if settings.provider == "offline":
         raise ConfigError(
@@ -113,19 +114,25 @@ def _named(config: Config, settings: NamedModel) -> ChatModel:
         )
     speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
     if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
-        return _openai(config, settings)
+        return _openai(config, settings, room)
     return _litellm(config, settings)
 
 
-def _openai(config: Config, settings: NamedModel) -> ChatModel:
+def _openai(config: Config, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
     if not settings.base_url or not settings.name:
         raise ConfigError(f'[{_section(config, settings)}] provider = "openai" needs base_url and name; add both')
     host = urlsplit(settings.base_url).hostname or ""
     key = key_for(config, KEYS_OF_HOSTS.get(host, ""), settings)
-    profile = replace(profile_for(settings.base_url, settings.name, settings.profile), slots=settings.slots)
-    return OpenAiCompatibleModel(settings.base_url, settings.name, key, params=params_of(settings), profile=profile)
+    profile = _profile(settings.base_url, settings.name, settings)
+    return OpenAiCompatibleModel(settings.base_url, settings.name, key, profile=profile, room=room)
+
+
+def _profile(base_url: str, name: str, settings: NamedModel) -> Profile:
+    """Return how a server speaks, with what the configuration says of it."""
+    usual = profile_for(base_url, name, settings.profile)
+    return replace(usual, slots=settings.slots, params={**usual.params, **params_of(settings)})
 
 
 def key_for(config: Config, usual: str, settings: NamedModel | None = None) -> str:
@@ -152,13 +159,13 @@ def _section(config: Config, settings: NamedModel) -> str:
     return next((f"models.{alias}" for alias, named in config.models.items() if named is settings), "model")
 
 
-async def _at_hand(config: Config) -> ChatModel | None:
+async def _at_hand(config: Config, room: CachedPrefix | None) -> ChatModel | None:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
     if config.model.base_url and config.model.name:
-        return _named(config, config.model)
+        return _named(config, config.model, room)
     if local := await find_local_server():
         name = config.model.name or local.model
-        profile = replace(profile_for(local.base_url, name, config.model.profile), slots=config.model.slots)
-        return OpenAiCompatibleModel(local.base_url, name, params=params_of(config.model), profile=profile)
+        profile = _profile(local.base_url, name, config.model)
+        return OpenAiCompatibleModel(local.base_url, name, profile=profile, room=room)
     return _litellm(config, config.model) if config.provider_keys else None

@@ -8,11 +8,13 @@ from typing import Any, Final, cast
 from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.event import HOUSEHOLD, Event, utc_now
-from agent.model.chain import Chain, Prefilling, Spent
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.chain import Chain, Spent
+from agent.model.interface import CachedPrefix
+from agent.model.messages import Message, ToolSpec, Usage
 from appliance.api.caller import ROOM
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 from memory.state.journal import Journal
 
 CHOSEN: Final = "models.chosen"
@@ -35,6 +37,9 @@ class ModelChoice:
     today: Spent = field(default_factory=Spent)
     _day: date | None = None
 
+    def __post_init__(self) -> None:
+        self.chain.observe(self._count)
+
     async def restore(self) -> None:
         """Take up what was chosen before the start, unless the configuration no longer knows it, and today's costs."""
         chosen = await self.journal.entries(topic=CHOSEN, newest=True, limit=1)
@@ -46,8 +51,6 @@ class ModelChoice:
         for entry in await self.journal.entries(topic=ANSWERED, newest=True, limit=MOST_ANSWERS):
             if self._here(entry.at) == self._day:
                 self.today.add(_usage_of(cast("dict[str, Any]", entry.body)))
-        for model in self.chain.models:
-            model.on_answer = self._count
 
     async def use(self, alias: str) -> str:
         """Let another model think from the next event on; durable on return. Raises `Problem` for an unknown one."""
@@ -68,7 +71,6 @@ class ModelChoice:
 
     def _count(self, usage: Usage) -> None:
         self._turn_page()
-        self.chain.spent.add(usage)
         self.today.add(usage)
 
     def _turn_page(self) -> None:
@@ -79,8 +81,8 @@ class ModelChoice:
         return moment.astimezone(self.zone).date()
 
 
-def know_room(chain: Chain, contexts: Contexts) -> None:
-    """Tell local servers which conversation is the room's: its prefix is kept, and read ahead while people speak."""
+def prefix_of_room(contexts: Contexts) -> CachedPrefix:
+    """Return what finds the room's conversation, whose prefix local servers keep and read ahead while people speak."""
 
     def prefix() -> tuple[Sequence[Message], Sequence[ToolSpec]] | None:
         try:
@@ -89,14 +91,7 @@ def know_room(chain: Chain, contexts: Contexts) -> None:
             return None
         return epoch.messages, epoch.tools
 
-    def room() -> Sequence[Message]:
-        known = prefix()
-        return known[0] if known else ()
-
-    chain.prefix = prefix
-    for guarded in chain.models:
-        if isinstance(guarded.model, Prefilling):
-            guarded.model.room = room
+    return prefix
 
 
 def _usage_of(body: dict[str, Any]) -> Usage:

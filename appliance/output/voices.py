@@ -14,7 +14,7 @@ from audio.playback.wav import WavPlayer
 from audio.tts import speakable
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
 
 log = structlog.get_logger()

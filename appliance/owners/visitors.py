@@ -13,7 +13,6 @@ from typing import Final
 import structlog
 
 from agent.errors import ToolFailed
-from agent.model.messages import Json
 from agent.tools.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.wiring.managed_graph import ManagedGraph
@@ -23,6 +22,7 @@ from memory.history.audit import AuditLog
 from memory.history.erasure import erase_event
 from memory.history.schedule import is_unsaved, save_if_due
 from memory.identity import is_public_key
+from memory.json_value import Json
 
 RUNNING: Final = 2
 """Stores at a time, 36 MB of their own each when small. One event is in hand: the other store is of the one before."""

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from appliance.timers.ringer import Ringer
 
 
-def no_run() -> bool:
-    """There is no mind to interrupt."""
-    return False
-
-
 @dataclass(slots=True)
 class Body:
     """What reflexes act upon; only things that answer at once."""
@@ -25,11 +20,11 @@ class Body:
     mouth: SpeechOutput
     mute: Mute
     kept: KeptSwitches
-    ringer: "Ringer | None" = None
-    interrupt: Callable[[], bool] = no_run
+    ringer: "Ringer | None"
+    interrupt: Callable[[], bool]
     """Ends what the mind has in hand; whether there was anything."""
-    silence: Callable[[], None] | None = None
-    """Hushes the mouth with what the replies under way know of it; None: the mouth alone."""
+    silence: Callable[[], object]
+    """Silences the mouth with what the replies under way know of it."""
     configured_volume: int = 100
     """Percent."""
 
@@ -51,7 +46,7 @@ def _stop(body: Body) -> str:
     if silenced and not was_speaking:
         return "silenced"
     body.interrupt()
-    (body.silence or body.mouth.hush)()
+    body.silence()
     return "stopped"
 
 

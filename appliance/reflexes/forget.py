@@ -1,23 +1,23 @@
 """Forgetting what was just heard: sound, words, context, and what was written because of them; digests stay."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
 from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
-from agent.model.messages import Json
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
-from appliance.reflexes.reflexes import ROOM
+from appliance.reflexes.record import ROOM
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 from memory.state.journal import ERASED, Stored
 
 log = structlog.get_logger()
@@ -33,12 +33,20 @@ MOST_EVENTS: Final = 1000
 
 
 async def no_graph(event_id: str) -> int:
-    """Erase nothing: what an event wrote into the graph is known once there is an audit log."""
+    """Erase nothing: there is no graph. For `Forgetting.erase_event`."""
     return 0
 
 
-def _no_interruption(event_id: str) -> bool:
+def no_mind(event_id: str) -> bool:
+    """End no run: there is no mind. For `Forgetting.interrupt`."""
     return False
+
+
+class HoldsWords(Protocol):
+    """A place in memory where sound or words are kept for a while."""
+
+    def forget(self) -> object:
+        """Empty it; on the event loop, and at once."""
 
 
 @dataclass(slots=True)
@@ -46,17 +54,20 @@ class Forgetting:
     """Erases turns of the household, with all that came of them, as far as this machine knows."""
 
     state: State
-    contexts: Contexts | None = None
+    contexts: Contexts | None
     """None where there is no mind."""
-    interrupt: Callable[[str], bool] = _no_interruption
+    interrupt: Callable[[str], bool]
     """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
-    drop_sound: list[Callable[[], object]] = field(default_factory=list)
-    """Each empties a place on disk where sound is kept outside the database; may block."""
-    drop_words: list[Callable[[], object]] = field(default_factory=list)
-    """Each empties a place in memory where sound or words are kept; on the event loop, and at once."""
-    erase_event: Callable[[str], Awaitable[int]] = no_graph
+    erase_event: Callable[[str], Awaitable[int]]
     """Removes from the graph what was written because of an event; returns how many statements."""
+    sound: Sequence[HoldsWords] = ()
+    """Places on disk where sound is kept outside the database; may block."""
     now: Callable[[], datetime] = utc_now
+    _places: list[HoldsWords] = field(default_factory=list)
+
+    def empties(self, *places: HoldsWords) -> None:
+        """Have more places in memory emptied with each forgetting; for good."""
+        self._places += places
 
     async def last(self, count: int = 1, *, typed: bool = False) -> str:
         """Forget the newest turns; return the name of the sentence that tells how that went.
@@ -84,8 +95,8 @@ class Forgetting:
 
     async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
         self._drop()
-        for drop in self.drop_sound:
-            await asyncio.to_thread(drop)
+        for place in self.sound:
+            await asyncio.to_thread(place.forget)
         if not events:
             return "nothing to forget"
         try:
@@ -106,8 +117,8 @@ class Forgetting:
         return "forgotten"
 
     def _drop(self) -> None:
-        for drop in self.drop_words:
-            drop()
+        for place in self._places:
+            place.forget()
         self.state.bus.recent.clear()
 
     async def stop(self, events: list[Event]) -> None:
@@ -168,6 +179,11 @@ class Forgetting:
         body: dict[str, Json] = {"events": events, "entries": entries, "graph_statements": written}
         log.info("forgotten", **body)
         await self.state.bus.publish(Event(type=FORGOTTEN, session_id=ROOM, status="completed", metadata=body))
+
+
+def mindless(state: State) -> Forgetting:
+    """Return what forgets where there is neither mind nor graph: of the journal alone."""
+    return Forgetting(state, None, no_mind, no_graph)
 
 
 async def _finished(steps: Observer, events: Collection[str]) -> None:

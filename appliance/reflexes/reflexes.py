@@ -4,29 +4,21 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from time import monotonic
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 
-from agent.bus import Bus
-from agent.event import Event
-from agent.mailbox import Lease
-from agent.model.messages import Json
 from appliance.reflexes.acting import ACTS, Body
+from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import sentence
+from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
 from audio.speech import RecognizedTurn, SpeechStarted
-from memory.errors import MemoryFailure
+from memory.json_value import Json
 
 log = structlog.get_logger()
-
-REFLEX: Final = "reflex"
-"""Type of the envelope in which the journal, and with it the mind, learns of a reflex."""
-
-ROOM: Final = "room"
 
 AT_COMMIT: Final[frozenset[Reflex]] = frozenset({"forget"})
 """What waits until the whole turn is known: it cannot be taken back."""
@@ -34,30 +26,8 @@ AT_COMMIT: Final[frozenset[Reflex]] = frozenset({"forget"})
 MOST_WAITING: Final = 16
 """What may wait to be said, kept and journaled; past it the oldest is done without."""
 
-MOST_TOLD: Final = 8
-"""Reflexes the mind is told of in one block; the newest."""
-
 SAME_SPEECH: Final = 0.6
 """Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
-
-
-How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door"]
-"""In sound; by its words, ahead of the commit or at it; in writing; by a command."""
-
-
-@dataclass(frozen=True, slots=True)
-class Acted:
-    """A reflex that was acted on."""
-
-    reflex: Reflex
-    did: str
-    """What it did, as `appliance.reflexes.words` names it."""
-    words: str
-    how: How
-    span: tuple[float, float]
-    """Seconds on the source's clock in which it was said; equal ends for what was not said."""
-    at: float
-    """Seconds on the clock of the one who acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +44,6 @@ def _span(heard: RecognizedTurn) -> tuple[float, float]:
 
 Doubt: TypeAlias = Callable[[str, float, float], str]
 """Says why words between two moments of the source's clock were nobody's order, "" where they may have been one."""
-
-
-def _no_doubt(words: str, started_at: float, ended_at: float) -> str:
-    return ""
 
 
 def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
@@ -99,23 +65,21 @@ class Reflexes:
         self,
         body: Body,
         voice: Voice,
-        bus: Bus,
-        wording: Wording | None = None,
-        clock: Callable[[], float] = monotonic,
+        record: ReflexRecord,
+        wording: Wording,
+        doubt: Doubt,
+        forget: Callable[[], Awaitable[str]],
     ) -> None:
-        """`clock` is the source's, in seconds."""
+        """`forget` removes what was just heard, and returns the name of the sentence that says how that went."""
         self._body = body
         self._voice = voice
-        self._bus = bus
-        self._wording = wording or Wording()
-        self._clock = clock
+        self._record = record
+        self._wording = wording
+        self._doubt = doubt
+        self._forget = forget
         self._acted: deque[Acted] = deque(maxlen=MOST_TOLD)
-        self._untold: deque[Acted] = deque(maxlen=MOST_TOLD)
         self._unkept: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
-        self.forget: Callable[[], Awaitable[str]] = self._nothing_to_forget
-        """Removes what was just heard; returns the name of the sentence that says how that went."""
-        self.doubt: Doubt = _no_doubt
         self.doubted: dict[str, int] = {}
         """Words that were not acted on, by reason."""
         self.counts: dict[str, int] = {}
@@ -159,19 +123,20 @@ class Reflexes:
 
     async def told(self, reflex: Reflex, words: str = "", how: How = "door") -> str:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
-        now = self._clock()
+        now = self._record.clock()
         if reflex == "forget":
-            return self._sentence(await self.forget(), words)
+            return self._sentence(await self._forget(), words)
         did = self._act(reflex, words, how, (now, now))
         if reflex in {"mute", "unmute"}:
             await self._keep_mute()
         return self._sentence(did, words)
 
-    async def run(self) -> None:
-        """Do afterwards, in order, what an act brings along: what is kept and journaled, and what is heard of it."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._keep_all(), name="reflexes: kept and journaled")
-            group.create_task(self._answer_all(), name="reflexes: signs and sentences")
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what does afterwards, in order, what an act brings along."""
+        return {
+            "reflexes: kept and journaled": self._keep_all,
+            "reflexes: signs and sentences": self._answer_all,
+        }
 
     async def kept(self) -> None:
         """Return when all that was done so far is durable and journaled."""
@@ -187,15 +152,6 @@ class Reflexes:
         while True:
             acted = await self._unanswered.get()
             await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
-
-    def situation(self, hand: Lease) -> Mapping[str, str]:
-        """Tell the mind, once, what reflexes did since the room's last block (a `SituationProvider`)."""
-        if hand.event.session_id != ROOM or not self._untold:
-            return {}
-        now = self._clock()
-        told = "; ".join(f"{each.reflex} ({each.did}, {max(0, round(now - each.at))} s ago)" for each in self._untold)
-        self._untold.clear()
-        return {"Reflexes": told}
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
@@ -213,7 +169,7 @@ class Reflexes:
         """Act on what was said, unless somebody has, it is too early, or it was no order; return whether it was."""
         if self._has_acted(span) or (reflex in AT_COMMIT and how != "committed"):
             return False
-        if reason := self.doubt(words, *span):
+        if reason := self._doubt(words, *span):
             self.doubted[reason] = self.doubted.get(reason, 0) + 1
             log.info("reflex_doubted", reflex=reflex, reason=reason)
             return False
@@ -229,7 +185,7 @@ class Reflexes:
         did = ACTS[reflex](self._body)
         if not did:
             return ""
-        acted = Acted(reflex, did, words, how, span, self._clock())
+        acted = Acted(reflex, did, words, how, span, self._record.clock())
         self._acted.append(replace(acted, words=""))  # when it was said is all that is asked of it
         self.counts[reflex] = self.counts.get(reflex, 0) + 1
         log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
@@ -247,38 +203,16 @@ class Reflexes:
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = replace(acted, did=await self.forget(), words="")
-        await self._journal(acted)
+                acted = replace(acted, did=await self._forget(), words="")
+        await self._record.add(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted
 
     async def _keep_mute(self) -> None:
         await self._body.kept.keep(muted=self._body.mute.is_on)
 
-    async def _journal(self, acted: Acted) -> None:
-        """Publish the reflex as an envelope that is completed already; and keep it for the next block."""
-        self._untold.append(replace(acted, words=""))
-        envelope = Event(
-            type=REFLEX,
-            content=acted.words,
-            session_id=ROOM,
-            source="system",
-            status="completed",
-            result=acted.did,
-            max_tool_calls=0,
-            importance=0.2,
-            metadata={"reflex": acted.reflex, "did": acted.did, "how": acted.how},
-        )
-        try:
-            await self._bus.publish(envelope)
-        except MemoryFailure as error:
-            log.warning("reflex_not_journaled", reason=str(error))
-
     def _sentence(self, did: str, words: str) -> str:
         if not did:
             return ""
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
-
-    async def _nothing_to_forget(self) -> str:
-        return "nothing to forget"

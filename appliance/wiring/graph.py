@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent.model.messages import Json
 from agent.tools.sharing import shared
 from agent.tools.tool import Tool
 from appliance.config.load import Config
@@ -20,6 +19,7 @@ from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.vectors.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.vectors.embedding_local import LocalEmbedder

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from agent.event import Event, utc_now
-from agent.model.messages import Json
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.model.sentence import keep_fetching
 from appliance.wiring.state import State
 from audio.loops import Loop
+from memory.json_value import Json
 from memory.state.recall import Recall, keep_filled
 from memory.state.retention import Keep, Retention
 from memory.state.tiers import Tiers

@@ -12,11 +12,11 @@ from typing import Final
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.mailbox import Mailbox
-from agent.model.messages import Json
 from agent.record import Recorder
 from appliance.admin import exchange
 from appliance.config.load import Config
 from memory.graph import name_usage as asked_module
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state import owner_settings as settings_module
 from memory.state import tiers as tiers_module

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 from memory.durable import rename_durably
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement, quoted
-from memory.graph.store import Json, VectorOptions
+from memory.graph.store import VectorOptions
+from memory.json_value import Json
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
 

@@ -21,7 +21,8 @@ from memory.graph.cypher import quoted
 from memory.graph.embedded.refusals import check_names_apart
 from memory.graph.graph import Graph
 from memory.graph.serialization import given, serialized, setting, zoned
-from memory.graph.store import Json, VectorOptions
+from memory.graph.store import VectorOptions
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from neo4j import Record

@@ -15,8 +15,9 @@ from memory.graph.cypher import Statement
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.refusals import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
-from memory.graph.store import Endpoint, Json, Made, Refused, Store, StoreIndexes
+from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import Schema, survey
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from neo4j import SummaryCounters

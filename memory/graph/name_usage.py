@@ -11,7 +11,7 @@ import structlog
 
 from memory.errors import StateUnusable
 from memory.graph.cypher import Statement
-from memory.graph.store import Json
+from memory.json_value import Json
 from memory.state.database import Database
 
 MOST_NAMES: Final = 20_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from memory.graph.connections import QUIET_SECONDS
 from memory.graph.cypher import LONGEST_STATEMENT
-from memory.graph.store import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from neo4j import AsyncResult, ResultSummary, SummaryCounters

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.graph.cypher import quoted
-from memory.graph.store import Json
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from neo4j import spatial, time

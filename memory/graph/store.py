@@ -8,7 +8,6 @@ from memory.errors import GraphRefused
 from memory.graph.cypher import Statement
 from memory.graph.dialect import NEO4J, Dialect
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Login: TypeAlias = tuple[str, str] | None
 """User and password; None where the server asks for none."""
 

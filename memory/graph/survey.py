@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from memory.errors import GraphRefused
 from memory.graph.cypher import quoted
-from memory.graph.store import Json
+from memory.json_value import Json
 
 Row: TypeAlias = dict[str, Json]
 Ask: TypeAlias = Callable[[str], Awaitable[list[Row]]]

@@ -9,7 +9,7 @@ from typing import Final
 from neo4j import graph, spatial, time
 
 from memory.graph.results import LONGEST_VECTOR
-from memory.graph.store import Json
+from memory.json_value import Json
 
 _ZEROS: Final = re.compile(r"(\.\d*?)0+(?!\d)")
 """The end of a fraction: the driver writes nine digits always."""

@@ -15,8 +15,8 @@ import structlog
 
 from memory.durable import rename_durably, sync_folder
 from memory.errors import AuditBroken, StateUnusable
-from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record, as_line, sha256
+from memory.json_value import Json
 
 T = TypeVar("T")
 

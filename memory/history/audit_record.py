@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, Self, TypeAlias
 
-from memory.graph.store import Json
+from memory.json_value import Json
 
 Kind: TypeAlias = Literal["attempt", "outcome", "snapshot", "restoring", "restored", "erased", "lost"]
 """The last is what stands in a log's place where the disk has changed a line: nobody knows what it was."""

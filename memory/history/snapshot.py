@@ -13,9 +13,9 @@ from memory.durable import rename_durably
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
-from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
+from memory.json_value import Json
 
 SUFFIX: Final = ".graph.gz"
 NOT_YET: Final = ".new"

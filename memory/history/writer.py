@@ -16,12 +16,12 @@ from memory.graph.dump import silently
 from memory.graph.graph import Graph
 from memory.graph.results import Written
 from memory.graph.serialization import serialized
-from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
 from memory.history.restore import SOURCE, begin_refill, continue_restore
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
+from memory.json_value import Json
 
 SHARE: Final = 0.1
 """Of all nodes and relationships; when a statement takes away more, a snapshot comes first."""

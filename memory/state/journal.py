@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, TypeAlias, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
+from memory.json_value import Json
 from memory.state.database import Change, Database
 from memory.state.words import all_words, any_words, segmented
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 WORDS: Final = "words"
 """The key of a body under which words heard or said are found by `search`; put each utterance in one entry only."""

@@ -11,8 +11,9 @@ from typing import Final
 import structlog
 
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 from memory.state.database import Database
-from memory.state.journal import THINNED, WORDS, Json
+from memory.state.journal import THINNED, WORDS
 
 log = structlog.get_logger()
 

@@ -21,11 +21,14 @@ from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Json, Message, ToolSpec, Usage
+from agent.model.messages import Message, ToolSpec, Usage
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.record import Recorder
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
@@ -34,6 +37,7 @@ from agent.tools.tool import Tool, tool
 from appliance.output.voice import VoiceReplySink
 from audio.playback.speech_output import SpeechOutput
 from memory.errors import StateUnusable
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state.database import Database
 from memory.state.journal import Journal
@@ -42,6 +46,7 @@ from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
+from tests.loops import together
 
 T = TypeVar("T")
 
@@ -192,7 +197,10 @@ class Chaos:
         last = self.sent + events
         while self.sent < last:
             async with asyncio.TaskGroup() as group:
-                loops = [group.create_task(loop) for loop in (self.mouth.run(), self.loop.run(), self.loop.watch())]
+                loops = [
+                    group.create_task(loop)
+                    for loop in (together(self.mouth.loops()), self.loop.run(), self.loop.watch())
+                ]
                 await self._send(min(last, self.sent + 4 * MOST_OPEN))
                 if self.sent >= last:
                     await self._rest()
@@ -226,7 +234,7 @@ class Chaos:
             await asyncio.sleep(0)
 
     def _disturb(self) -> None:
-        if self.chance.random() < 0.2 and (event_id := self.outlet.hush()):
+        if self.chance.random() < 0.2 and (event_id := self.outlet.stop_speaking()):
             self.loop.interrupt(event_id)
         if self.chance.random() < 0.1:
             self.loop.interrupt()
@@ -279,22 +287,24 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
-    bus, desk, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
+    bus, run_state, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
     mouth = SpeechOutput(ReadableVoice(), SilentPlayer())
     outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, LIMITS, TokenCounter())
-    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools()])
+    registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *tools()])
     mind = Mind(
-        mailbox, journal, bus, contexts, registry, outlet, desk, Thinker([model], bus, contexts, desk, outlet, mailbox)
+        mailbox,
+        journal,
+        bus,
+        contexts,
+        registry,
+        run_state,
+        Thinker([model], bus, contexts, run_state, outlet, mailbox),
     )
-    loop = Loop(mind, OnePrompt(SYSTEM), [place_in_time(UTC, clock.now)], clock.now)
-    loop.pause = 0.0
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    limits = RunLimits(retry_seconds=0.0)
+    loop = Loop(mind, attention, OnePrompt(SYSTEM), [place_in_time(UTC, clock.now)], clock.now, limits)
     made = Chaos(chance, mailbox, loop, mouth, outlet, model, clock)
-
-    def silence() -> None:
-        outlet.hush()
-
-    loop.hush = silence
     try:
         yield made
     finally:

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, Lease, Mailbox
-from agent.mailbox.twin import InMemoryMailbox
 from memory.state.database import Database
 from tests.agent.clock import Clock
+from tests.agent.in_memory_mailbox import InMemoryMailbox
 
 
 class NothingDue(Exception):
@@ -67,7 +67,7 @@ async def sqlite(folder: Path) -> AsyncIterator[Rig]:
 
 
 class MemoryRig:
-    """The twin in memory; what it holds outlives its "process", for it keeps the promises of one that is on a disk."""
+    """The mailbox in memory; what it holds outlives its "process", for it keeps the promises of one on a disk."""
 
     def __init__(self) -> None:
         self.clock = Clock()

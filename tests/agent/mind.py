@@ -11,7 +11,7 @@ from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epoch import Epoch
 from agent.context.epochs import ContextLimits, Contexts
-from agent.context.situation import place_in_time
+from agent.context.situation import SituationProvider, place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
 from agent.loop import Loop, Mind
@@ -21,7 +21,10 @@ from agent.model.messages import ToolSpec
 from agent.prompts import SystemPrompts
 from agent.record import Recorder, step
 from agent.replies import SENTENCE_STARTED
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
@@ -49,6 +52,7 @@ class TestMind:
 
     mind: Mind
     loop: Loop
+    attention: Attention
     outlet: RecordingOutlet
     disk: "Disk"
     clock: "Clock" = field(default_factory=lambda: Clock())
@@ -89,7 +93,7 @@ class TestMind:
 
     async def noticed(self) -> None:
         """Return when the loop has looked at everything that arrived."""
-        await self.loop.attention.arrivals.join()
+        await self.attention.arrivals.join()
 
     @property
     def loop_epoch(self) -> Epoch:
@@ -110,6 +114,32 @@ class Clock:
     """The seconds by which a context knows that a conversation is over."""
 
     now: float = 0.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """How the loop of a mind begins."""
+
+    situation: Sequence[SituationProvider] = (place_in_time(UTC, lambda: NOON),)
+    limits: RunLimits = field(default_factory=RunLimits)
+    recovers: bool = True
+
+
+AT_ONCE = RunLimits(retry_seconds=0.0)
+"""An unusable state is tried again without a pause."""
+
+
+@dataclass(frozen=True)
+class EachStep:
+    """A `LoopObserver` that calls a function at each step of a run."""
+
+    call: Callable[[], None]
+
+    def stepped(self) -> None:
+        self.call()
+
+    def rested(self) -> None:
+        """Nothing is done at rest."""
 
 
 @dataclass(frozen=True)
@@ -157,31 +187,28 @@ async def a_mind(
     tools: Sequence[Tool] | Callable[[Journal, Mailbox], Sequence[Tool]] = (),
     limits: ContextLimits | None = None,
     system: str | SystemPrompts = SYSTEM,
-    recover: bool = True,
+    start: Start | None = None,
 ) -> AsyncIterator[TestMind]:
     """Open the state in `folder`, as after a start of the machine."""
+    start = start or Start()
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal = Journal(database)
     mailbox = Mailbox(database, lambda: datetime.now(UTC))
     disk = Disk(Recorder(journal))
-    bus, desk, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
+    bus, run_state, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
     clock = Clock()
     contexts = Contexts(journal, bus, limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
-    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *own])
-    thinker = Thinker(models, bus, contexts, desk, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
+    registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *own])
+    thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
     try:
-        loop = Loop(
-            mind,
-            OnePrompt(system) if isinstance(system, str) else system,
-            [place_in_time(UTC, lambda: NOON)],
-            lambda: NOON,
-        )
-        loop.hush = outlet.hush
-        if recover:
+        prompts = OnePrompt(system) if isinstance(system, str) else system
+        loop = Loop(mind, attention, prompts, start.situation, lambda: NOON, start.limits)
+        if start.recovers:
             await mailbox.recover()
-        yield TestMind(mind, loop, outlet, disk, clock)
+        yield TestMind(mind, loop, attention, outlet, disk, clock)
     finally:
         await database.close()

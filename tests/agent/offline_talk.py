@@ -10,7 +10,7 @@ from agent.context.block import Block, render
 from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Json, Message, ToolSpec
+from agent.model.messages import Message, ToolSpec
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.run.run_state import RunState
@@ -21,6 +21,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import tool
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING

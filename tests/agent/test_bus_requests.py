@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.bus import Bus
+from agent.bus import INBOX_CAPACITY, Bus, Handler
 from agent.event import Event
-from agent.handlers import INBOX_CAPACITY, Handler
 from agent.mailbox import Mailbox
 from memory.state.database import Database
 from tests.agent.test_bus import Keeper
@@ -59,7 +58,6 @@ async def test_without_a_handler_a_request_comes_back_unchanged() -> None:
     bus = Bus(Keeper())
     request = Event(type="action.execute")
     assert await bus.request(request) is request
-    assert await bus.send(request) == 0
 
 
 @pytest.mark.shows("E8")
@@ -126,25 +124,26 @@ async def test_a_handler_that_goes_away_leaves_nobody_waiting() -> None:
 async def test_a_message_may_be_sent_without_waiting_for_an_answer() -> None:
     arrived = asyncio.Queue[str](10)
 
-    async def take(event: Event) -> Event:
+    async def take(event: Event) -> None:
         await arrived.put(event.content)
-        return event
 
     bus = Bus(Keeper())
-    async with serving(bus, ("node.message", take)):
-        assert await bus.send(Event(type="node.message", content="one")) == 1
-        assert await bus.send(Event(type="node.message", content="two")) == 1
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        attending = group.create_task(bus.attend("node.message", take))
+        await asyncio.sleep(0)
+        await bus.publish(Event(type="node.message", content="one"), Event(type="node.message", content="two"))
         assert [await arrived.get(), await arrived.get()] == ["one", "two"]
+        attending.cancel()
 
 
 async def test_a_handler_with_too_much_to_do_says_so() -> None:
     bus = Bus(Keeper())
-    async with serving(bus, ("*", never)):
-        for _ in range(INBOX_CAPACITY):
-            assert await bus.send(Event(type="x")) == 1
+    async with serving(bus, ("*", never)), asyncio.TaskGroup() as group:
+        waiting = [group.create_task(bus.request(Event(type="x"))) for _ in range(INBOX_CAPACITY + 1)]
         await asyncio.sleep(0)
-        await bus.send(Event(type="x"))
         assert "too much to do" in (await bus.request(Event(type="x"))).error
+        for each in waiting:
+            each.cancel()
 
 
 @pytest.mark.shows("E1")

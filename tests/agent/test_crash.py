@@ -17,7 +17,7 @@ from agent.run.opening import said_since
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
 from memory.state.journal import Stored
-from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.mind import AT_ONCE, Start, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 from tests.memory.state.test_tiers_full import room_for
 
@@ -236,7 +236,7 @@ async def test_a_person_is_told_of_an_event_that_was_given_up(tmp_path: Path) ->
         async with a_mind(tmp_path, [ScriptedModel()]) as mind:
             if await mind.state_of(event) == "pending":
                 await mind.mailbox.take()
-    async with a_mind(tmp_path, [ScriptedModel()], recover=False) as mind, asyncio.timeout(5):
+    async with a_mind(tmp_path, [ScriptedModel()], start=Start(recovers=False)) as mind, asyncio.timeout(5):
         async with asyncio.TaskGroup() as group:
             loop = group.create_task(mind.loop.run())
             await mind.mailbox.until_idle()
@@ -255,8 +255,11 @@ async def test_what_was_in_hand_at_a_crash_waits_for_a_disk_that_is_full_at_the_
     async with a_mind(tmp_path, [ScriptedModel()]) as mind:
         await mind.mailbox.enqueue(event)
         await mind.mailbox.take()
-    async with a_mind(tmp_path, [ScriptedModel(calls(DONE))], recover=False) as mind, asyncio.timeout(5):
-        database, mind.loop.pause = mind.journal.database, 0.0
+    async with (
+        a_mind(tmp_path, [ScriptedModel(calls(DONE))], start=Start(limits=AT_ONCE, recovers=False)) as mind,
+        asyncio.timeout(5),
+    ):
+        database = mind.journal.database
         await database.write(lambda connection: connection.execute("CREATE TABLE filler (bytes)"))
         await database.write(lambda connection: connection.execute(GREEDY))
         await room_for(database, 0)

@@ -1,16 +1,15 @@
-"""The three ways of seeds/003 in which nodes work together, on a real journal: delegation, observation, message."""
+"""The three ways in which nodes work together, on a real journal: delegation, observation, message."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent.bus import Bus
+from agent.bus import Bus, Handler
 from agent.event import Event
-from agent.handlers import Handler
 from agent.record import Recorder
 from memory.state.database import Database
 from memory.state.journal import SCHEMA, Journal
@@ -55,31 +54,48 @@ async def test_observation_a_thought_is_seen_by_all_who_look_and_needs_none(tmp_
         assert len(await journal.entries(topic="node.thinking")) == 2
 
 
+def listener(name: str, read: asyncio.Queue[str]) -> Handler:
+    """Return a node that notes what is said to it, and answers."""
+
+    async def listen(event: Event) -> Event:
+        if event.target != name:
+            return event
+        await read.put(f"{name}: {event.content}")
+        return replace(event, status="read", source=name, target=event.source)
+
+    return listen
+
+
+MESSAGE = Event(type="node.message", content="dinner is ready", source="kitchen", target="study")
+
+
 @pytest.mark.shows("E22", "E4")
-@pytest.mark.parametrize("wants_answer", [True, False])
-async def test_message_one_node_speaks_to_another_with_or_without_an_answer(tmp_path: Path, wants_answer: bool) -> None:
+async def test_message_one_node_speaks_to_another_and_gets_an_answer(tmp_path: Path) -> None:
+    read = asyncio.Queue[str](10)
+    nodes = [("node.message", listener(name, read)) for name in ("garden", "study")]
+    async with a_journaled_bus(tmp_path) as (bus, _), serving(bus, *nodes):
+        answer = await bus.request(MESSAGE)
+        assert (answer.status, answer.source, answer.target) == ("read", "study", "kitchen")
+        assert await read.get() == "study: dinner is ready"
+
+
+@pytest.mark.shows("E22", "E4")
+async def test_message_one_node_speaks_to_another_and_goes_on(tmp_path: Path) -> None:
     read = asyncio.Queue[str](10)
 
-    def listener(name: str) -> Handler:
-        async def listen(event: Event) -> Event:
-            if event.target != name:
-                return event
-            await read.put(f"{name}: {event.content}")
-            return replace(event, status="read", source=name, target=event.source)
+    def attending(bus: Bus, name: str) -> Coroutine[None, None, None]:
+        async def attend(event: Event) -> None:
+            await listener(name, read)(event)
 
-        return listen
+        return bus.attend("node.message", attend)
 
-    message = Event(type="node.message", content="dinner is ready", source="kitchen", target="study")
-    async with (
-        a_journaled_bus(tmp_path) as (bus, _),
-        serving(bus, *(("node.message", listener(name)) for name in ("garden", "study"))),
-    ):
-        if wants_answer:
-            answer = await bus.request(message)
-            assert (answer.status, answer.source, answer.target) == ("read", "study", "kitchen")
-        else:
-            assert await bus.send(message) == 2
+    async with a_journaled_bus(tmp_path) as (bus, _), asyncio.timeout(5), asyncio.TaskGroup() as group:
+        nodes = [group.create_task(attending(bus, name)) for name in ("garden", "study")]
+        await asyncio.sleep(0)
+        await bus.publish(MESSAGE)
         assert await read.get() == "study: dinner is ready"
+        for node in nodes:
+            node.cancel()
 
 
 @pytest.mark.shows("E17")

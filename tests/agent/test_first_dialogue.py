@@ -19,7 +19,10 @@ from agent.model.messages import Message
 from agent.prompts import Prompts
 from agent.record import Recorder
 from agent.replies import SENTENCE_STARTED
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.memory import memory_tools
@@ -38,6 +41,7 @@ from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import spoken
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
+from tests.loops import together
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -103,19 +107,21 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, lambda: datetime.now(UTC))
-    bus, desk = Bus(Recorder(journal)), RunState()
+    bus, run_state = Bus(Recorder(journal)), RunState()
     mouth = SpeechOutput(ScriptedVoice(), ScriptedPlayer())
     outlet = VoiceReplySink(mouth, bus, "zh")
     audit = AuditLog(folder / "audit")
     tools = memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(NoEmbedder()))
-    registry = ToolRegistry([*event_tools(mailbox, desk), reply_tool(desk, outlet), *tools])
+    registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *tools])
     contexts = Contexts(journal, bus, ContextLimits(), TokenCounter())
-    thinker = Thinker([model], bus, contexts, desk, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
+    thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    loop = Loop(mind, attention, Prompts(), [], lambda: datetime.now(UTC), RunLimits())
     try:
         async with asyncio.TaskGroup() as group:
-            speaking = group.create_task(mouth.run())
-            yield Scene(journal, mailbox, Loop(mind, Prompts(), [], lambda: datetime.now(UTC)), bus)
+            speaking = group.create_task(together(mouth.loops()))
+            yield Scene(journal, mailbox, loop, bus)
             speaking.cancel()
     finally:
         await database.close()

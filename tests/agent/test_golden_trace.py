@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.event import Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.tools.tool import tool
+from memory.json_value import Json
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

@@ -9,8 +9,9 @@ import pytest
 from agent.context import block
 from agent.errors import StreamBroken
 from agent.event import SELF_CREATED, Event
-from agent.model.messages import Json, Message, ToolCall
+from agent.model.messages import Message, ToolCall
 from agent.tools.tool import tool
+from memory.json_value import Json
 from tests.agent.mind import a_mind, spoken, typed
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 

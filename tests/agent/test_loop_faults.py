@@ -8,7 +8,7 @@ import pytest
 
 from agent.context.epochs import ContextLimits
 from tests.agent.chaos import chaos
-from tests.agent.mind import a_mind, spoken
+from tests.agent.mind import EachStep, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 EVENTS = 60
@@ -49,7 +49,7 @@ async def test_a_bug_between_calls_and_results_in_a_full_context_costs_one_event
     model = ScriptedModel(calls(("nothing", "{}")), calls(("reply", '{"text": "Hello."}'), prefix="b"))
     limits = ContextLimits(compress_above_tokens=1)
     async with a_mind(tmp_path, [model], limits=limits) as mind:
-        mind.loop.on_step = step
+        mind.loop.observe(EachStep(step))
         await mind.handle(long := spoken("word " * 5_000))
         assert await mind.state_of(long) == "dead"
         await mind.handle(after := spoken("hello"))

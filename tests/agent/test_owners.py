@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
 from agent.mailbox import Lease, Mailbox
-from agent.model.messages import Json
 from agent.prompts import Prompts
 from agent.tools.journal import journal_tool, recall_tool
 from agent.tools.journal_read import journal_read_tool
 from agent.tools.sharing import NOT_SHARED, shared
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, Tool, run_tool, tool
+from memory.json_value import Json
 from memory.state.journal import Journal
 from memory.state.recall import Recall
 from memory.state.tiers import Tiers
@@ -130,7 +130,7 @@ class Speaking:
 
     def look(self, owner: str, name: str, arguments: dict[str, Json]) -> str:
         call = Call("look", said_by(owner, "Tell me everything.", "room"))
-        self.mind.mind.desk.lay(Lease(call.event), ())
+        self.mind.mind.run_state.lay(Lease(call.event), ())
         return self.runner.run(run_tool(self.tools[name], json.dumps(arguments), call))
 
     def close(self) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from agent.model.messages import Json
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.requests import Enqueue, Forget, Hush
 from appliance.api.server import Door
+from memory.json_value import Json
 
 
 @dataclass

@@ -16,7 +16,10 @@ from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.record import Recorder
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.registry import ToolRegistry
@@ -31,6 +34,7 @@ from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
 from tests.crash.script import Answering, Arrival, arrivals
+from tests.loops import together
 
 NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -67,7 +71,7 @@ class Life:
     async def live(self) -> None:
         """Receive what was not accepted yet, as whoever sent it would again, and work until nothing is left to do."""
         async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-            for loop in (self.mouth.run(), self.mind.run(), self.mind.watch()):
+            for loop in (together(self.mouth.loops()), self.mind.run(), self.mind.watch()):
                 self.tasks.append(group.create_task(loop))
             await self._receive(arrivals(self.seed, NOON))
             while not self.clock.at_rest:
@@ -91,7 +95,7 @@ class Life:
 
     def interrupt(self) -> None:
         """Do what the ears do when somebody means it."""
-        if event_id := self.outlet.hush():
+        if event_id := self.outlet.stop_speaking():
             self.mind.interrupt(event_id)
 
 
@@ -108,30 +112,32 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     database = DyingDatabase(folder / "nakari.db", steps)
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, CLOSINGS)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
-    bus, desk = Bus(Recorder(journal)), RunState()
+    bus, run_state = Bus(Recorder(journal)), RunState()
     player = DyingLoudspeaker(folder / "sound", steps)
     mouth = SpeechOutput(ReadableVoice(), player)
     outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, LIMITS, TokenCounter())
     registry = ToolRegistry(
-        [*event_tools(mailbox, desk), reply_tool(desk, outlet), *_tools(steps, ledger, has_memory=bool(extra)), *extra]
+        [
+            *event_tools(mailbox, run_state),
+            reply_tool(run_state, outlet),
+            *_tools(steps, ledger, has_memory=bool(extra)),
+            *extra,
+        ]
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
-    thinker = Thinker([model], bus, contexts, desk, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, outlet, desk, thinker)
-    loop = Loop(mind, OnePrompt("You are nakari."), [place_in_time(UTC, clock.now)], clock.now)
+    thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    prompt = OnePrompt("You are nakari.")
+    loop = Loop(mind, attention, prompt, [place_in_time(UTC, clock.now)], clock.now, RunLimits())
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)
-    loop.hush = lambda: _forget(outlet.hush())
     player.on_piece = lambda piece: life.interrupt() if (piece + seed) % 23 == 0 else None
     try:
         yield life
     finally:
         await database.close()
         await player.aclose()
-
-
-def _forget(event_id: str) -> None:
-    """Nobody asks whose words were hushed."""
 
 
 def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.errors import EmbeddingUnavailable
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state import tiers as tiers_module
 from memory.state.database import Database
-from memory.state.journal import Entry, Journal, Json
+from memory.state.journal import Entry, Journal
 from memory.state.recall import Recall
 from memory.state.tiers import MARKED, TASK, Tiers, TierSizes
 

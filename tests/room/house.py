@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.model.interface import ChatModel, StreamItem
+from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
@@ -131,7 +131,7 @@ class House:
     async def silence(self) -> None:
         """Return when she has said all she has to say."""
         await self.box.household.mailbox.until_idle()
-        await self.box.senses.mouth.quiet()
+        await self.box.output.speech.quiet()
         await self.wait(lambda: not self.is_sounding)
 
     def put(self, sound: Sound, dbfs: float, after: float = 0.0) -> float:
@@ -171,7 +171,7 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
         await opened.start()
         return opened
 
-    async def models(config: Config) -> list[ChatModel]:
+    async def models(config: Config, room: CachedPrefix) -> list[ChatModel]:
         return [model]
 
     outside = Environment(
@@ -185,8 +185,8 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
     async def open_and_tell() -> T:
         told: list[T] = []
         async with open_box(config, RunOptions(), outside) as box:
-            assert box.senses.ears is not None
-            box.senses.ears.listener.observers.append(turns)
+            assert box.input.ears is not None
+            box.input.ears.listener.observe(turns)
 
             async def tell() -> None:
                 told.append(await story(House(box, card, model, voice, turns)))

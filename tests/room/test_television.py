@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from agent.model.messages import Json
 from appliance.input.event import evidence_of
 from audio.capture.recording import read_recording
 from audio.pcm import SAMPLE_RATE
+from memory.json_value import Json
 from tests.audio.spoken import SHARED_CLIPS, debian_clips
 from tests.figures import figure
 from tests.room.acoustics import Sound, from_samples, impulse_response

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from agent.context import block
-from agent.model.interface import ChatModel, StreamItem
+from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
 from appliance.api.client import ask_running
 from appliance.config.load import Config, load
@@ -120,7 +120,7 @@ async def living(home: Household, options: RunOptions = DEAF, **environment: str
     """Open the box of a household and let all its loops run, without a microphone."""
     config, model = load(home.write(), {"HOME": str(home.folder), **environment}), Keeping()
 
-    async def models(config: Config) -> list[ChatModel]:
+    async def models(config: Config, room: CachedPrefix) -> list[ChatModel]:
         return [model]
 
     source = REAL.source if options.input else lambda config, options: None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from agent.run.phrases import phrase
+from agent.run.system_replies import phrase
 from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.service import conversation_over

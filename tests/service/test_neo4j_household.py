@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agent.model.messages import Json
 from appliance.api.client import follow, tell
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.restore import empty
 from memory.identity import new_key
+from memory.json_value import Json
 from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living
 from tests.service.process import Household

@@ -13,12 +13,12 @@ import pytest
 from agent.context import block
 from agent.event import HOUSEHOLD
 from agent.mailbox import State
-from agent.model.messages import Json
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from memory.identity import new_key, sign
+from memory.json_value import Json
 from tests.agent.openai_script import Scripted, call, calls
 from tests.agent.openai_server import OpenAiServer, Recorded, reply
 from tests.appliance.door_fakes import Program, visiting

@@ -6,13 +6,14 @@ from collections.abc import Set as AbstractSet
 
 from agent.event import new_id
 from agent.model.interface import Answer, StreamItem, TextDelta
-from agent.model.messages import Json, Message, ToolCall, Usage
+from agent.model.messages import Message, ToolCall, Usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.growing import Growing
 from agent.model.stream.open_call import OpenCall
 from agent.model.stream.thinking import ThinkingSplitter
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
 from agent.model.wire.profile import INLINE
+from memory.json_value import Json
 
 _TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Reasoning as DeepSeek, vLLM and llama.cpp name it, and as OpenRouter and Ollama do; comes as text."""

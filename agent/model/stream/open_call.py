@@ -5,9 +5,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from agent.model.interface import ArgumentsDelta, StreamItem, ToolCallStarted
-from agent.model.messages import Json
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.growing import Growing
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

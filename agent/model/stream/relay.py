@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from agent.errors import ModelError, StreamBroken
 from agent.model.faults import broken
 from agent.model.interface import StreamItem
-from agent.model.messages import Json
 from agent.model.stream.accumulate import Accumulator
+from memory.json_value import Json
 
 Chunk = Mapping[str, Json]
 

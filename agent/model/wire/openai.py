@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.errors import IllegalMessages
-from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.stream.arguments import is_object
 from agent.model.wire.profile import GENERIC, INLINE, Profile
 from agent.model.wire.validate import OpenAiRules, validate_tools
+from memory.json_value import Json
 
 CALL_FIELDS = "call_fields"
 """Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.model.messages import Json
+from memory.json_value import Json
 
 INLINE: Final = "inline_thinking"
 """Key in `Message.extra` of what a model thought between tags in its text; ours, never sent under this name."""

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.model.wire.openai import GrowingList
 from agent.model.wire.profile import Profile
+from memory.json_value import Json
 
 
 @dataclass(slots=True)

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import jiter
 
 from agent.errors import IllegalMessages
-from agent.model.messages import Json, ToolSpec
+from agent.model.messages import ToolSpec
 from agent.model.wire.profile import GENERIC, NAME, Profile
+from memory.json_value import Json
 
 
 def validate_openai(entries: Sequence[Mapping[str, Json]], profile: Profile = GENERIC) -> None:

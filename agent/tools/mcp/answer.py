@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from agent.model.messages import Json
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import MAX_OBSERVATION, render
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock

@@ -5,10 +5,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.model.messages import Json, ToolSpec
+from agent.model.messages import ToolSpec
 from agent.tools.mcp.naming import name_of
 from agent.tools.mcp.schema import SchemaRefused, legal_schema, plain
 from agent.tools.mcp.server import Offered, Server
+from memory.json_value import Json
 
 MOST_TOGETHER: Final = 96
 """Tools of all servers: OpenAI takes 128 in a request, and some are ours."""

@@ -25,12 +25,12 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from agent.errors import ServerLost, ToolFailed
-from agent.model.messages import Json
 from agent.tools.mcp.answer import words_of
 from agent.tools.mcp.http import client_for
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.mcp.stdio import running
+from memory.json_value import Json
 
 MOST_PAGES: Final = 20
 """Of a list of tools; a list may go on for ever."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import structlog
 
 from agent.errors import ServerLost, ToolFailed
-from agent.model.messages import Json
 from agent.tools.mcp.server import LAST_WORDS, Offered, Server
+from memory.json_value import Json
 
 if TYPE_CHECKING:
     from agent.tools.mcp.client import Connection

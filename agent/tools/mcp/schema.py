@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard
 
-from agent.model.messages import Json
+from memory.json_value import Json
 
 MOST_CHARACTERS: Final = 8_000
 """Of a schema as JSON: about 2,000 tokens, in every call of a model."""

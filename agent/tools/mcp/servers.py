@@ -9,12 +9,13 @@ import structlog
 from pydantic import RootModel
 
 from agent.errors import ToolFailed
-from agent.model.messages import Json, ToolSpec
+from agent.model.messages import ToolSpec
 from agent.tools.mcp.choosing import Chosen, chosen, share_of
 from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.registry import ToolRegistry
 from agent.tools.tool import Call, Tool
+from memory.json_value import Json
 
 NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
 

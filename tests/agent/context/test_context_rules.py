@@ -8,7 +8,8 @@ import pytest
 import agent.context
 from agent.context.block import parse
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
+from memory.json_value import Json
 from memory.state.journal import Entry
 from tests.agent.mind import NOON, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

@@ -12,7 +12,7 @@ from agent.context.block import parse
 from agent.context.situation import client_zone, gather, mood, offset_of, place_in_time
 from agent.event import USER_TEXT, Event
 from agent.mailbox import Lease
-from tests.agent.mind import a_mind, spoken
+from tests.agent.mind import Start, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 REPLY = ("reply", '{"text": "Yes."}')
@@ -49,8 +49,7 @@ async def test_a_plug_in_adds_a_fact_with_one_function(tmp_path: Path) -> None:
         return {"Place": "kitchen <north> & hall"}
 
     model = ScriptedModel(calls(REPLY))
-    async with a_mind(tmp_path, [model]) as mind:
-        mind.loop.situation.append(place)
+    async with a_mind(tmp_path, [model], start=Start([place])) as mind:
         await mind.handle(spoken("hello", metadata={"mood": "tired"}))
     seen = parse(model.requests[0][-1].content)
     assert seen is not None

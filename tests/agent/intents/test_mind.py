@@ -15,6 +15,7 @@ from agent.intents import OfflineModel
 from agent.loop import Loop
 from agent.mailbox import MailboxRecord
 from agent.model.interface import ChatModel
+from agent.run.budget import RunLimits
 from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.timers import timer_tools
@@ -37,8 +38,9 @@ async def a_house(
     async with a_mind(folder, models or [OfflineModel()]) as house:
         tools = [*house.mind.registry, *timer_tools(house.mailbox, clock), journal_tool(house.journal)]
         mind = replace(house.mind, registry=ToolRegistry(tools))
-        loop = Loop(mind, OnePrompt(SYSTEM), [place_in_time(UTC, clock), waited(clock)], clock)
-        yield TestMind(mind, loop, house.outlet, house.disk)
+        situation = [place_in_time(UTC, clock), waited(clock)]
+        loop = Loop(mind, house.attention, OnePrompt(SYSTEM), situation, clock, RunLimits())
+        yield TestMind(mind, loop, house.attention, house.outlet, house.disk)
 
 
 async def model_calls(house: TestMind, event: Event) -> int:

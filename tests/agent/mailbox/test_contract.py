@@ -8,7 +8,7 @@ import pytest
 
 from agent.event import TIMER, Event
 from agent.mailbox import MAX_ATTEMPTS, Wake
-from agent.model.messages import Json
+from memory.json_value import Json
 from tests.agent.mailboxes import Rig, filed, finish, handled, work
 
 

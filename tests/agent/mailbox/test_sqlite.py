@@ -12,8 +12,8 @@ from time import perf_counter
 import pytest
 
 from agent.mailbox.mailbox import SCHEMA, Mailbox, seconds_to_sleep, waiting_by
-from agent.model.messages import Json
 from memory.errors import StateUnusable
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state.database import Change, Database, Writer
 from memory.state.journal import Entry, Journal

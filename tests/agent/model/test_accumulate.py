@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Json, Usage
+from agent.model.messages import Usage
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.wire.openai import CALL_FIELDS, to_openai
+from memory.json_value import Json
 
 
 def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Json]:

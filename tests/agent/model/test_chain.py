@@ -1,6 +1,6 @@
 """The chain of models: breakers on an own clock, prices, and a choice that waits for the next event."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -136,7 +136,6 @@ class Local(ScriptedModel):
     def __init__(self) -> None:
         super().__init__(name="local")
         self.read: list[Sequence[Message]] = []
-        self.room: Callable[[], Sequence[Message]] = list
 
     async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
         self.read.append(messages)
@@ -144,10 +143,11 @@ class Local(ScriptedModel):
 
 async def test_warming_lets_a_local_server_read_what_is_likely_to_go_on() -> None:
     local = Local()
-    chain = Chain.of([local, ScriptedModel()])
+    said: list[tuple[list[Message], list[ToolSpec]]] = []
+    chain = Chain([Guarded("local", local), Guarded("offline", ScriptedModel())], prefix=lambda: next(iter(said), None))
     await chain.warm()
     assert local.read == []  # nothing was said yet
-    chain.prefix = lambda: (HELLO, [])
+    said.append((HELLO, []))
     await chain.warm()
     assert local.read == [HELLO]
 

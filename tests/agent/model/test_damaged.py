@@ -10,13 +10,14 @@ from agent.errors import ModelError, StreamBroken
 from agent.event import Event
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, ToolCallStarted
 from agent.model.litellm import LiteLlmModel
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.relay import Patience
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.tools.tool import Call, run_tool, tool
+from memory.json_value import Json
 from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, OBSERVED, TEXTS, Damaged
 from tests.agent.openai_server import OpenAiServer, text
 

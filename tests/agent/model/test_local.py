@@ -28,8 +28,7 @@ async def ask(model: OpenAiCompatibleModel, messages: Sequence[Message]) -> None
 async def test_background_work_never_gets_the_rooms_slot() -> None:
     async with OpenAiServer() as server:
         server.default = lambda _: text("Yes.")
-        model = OpenAiCompatibleModel(server.url, "m", profile=replace(LLAMA, slots=3))
-        model.room = lambda: ROOM
+        model = OpenAiCompatibleModel(server.url, "m", profile=replace(LLAMA, slots=3), room=lambda: (ROOM, []))
         for messages in (ASKED, other(1), other(2), other(3), ASKED, other(3)):
             await ask(model, messages)
         await model.aclose()
@@ -50,8 +49,7 @@ async def test_with_one_slot_nothing_is_said_of_slots() -> None:
 async def test_what_was_read_ahead_need_not_be_read_when_the_words_come() -> None:
     async with OpenAiServer() as server:
         server.default = lambda _: text("Yes.")
-        model = OpenAiCompatibleModel(server.url, "m", profile=replace(LLAMA, slots=2))
-        model.room = lambda: ROOM
+        model = OpenAiCompatibleModel(server.url, "m", profile=replace(LLAMA, slots=2), room=lambda: (ROOM, []))
         await model.prefill(ROOM, [])
         await ask(model, ASKED)
         await model.aclose()

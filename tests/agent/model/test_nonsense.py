@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from agent.event import Event
 from agent.model.chain import LONGEST_REST, Breaker
 from agent.model.interface import Answer
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.wire.openai import GrowingList, encode, sendable, to_openai
 from agent.model.wire.validate import validate_openai
 from agent.tools.tool import tool
+from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
 from tests.fakes import ScriptedModel, calls
 

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from agent.errors import ModelUnavailable
 from agent.model.interface import Answer
-from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.openai_compatible import MAX_ANSWER, OpenAiCompatibleModel
 from agent.model.wire.openai import GrowingList
+from agent.model.wire.profile import PROFILES
+from memory.json_value import Json
 from tests.agent.openai_script import DONE, Reset
 from tests.agent.openai_server import OpenAiServer, Scripted, call, calls, chunk, error, reply, stream, text
 
@@ -62,7 +65,7 @@ async def test_the_whole_body_grows_only_at_its_end(server: OpenAiServer, model:
 
 async def test_parameters_are_sent_and_none_takes_one_away(server: OpenAiServer) -> None:
     params: dict[str, Json] = {"temperature": 0.2, "stream_options": None}
-    model = OpenAiCompatibleModel(server.url, "qwen3:4b", params=params)
+    model = OpenAiCompatibleModel(server.url, "qwen3:4b", profile=replace(PROFILES["ollama"], params=params))
     server.enqueue(text("Hi."))
     await ask(model)
     await model.aclose()

@@ -8,9 +8,10 @@ import pytest
 
 from agent.context.epochs import EPOCH
 from agent.model.chain import Chain, Guarded
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.prompts import Prompts, Self
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 from memory.state.journal import Stored
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls

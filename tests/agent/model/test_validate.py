@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import IllegalMessages
-from agent.model.messages import Json, Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.wire.openai import GrowingList, GrowingTools, encode, legal_arguments, to_openai
 from agent.model.wire.validate import OpenAiRules, validate_openai, validate_tools
+from memory.json_value import Json
 from tests.agent.openai_rules import complaint
 
 SYSTEM: dict[str, Json] = {"role": "system", "content": "You are nakari."}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.messages import ToolSpec
-from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.mind import EachStep, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 pytestmark = pytest.mark.shows("F14", "D14")
@@ -57,15 +57,18 @@ async def test_what_is_changed_while_an_event_is_in_hand_holds_after_it(tmp_path
     async with a_mind(tmp_path, [model], system=theirs) as mind:
         await ask(mind, "ada")
 
-        def change() -> None:
-            theirs.texts["ada"] = "You are a pirate."
-            mind.mind.contexts.renew("ada")
+        is_in_hand = True
 
-        mind.loop.on_step = change
+        def change() -> None:
+            if is_in_hand:
+                theirs.texts["ada"] = "You are a pirate."
+                mind.mind.contexts.renew("ada")
+
+        mind.loop.observe(EachStep(change))
         await mind.mailbox.enqueue(spoken("plums again", owner_key="ada"))
         hand = await mind.mailbox.take()
         await mind.loop.handle(hand)
-        mind.loop.on_step = lambda: None
+        is_in_hand = False
         await ask(mind, "ada")
     assert set(prompts(model)[:-1]) == {"You are ada's."}, "the event in hand goes on as it began"
     assert prompts(model)[-1] == "You are a pirate."

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent.event import SELF_CREATED, Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.run.act import REFUSED
-from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget
+from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget, RunLimits
 from agent.tools.tool import tool
-from tests.agent.mind import TestMind, a_mind, spoken
+from memory.json_value import Json
+from tests.agent.mind import Start, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 GAVE_UP = ["I have tried this as often as I may, and I am giving it up."]
@@ -139,8 +140,7 @@ async def test_her_own_work_comes_back_by_itself_after_a_while(tmp_path: Path) -
 @pytest.mark.shows("B8")
 async def test_the_system_caps_what_an_event_may_ask_for(tmp_path: Path) -> None:
     model = ScriptedModel(*[restless()] * 60)
-    async with a_mind(tmp_path, [model]) as mind:
-        mind.loop.most_tool_calls = 5
+    async with a_mind(tmp_path, [model], start=Start(limits=RunLimits(max_tool_calls=5))) as mind:
         await mind.handle(spoken("count", max_tool_calls=50))
     assert len(model.requests) == 5 + 2
 
@@ -149,9 +149,8 @@ async def test_the_system_caps_what_an_event_may_ask_for(tmp_path: Path) -> None
 @pytest.mark.parametrize(("owner", "most"), [("ada", 3), ("bob", 5), ("eve", 5)])
 async def test_an_owner_may_want_less_and_gets_no_more(tmp_path: Path, owner: str, most: int) -> None:
     model = ScriptedModel(*[restless()] * 60)
-    async with a_mind(tmp_path, [model]) as mind:
-        mind.loop.most_tool_calls = 5
-        mind.loop.own_tool_calls = {"ada": 3, "bob": 50}.get
+    limits = RunLimits(5, {"ada": 3, "bob": 50}.get)
+    async with a_mind(tmp_path, [model], start=Start(limits=limits)) as mind:
         await mind.handle(spoken("count", max_tool_calls=50, owner_key=owner))
     assert len(model.requests) == most + 2
 

@@ -11,11 +11,12 @@ import pytest
 
 from agent.event import new_id
 from agent.loop import Loop
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.run.stopping import Why
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 from tests.agent.awaits import Counted, Points
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls

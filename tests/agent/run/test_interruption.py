@@ -7,8 +7,9 @@ import pytest
 
 from agent.context import block
 from agent.event import SELF_CREATED, Event
-from agent.model.messages import Json, Message
+from agent.model.messages import Message
 from agent.tools.tool import Effect, tool
+from memory.json_value import Json
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

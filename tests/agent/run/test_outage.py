@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agent.event import SELF_CREATED, Event
-from agent.run.outage import Outage
-from agent.run.phrases import of_outage, phrase
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies, of_outage, phrase
 from memory.errors import DiskFull, StateUnusable
-from tests.agent.mind import TestMind, a_mind, spoken, typed
+from tests.agent.mind import AT_ONCE, Start, TestMind, a_mind, spoken, typed
 from tests.fakes import RecordingOutlet, ScriptedModel, calls
 from tests.memory.state.test_tiers_full import room_for
 
@@ -22,7 +22,6 @@ TRIES = 4
 
 async def through_an_outage(mind: TestMind, event: Event) -> None:
     """Let the disk refuse what is to be journaled of an event for some tries, and then have room."""
-    mind.loop.pause = 0.0
     await mind.mailbox.enqueue(event)
     mind.disk.refusals = TRIES
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
@@ -35,7 +34,7 @@ async def through_an_outage(mind: TestMind, event: Event) -> None:
 async def test_a_person_hears_of_a_full_disk_once_and_the_answer_when_there_is_room(
     tmp_path: Path, event: Event
 ) -> None:
-    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))]) as mind:
+    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))], start=Start(limits=AT_ONCE)) as mind:
         await through_an_outage(mind, event)
         assert mind.outlet.said == [*FULL, "It is noon."]
         assert await mind.state_of(event) == "completed"
@@ -43,14 +42,14 @@ async def test_a_person_hears_of_a_full_disk_once_and_the_answer_when_there_is_r
 
 async def test_what_could_not_be_written_does_not_pile_up_while_it_is_tried_again(tmp_path: Path) -> None:
     event = spoken("What time is it?")
-    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))]) as mind:
+    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))], start=Start(limits=AT_ONCE)) as mind:
         await through_an_outage(mind, event)
         assert (await mind.topics(event)).count("runs.new") == 2, "the first try's, and that of the one that went well"
 
 
 async def test_her_own_work_tells_nobody_of_a_disk(tmp_path: Path) -> None:
     event = Event(SELF_CREATED, "tidy up", source="self")
-    async with a_mind(tmp_path, [ScriptedModel(calls(DONE[1]))]) as mind:
+    async with a_mind(tmp_path, [ScriptedModel(calls(DONE[1]))], start=Start(limits=AT_ONCE)) as mind:
         await through_an_outage(mind, event)
         assert mind.outlet.said == []
         assert await mind.state_of(event) == "completed"
@@ -58,8 +57,8 @@ async def test_her_own_work_tells_nobody_of_a_disk(tmp_path: Path) -> None:
 
 async def test_who_spoke_while_the_mailbox_cannot_be_emptied_is_told_too(tmp_path: Path) -> None:
     event = spoken("现在几点")
-    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))]) as mind:
-        database, mind.loop.pause = mind.journal.database, 0.0
+    async with a_mind(tmp_path, [ScriptedModel(calls(*DONE))], start=Start(limits=AT_ONCE)) as mind:
+        database = mind.journal.database
         await database.write(lambda c: c.execute("CREATE TABLE filler (bytes)"))
         await database.write(
             lambda c: c.execute(
@@ -81,13 +80,13 @@ async def test_who_spoke_while_the_mailbox_cannot_be_emptied_is_told_too(tmp_pat
 
 async def test_each_person_is_told_once_an_outage_and_of_the_next_one_anew() -> None:
     outlet = RecordingOutlet()
-    outage = Outage(outlet)
+    outage = SystemReplies(outlet, RunState())
     one, other = spoken("one"), spoken("other")
     for event in (one, other, one, other):
-        await outage.tell(event, DiskFull("full"))
+        await outage.tell_of_outage(event, DiskFull("full"))
     assert outlet.said == [*FULL, *FULL]
-    outage.end()
-    await outage.tell(one, StateUnusable("disk I/O error"))
+    outage.outage_ended()
+    await outage.tell_of_outage(one, StateUnusable("disk I/O error"))
     assert " ".join(outlet.said[4:]) == phrase("disk_unusable", "")
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from agent.context import block
 from agent.event import SELF_CREATED, TIMER, Event
-from agent.model.messages import Json
 from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.run.act import BROKEN_OFF
 from agent.tools.tool import Tool, tool
+from memory.json_value import Json
 from tests.agent.mind import TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

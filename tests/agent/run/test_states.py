@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import Lease
-from agent.model.messages import Json, Message
-from agent.run.budget import Budget
+from agent.model.messages import Message
+from agent.run.budget import Budget, RunLimits
 from agent.run.run import Run
 from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, states
 from agent.tools.tool import tool
+from memory.json_value import Json
 from memory.state.journal import Entry
-from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.mind import EachStep, Start, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 
 HELLO = ("reply", '{"text": "Hello there."}')
@@ -76,7 +77,7 @@ async def test_the_journal_tells_the_states_of_a_run(tmp_path: Path, script: lis
             if mind.loop.run_in_hand is not None:
                 seen.append(mind.loop.run_in_hand.status)
 
-        mind.loop.on_step = note
+        mind.loop.observe(EachStep(note))
         await mind.handle(event)
         told = (await states_of(mind, event))[0]
         assert mind.loop.run_in_hand is None
@@ -112,8 +113,9 @@ async def test_a_run_that_takes_too_long_ends_in_timed_out_and_is_told(
     if hangs_in == "the model":
         model.hold[0] = asyncio.Event()
     event = spoken("be quick") if is_person else Event(type=SELF_CREATED, content="be quick", source="self")
-    async with a_mind(tmp_path, [model], [tool(hang, effect="pure")]) as mind:
-        mind.loop.run_seconds = 0.05
+    async with a_mind(
+        tmp_path, [model], [tool(hang, effect="pure")], start=Start(limits=RunLimits(seconds=0.05))
+    ) as mind:
         await mind.handle(event)
         filed = await mind.mailbox.find(event.id)
         assert filed is not None

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.loop import RUN_SECONDS
-from agent.model.messages import Json
 from agent.run.act import FILLER_AFTER
+from agent.run.budget import RUN_SECONDS
 from agent.tools.tool import DEFAULT_TIMEOUT, tool
+from memory.json_value import Json
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 from tests.room.virtual_time import passed, run_virtually

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.event import TIMER, Event
-from agent.model.messages import Json
 from agent.time.series import SERIES, BadRule, described, missed, occurrences, rule_of, successor
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, run_tool
+from memory.json_value import Json
 from tests.agent.mailboxes import NothingDue, Rig, finish
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -8,10 +8,10 @@ import pytest
 
 from agent.event import Event
 from agent.mailbox import Lease, Mailbox, Wake
-from agent.model.messages import Json
 from agent.run.run_state import RunState, Suspension
 from agent.tools.events import event_tools
 from agent.tools.tool import Call, run_tool
+from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.agent.mailboxes import Rig, filed, sqlite, work
 

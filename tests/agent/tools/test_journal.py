@@ -9,8 +9,9 @@ import pytest
 from agent.event import Event
 from agent.tools.journal import MAX_WORDS, journal_tool
 from agent.tools.tool import Call, run_tool
+from memory.json_value import Json
 from memory.state.database import Database
-from memory.state.journal import SCHEMA, Entry, Journal, Json
+from memory.state.journal import SCHEMA, Entry, Journal
 from tests.agent.clock import MORNING
 
 

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pytest
 
 from agent.event import TIMER, Event
-from agent.model.messages import Json
 from agent.tools.timers import chosen, duration, late_seconds, moment, timer_tools
 from agent.tools.tool import Call, run_tool
+from memory.json_value import Json
 from tests.agent.clock import MORNING, Clock
 from tests.agent.mailboxes import NothingDue, Rig, filed, finish, handled, sqlite
 

@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Field
 
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.model.messages import Json
 from agent.tools.registry import ToolRegistry
 from agent.tools.tool import MAX_OBSERVATION, Call, run_tool, tool
+from memory.json_value import Json
 
 EVENT = Event(type="user_text", content="hi")
 CALL = Call("c1", EVENT)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.messages import Json
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import RemoteAdmin, local_admin, open_admin
 from appliance.admin.progress import Progress
@@ -26,6 +25,7 @@ from appliance.api.memory_requests import (
 from appliance.api.server import Door
 from appliance.errors import Problem
 from appliance.exits import Exit
+from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.door_fakes import ScriptedHandler
 

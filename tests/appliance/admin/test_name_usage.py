@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from agent.model.messages import Json
 from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import local_admin
 from appliance.api.memory_requests import UseTool
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from audio.loops import running
 from memory.graph.cypher import Statement
 from memory.graph.embedded.store import State as StoreState
+from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, RunState, is_household
 
@@ -67,6 +67,6 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
         await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
         owners = await open_owners(config, state)
-        await OwnerErasure(config.state_folder, graph, owners, Forgetting(state)).erase(ADA, silent)
+        await OwnerErasure(config.state_folder, graph, owners, mindless(state)).erase(ADA, silent)
         await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD)}

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from agent.model.messages import Json
 from appliance.api.connection import MAX_LINE
 from appliance.api.owner_requests import OwnerHandler
 from appliance.exits import Exit
 from appliance.owners.owners import Owners
 from memory.errors import RegistrationNeeded
 from memory.identity import CHALLENGE_SECONDS, HOW_TO_REGISTER, NO_SUCH_CHALLENGE, Identities, new_key, sign
+from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.owner_settings import SCHEMA, Levels, OwnerSettings
 from tests.appliance.door_fakes import Program, ScriptedHandler, serving, visiting

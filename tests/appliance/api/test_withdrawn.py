@@ -22,7 +22,7 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
     )
     heard: list[list[str]] = []
     filed = asyncio.Event()
-    rig.mailbox.on_change = filed.set
+    rig.mailbox.observe_changes(filed.set)
 
     async def ask() -> None:
         heard.append([piece async for piece in household.ask("what time is it", "cli", "ada")])

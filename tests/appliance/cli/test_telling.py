@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.model.messages import Json
 from appliance.cli.telling import lines
+from memory.json_value import Json
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agent.event import USER_TEXT, Event
-from agent.model.messages import Json
 from appliance.config.load import Config, load
 from appliance.config.sections import MemorySettings
 from appliance.doctor import memory as checks_memory
@@ -18,6 +17,7 @@ from appliance.doctor.memory import COPIED_BYTES, judge_running_graph, read_thro
 from appliance.wiring.state import open_state
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
+from memory.json_value import Json
 from memory.state.journal import Entry
 from tests.appliance.door_fakes import ScriptedHandler, serving
 

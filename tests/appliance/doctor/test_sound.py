@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.model.messages import Json
 from appliance.config.load import Config, load
 from appliance.config.sections import EarsSettings
 from appliance.doctor import sound as checks_sound
@@ -24,6 +23,7 @@ from appliance.doctor.sound_level import SETTLING, level_of, listen
 from audio.capture.input import InputFormat, Taker
 from audio.capture.live import LiveMicrophone
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
+from memory.json_value import Json
 from tests.appliance.command import ROOT, environment, nakari
 from tests.appliance.door_fakes import ScriptedHandler, serving
 from tests.room.virtual_sound import VirtualSound, virtual_sound

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.event import ASR_TRANSCRIPT, Event
-from agent.run.phrases import phrase
+from agent.run.system_replies import phrase
 from appliance.input.pending_turns import MOST_WAITING, PendingTurns
 from audio.playback.speech_output import SpokenSentence
 from memory.errors import StateUnusable

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.bus import Bus
-from agent.model.chain import Chain, Guarded
-from agent.model.messages import Usage
+from agent.model.chain import Chain, Guarded, Prices
+from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
 from appliance.config.load import Config, load
@@ -115,7 +115,9 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 
 
 def choice_of(journal: Journal, now: datetime) -> ModelChoice:
-    chain = Chain([Guarded(alias, ScriptedModel(name=alias)) for alias in ("configured", "big", "offline")])
+    answer, prices = Message("assistant", "Yes."), Prices(completion=25_000.0)
+    aliases = ("configured", "big", "offline")
+    chain = Chain([Guarded(alias, ScriptedModel(answer, name=alias), prices) for alias in aliases])
     return ModelChoice(chain, journal, Bus(Recorder(journal)), UTC, lambda: now)
 
 
@@ -147,7 +149,8 @@ async def test_today_is_counted_over_restarts_and_ends_at_midnight(journal: Jour
     )
     choice = choice_of(journal, now)
     await choice.restore()
-    choice.chain.models[0].on_answer(Usage(100, 90, 10, 0.25))
+    async for _ in choice.chain.models[0].stream([Message("user", "hello")], []):
+        pass
     described = choice.describe()
     assert described["today"] == {
         "calls": 2,

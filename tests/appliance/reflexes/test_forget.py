@@ -2,7 +2,9 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.record import step
 from appliance.input.suppressed import EARS_SUPPRESSED
-from appliance.reflexes.forget import FORGOTTEN, Forgetting
+from appliance.reflexes.forget import FORGOTTEN, Forgetting, no_graph
 from appliance.wiring.state import State
 from memory.errors import StateUnusable
 from memory.state.journal import ERASED
@@ -28,8 +30,22 @@ def replies(count: int, text: str = "Noted.") -> ScriptedModel:
     return ScriptedModel(*(calls(("reply", f'{{"text": "{text}"}}'), prefix=f"c{n}") for n in range(count)))
 
 
-def forgetting(mind: TestMind) -> Forgetting:
-    return Forgetting(State(mind.journal, mind.mailbox, mind.mind.bus), mind.mind.contexts)
+@dataclass
+class Dropped:
+    """A place that notes when it is emptied."""
+
+    name: str
+    happened: list[str]
+
+    def forget(self) -> None:
+        self.happened.append(self.name)
+
+
+def forgetting(
+    mind: TestMind, erase_event: Callable[[str], Awaitable[int]] = no_graph, sound: Sequence[Dropped] = ()
+) -> Forgetting:
+    state = State(mind.journal, mind.mailbox, mind.mind.bus)
+    return Forgetting(state, mind.mind.contexts, mind.loop.interrupt, erase_event, sound)
 
 
 def on_disk(folder: Path, words: str) -> bool:
@@ -118,7 +134,6 @@ async def test_a_turn_that_is_being_answered_is_stopped_first(tmp_path: Path) ->
     async with a_mind(tmp_path, [model]) as mind:
         event = said("the apple tree")
         forget = forgetting(mind)
-        forget.interrupt = mind.loop.interrupt
         async with mind.at_work(event):
             while not model.requests:
                 await mind.noticed()
@@ -131,16 +146,16 @@ async def test_a_turn_that_is_being_answered_is_stopped_first(tmp_path: Path) ->
 @pytest.mark.shows("V29")
 async def test_sound_is_dropped_and_the_graph_is_asked_even_where_there_were_no_words(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [replies(1)]) as mind:
-        forget, dropped, erased = forgetting(mind), [], []
-        forget.drop_sound = [lambda: dropped.append("phrases")]
-        assert await forget.last() == "nothing to forget"
-        assert dropped == ["phrases"]
+        dropped: list[str] = []
+        erased: list[str] = []
 
         async def erase_event(event_id: str) -> int:
             erased.append(event_id)
             return 3
 
-        forget.erase_event = erase_event
+        forget = forgetting(mind, erase_event, [Dropped("phrases", dropped)])
+        assert await forget.last() == "nothing to forget"
+        assert dropped == ["phrases"]
         event = said("the apple tree")
         await mind.handle(event)
         assert await forget.last() == "forgotten"
@@ -152,9 +167,9 @@ async def test_sound_is_dropped_and_the_graph_is_asked_even_where_there_were_no_
 @pytest.mark.shows("V29")
 async def test_what_is_in_memory_goes_first_and_again_once_a_reply_under_way_has_ended(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [replies(2)]) as mind:
-        forget, dropped = forgetting(mind), []
-        forget.drop_words = [lambda: dropped.append("words")]
-        forget.drop_sound = [lambda: dropped.append("disk")]
+        dropped: list[str] = []
+        forget = forgetting(mind, sound=[Dropped("disk", dropped)])
+        forget.empties(Dropped("words", dropped))
         assert await forget.last() == "nothing to forget"
         assert dropped == ["words", "disk"]
         await mind.handle(said("the apple tree"))
@@ -167,13 +182,11 @@ async def test_what_is_in_memory_goes_first_and_again_once_a_reply_under_way_has
 async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [replies(1)]) as mind:
         await mind.handle(said("the apple tree"))
-        forget = forgetting(mind)
 
         async def full(event_id: str) -> int:
             raise StateUnusable("the disk is full")
 
-        forget.erase_event = full
-        assert await forget.last() == "not forgotten"
+        assert await forgetting(mind, full).last() == "not forgotten"
 
 
 @pytest.mark.shows("V29")
@@ -184,13 +197,12 @@ async def test_while_another_program_reads_the_journal_the_graph_forgets_and_the
         event, erased = said("the apple tree"), []
         await mind.handle(event)
         await mind.journal.database.read(lambda c: c.execute("PRAGMA busy_timeout = 10").fetchone())
-        forget = forgetting(mind)
 
         async def erase_event(event_id: str) -> int:
             erased.append(event_id)
             return 1
 
-        forget.erase_event = erase_event
+        forget = forgetting(mind, erase_event)
         with closing(sqlite3.connect(tmp_path / "nakari.db", isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM journal").fetchone()

@@ -190,7 +190,7 @@ async def test_the_mind_is_told_in_the_rooms_next_block_once_and_at_no_cost(tmp_
 @pytest.mark.shows("V16")
 async def test_a_doubtful_word_does_nothing_and_is_counted(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        room.reflexes.doubt = lambda words, began, ended: "echo"
+        room.doubt = "echo"
         room.spot("mute")
         assert not await room.reflexes.take(heard("mute", room.now))
         assert not room.body.mute.is_on
@@ -200,20 +200,14 @@ async def test_a_doubtful_word_does_nothing_and_is_counted(tmp_path: Path) -> No
 @pytest.mark.shows("V29")
 async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        forgotten: list[str] = []
-
-        async def forget() -> str:
-            forgotten.append("it")
-            return "forgotten"
-
-        room.reflexes.forget = forget
+        room.has_memory = True
         turn = heard("forget what you just heard", room.now)
         room.reflexes.words_so_far(turn)
         await room.settle()
-        assert forgotten == []
+        assert room.forgotten == []
         assert await room.reflexes.take(turn)
         await room.settle()
-        assert forgotten == ["it"]
+        assert room.forgotten == ["it"]
         assert [text for text, _ in room.voice.asked] == ["Forgotten."]
         assert await room.journaled() == [("forget", "forgotten", "committed", None)], "its own words are not kept"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.messages import Json
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
@@ -15,6 +14,7 @@ from appliance.doctor.mcp import judge_servers, mcp
 from appliance.errors import ConfigError
 from appliance.wiring.about import about
 from appliance.wiring.tool_servers import servers_of, unset_secrets
+from memory.json_value import Json
 from tests.agent.mcp_house import a_tool, bare
 from tests.processes import ROOT
 

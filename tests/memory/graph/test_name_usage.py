@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from memory.graph.cypher import Statement
 from memory.graph.name_usage import MOST_NAMES, PAUSE, SCHEMA, NameUsage
-from memory.graph.store import Json
+from memory.json_value import Json
 from memory.state.database import Database
 
 pytestmark = pytest.mark.shows("C5")

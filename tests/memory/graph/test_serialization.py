@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neo4j import spatial, time
 
 from memory.graph.serialization import deserialized, serialized
-from memory.graph.store import Json
+from memory.json_value import Json
 
 
 def again(value: object) -> object:

@@ -4,8 +4,8 @@ import pytest
 
 from memory.graph.embedded.store import LEAST_HEAP, MOST_HEAP, usual_heap
 from memory.graph.graph import Graph
-from memory.graph.store import Json
 from memory.graph.survey import alike, survey, used_once
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.graph.store import Json
 from memory.history.audit_record import Record
 from memory.history.erasure import erase_event, finish
+from memory.json_value import Json
 from tests.memory.history.test_erasure import NAME, SECRET, found_in, told
 from tests.memory.history.test_repair import Home
 

@@ -11,12 +11,12 @@ import pytest
 from memory.errors import AuditBroken, GraphRefused
 from memory.graph.embedded import checksums
 from memory.graph.embedded.server import DATABASE
-from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record
 from memory.history.erasure import finish_later
 from memory.history.expected_counts import Counts, counted, expected
 from memory.history.repair import rebuild, repair_incomplete
 from memory.history.schedule import keep_snapshots
+from memory.json_value import Json
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_repair import ME, Home

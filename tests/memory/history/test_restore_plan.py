@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import AuditBroken, SnapshotBroken
-from memory.graph.store import Json
 from memory.history.audit_record import Kind, Record
 from memory.history.replay import restore_plan
 from memory.history.snapshot import Snapshot
+from memory.json_value import Json
 
 pytestmark = pytest.mark.shows("C11", "C12", "C15")
 

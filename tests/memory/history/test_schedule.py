@@ -8,12 +8,12 @@ import pytest
 from memory.errors import StateUnusable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin, Record
 from memory.history.schedule import INEXACT_WRITES, MANY_WRITES, is_due, keep_snapshots
 from memory.history.snapshot import Snapshot, Snapshots, worth_keeping
 from memory.history.writer import Writer
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -11,13 +11,14 @@ import pytest
 from memory.errors import GraphUnavailable
 from memory.graph.graph import Graph
 from memory.graph.results import Limits
-from memory.graph.store import Json, Neo4jServer
+from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.erasure import erase_event, finish
 from memory.history.restore import empty
 from memory.history.server_integrity import SEEN_SECONDS, ServerIntegrity
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_erasure import NAME, SECRET
 from tests.memory.history.test_repair import ME

@@ -13,12 +13,12 @@ from memory.graph.dump import write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
-from memory.graph.store import Json
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Kind, Origin, Record
 from memory.history.replay import Replayed, replay
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Alone, Writer
+from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StateUnusable
+from memory.json_value import Json
 from memory.state.database import Database
-from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Json, Stored
+from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

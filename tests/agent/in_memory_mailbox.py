@@ -1,4 +1,4 @@
-"""The mailbox without a disk, in plain Python: the twin that tests compare the one in the database with."""
+"""The mailbox without a disk, in plain Python, which tests compare the one in the database with."""
 
 import asyncio
 from collections import Counter
@@ -13,10 +13,10 @@ from agent.errors import TooManyEvents
 from agent.event import Event, require_event, utc_now
 from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
-from agent.mailbox.mailbox import Wait, waiting_by
+from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver, Wait, waiting_by
 from agent.mailbox.table import superseded
-from agent.model.messages import Json
 from agent.time.series import successor
+from memory.json_value import Json
 from memory.state.words import storable
 
 _WAITING: Final = frozenset({"pending", "suspended"})
@@ -55,10 +55,18 @@ class InMemoryMailbox:
         self._now = now
         self._wait = wait or waiting_by(now)
         self._letters: dict[str, _Letter] = {}
-        self.on_change: Callable[[], None] = lambda: None
-        self.on_arrival: Callable[[Event], None] = lambda event: None
+        self._arrival_observers: list[ArrivalObserver] = []
+        self._change_observers: list[ChangeObserver] = []
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
+
+    def observe_arrivals(self, observer: ArrivalObserver) -> None:
+        """See `Mailbox.observe_arrivals`."""
+        self._arrival_observers.append(observer)
+
+    def observe_changes(self, observer: ChangeObserver) -> None:
+        """See `Mailbox.observe_changes`."""
+        self._change_observers.append(observer)
 
     def waiting_by(self, wait: Wait) -> "InMemoryMailbox":
         """Return another handle to the same events, whose `take` waits like this."""
@@ -74,7 +82,8 @@ class InMemoryMailbox:
             self._check_quota(kept)
             added = self._put(kept)
         if added:
-            self.on_arrival(event)
+            for arrived in self._arrival_observers:
+                arrived(event)
         return added
 
     async def take(self) -> Lease:
@@ -295,4 +304,5 @@ class InMemoryMailbox:
             yield
         finally:
             self._changed.set()
-            self.on_change()
+            for changed in self._change_observers:
+                changed()

@@ -108,7 +108,7 @@ async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None
         link = tarfile.TarInfo("nakari.db")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    with pytest.raises(Problem, match=r"holds nakari.db, which is no file of hers\); nothing was changed"):
+    with pytest.raises(Problem, match=r"holds nakari.db, which is no file of a state\); nothing was changed"):
         await restore_archive(one.config(), file, silent)
     with pytest.raises(Problem, match="not there"):
         await restore_archive(one.config(), tmp_path / "nowhere", silent)

@@ -16,11 +16,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audio.loops import running
 from benchmarks.graph_page import write_vectors
 from benchmarks.graph_server import own_server
 from benchmarks.processes import cpu_seconds, resident_megabytes
 from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.embedded.stages import Stage
+from memory.graph.embedded.index_builder import Stage
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
@@ -95,12 +96,10 @@ async def _measure(count: int) -> list[Found]:
         (Path(folder) / "model").mkdir()
         print(json.dumps({"sentence": await _sentence(Path(folder) / "model")}), flush=True)
         store = EmbeddedStore(Path(folder) / "graph")
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(store.run())
+        async with running({"store": store.run, "indexes": store.indexes.run}):
             await store.until(State.READY)
             process = Process(lambda: store.pid or 0, store.restart, partial(_quiet, store))
             found.append(await _run("embedded", Graph(store), vectors, process))
-            running.cancel()
         print(json.dumps(asdict(found[-1])), flush=True)
         with own_server(Path(folder) / "neo4j") as server:
             process = Process(lambda: server.pid, lambda: asyncio.to_thread(server.start), lambda: asyncio.sleep(0))

@@ -1,1 +1,1 @@
-"""What lasts: the graph that is its own, and the journal of everything that happened."""
+"""Durable state: the graph, and the journal of everything that happened."""

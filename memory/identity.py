@@ -1,4 +1,4 @@
-"""Who somebody is, by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
+"""Identities by an Ed25519 key: members are registered with the box, everybody else is a visitor."""
 
 import json
 import os
@@ -13,8 +13,8 @@ from typing import Final
 
 import structlog
 
+from memory.durable import rename_durably, sync_folder
 from memory.errors import NotProven, RegistrationNeeded
-from memory.sync import rename_durably, sync_folder
 
 CHALLENGE_SECONDS: Final = 60.0
 """How long a challenge may be answered."""

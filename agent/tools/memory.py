@@ -1,4 +1,4 @@
-"""The graph as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
+"""The memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterator
@@ -11,15 +11,16 @@ from agent.errors import ToolFailed
 from agent.event import Event
 from agent.tools.tool import Tool, tool
 from memory.errors import MemoryFailure
-from memory.graph.cypher import refuse_glued, tokens
-from memory.graph.hygiene import alike, used_once
-from memory.graph.name_usage import Asked
+from memory.graph.cypher import Statement
+from memory.graph.name_usage import NameUsage
+from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin
 from memory.json_value import Json
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:
-    from memory.graph.results import Result, Schema
+    from memory.graph.results import Result
+    from memory.graph.survey import Schema
     from memory.history.writer import Writer
 
 SLACK: Final = 12.0
@@ -73,41 +74,40 @@ Write the handle as a parameter, $vector_0123456789ab, in memory_query or memory
 it needs no entry in params. Store it as a property, or compare: vector.similarity.cosine(a.v, $vector_0123456789ab)."""
 
 
-def memory_tools(writer: "Writer", handles: Handles, asked: Asked | None = None) -> list[Tool]:
-    """Return the four tools, their descriptions true of the store in use; `asked` outlives them where it is given.
+def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = None) -> list[Tool]:
+    """Return the four tools, their descriptions true of the store in use; `usage` outlives them where it is given.
 
     Each raises `ToolFailed` with the memory's own sentence when it is down or refuses; the tools never go away.
     """
     graph = writer.graph
 
     counted = graph.limits.counted
-    known = asked or Asked()
+    known = usage or NameUsage()
 
     async def memory_query(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            refuse_glued(cypher, event.content)
-            found = await graph.read(cypher, handles.bind(params, _parameters(cypher)))
-            known.saw(event.owner_key, cypher, found.records)
+            statement = _parsed(event, cypher, graph.limits.statement)
+            found = await graph.read(statement, handles.bind(params, statement.parameters))
+            known.saw(event.owner_key, statement, found.records)
             return _answer(found, counted)
 
     async def memory_write(event: Event, cypher: Cypher, params: Params = NO_PARAMS) -> Json:
         with _in_words():
-            refuse_glued(cypher, event.content)
-            named = _parameters(cypher)
+            statement = _parsed(event, cypher, graph.limits.statement)
+            named = statement.parameters
             bound = handles.bind(provenance(event, named) | params, named)
-            written = await writer.write(cypher, bound, Origin(event.id, event.owner_key))
+            written = await writer.write(statement, bound, Origin(event.id, event.owner_key))
             return {"stats": {**written.stats}, **_answer(written, counted)}
 
     async def memory_schema() -> Json:
         with _in_words():
             schema = await graph.schema()
-            await known.load()
             return {
                 "labels": _most(schema.labels),
                 "relationshipTypes": _most(schema.relationship_types),
                 "propertyKeys": _most(schema.property_keys),
                 "vectorIndexes": [*schema.vector_indexes],
-                "hygiene": _hygiene(schema, known),
+                "hygiene": await _hygiene(schema, known),
                 **({"note": schema.note} if schema.note else {}),
             }
 
@@ -134,6 +134,13 @@ def memory_tools(writer: "Writer", handles: Handles, asked: Asked | None = None)
     ]
 
 
+def _parsed(event: Event, cypher: str, longest: int) -> Statement:
+    """Return the statement, which everybody else passes along. Raises `GraphRefused`."""
+    statement = Statement.parse(cypher, longest)
+    statement.refuse_copied_values(event.content)
+    return statement
+
+
 def _answer(result: "Result", counted: int) -> dict[str, Json]:
     """Return the records, and how many were left out; past `counted` of these nobody counted."""
     records: dict[str, Json] = {"records": [*result.records]}
@@ -146,8 +153,8 @@ def _answer(result: "Result", counted: int) -> dict[str, Json]:
 def provenance(event: Event, named: Collection[str]) -> dict[str, object]:
     """Return those of owner, source and trust that a statement names: where what the event brings came from.
 
-    Trust is `told` when a person said or wrote it, `unsure` when it was hard to hear, `own` for the work of the
-    agent itself, else `outside`.
+    Trust is `told` when a person said or wrote it, `unsure` when it was hard to hear, `own` for the agent's own work,
+    else `outside`.
     """
     evidence = event.metadata.get("evidence")
     unsure = isinstance(evidence, dict) and evidence.get("confidence") == "low"
@@ -165,20 +172,21 @@ def _in_words() -> Iterator[None]:
         raise ToolFailed(str(error)) from error
 
 
-def _hygiene(schema: "Schema", asked: Asked) -> dict[str, Json]:
+async def _hygiene(schema: "Schema", usage: NameUsage) -> dict[str, Json]:
     """Return the figures of tidiness; lists of names are cut at `LONGEST_EXAMPLES`."""
     kinds = (schema.labels, schema.relationship_types, schema.property_keys)
     names = dict.fromkeys(name for kind in kinds for name in kind)
     groups = [group for kind in kinds for group in alike(kind)]
     once = [name for kind in kinds[:2] for name in used_once(kind)]
+    never_asked, since = await usage.never(names)
     figures: dict[str, Json] = {
         "nodes": schema.nodes,
         "orphans": schema.orphans,
         "duplicates": schema.duplicates if schema.compared else "not counted, too much for one statement now",
         "alike": [" ~ ".join(group[:LONGEST_EXAMPLES]) for group in groups[:LONGEST_EXAMPLES]],
         "usedOnce": _some(once),
-        "neverAskedFor": _some(asked.never(names)),
-        "askedSince": asked.since,
+        "neverAskedFor": _some(never_asked),
+        "askedSince": since,
     }
     if 0 < schema.compared < schema.nodes:
         figures["duplicates"] = f"{schema.duplicates} among {schema.compared} nodes"
@@ -193,10 +201,6 @@ def _some(names: list[str]) -> Json:
 def _most(counts: dict[str, int]) -> dict[str, Json]:
     first: dict[str, Json] = dict(list(counts.items())[:LONGEST_LIST])
     return first | ({"…": f"{len(counts) - LONGEST_LIST} rarer ones"} if len(counts) > LONGEST_LIST else {})
-
-
-def _parameters(cypher: str) -> list[str]:
-    return [token.text.strip("$`") for token in tokens(cypher) if token.kind == "parameter"]
 
 
 def _list(truths: tuple[str, ...]) -> str:

@@ -89,6 +89,26 @@ def tool(
     return Tool(spec, model, function, tuple(hidden), timeout, counted, effect, is_slow)
 
 
+async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
+    """Run a tool on the JSON text of its arguments and return its value.
+
+    Raises `ToolFailed` for arguments that it does not take and when its time is over, and what the tool raises.
+    """
+    try:
+        given = tool.arguments.model_validate_json(arguments or "{}")
+    except ValidationError as error:
+        raise ToolFailed(_explain(tool, error)) from error
+    values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
+    values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
+    try:
+        async with asyncio.timeout(tool.timeout) as limit:
+            return await tool.function(**values)
+    except TimeoutError as error:
+        if limit.expired():  # ours, not one of its own
+            raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error
+        raise
+
+
 async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     """Run a tool on the JSON text the model wrote and return the observation; raises nothing but cancellation.
 
@@ -97,14 +117,7 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
     end the loop.
     """
     try:
-        given = tool.arguments.model_validate_json(arguments or "{}")
-    except Exception as error:  # noqa: BLE001  a validator of the tool's own may raise anything
-        return bounded(_explain(tool, error) if isinstance(error, ValidationError) else _failed(tool, error))
-    values: dict[str, Any] = {name: getattr(given, name) for name in tool.arguments.model_fields}
-    values |= {name: call if kind is Call else call.event for name, kind in tool.hidden}
-    try:
-        async with asyncio.timeout(tool.timeout) as limit:
-            return bounded(render(await tool.function(**values)))
+        return bounded(render(await call_tool(tool, arguments, call)))
     except ToolFailed as error:
         return bounded(f"error: {error}")
     except asyncio.CancelledError:
@@ -113,8 +126,6 @@ async def run_tool(tool: Tool, arguments: str, call: Call) -> str:
             raise
         return f"error: {tool.name} was cancelled from inside"
     except (Exception, SystemExit) as error:  # noqa: BLE001  the observation carries it, the loop goes on
-        if isinstance(error, TimeoutError) and limit.expired():  # ours, not one of its own
-            return f"error: {tool.name} took longer than {tool.timeout:g} s and was stopped"
         return bounded(_failed(tool, error))
 
 
@@ -147,4 +158,4 @@ def _explain(tool: Tool, error: ValidationError) -> str:
     problems = "; ".join(
         f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}" for item in error.errors()
     )
-    return f"error: {tool.name} was called with wrong arguments ({problems}); correct them and call it again"
+    return f"{tool.name} was called with wrong arguments ({problems}); correct them and call it again"

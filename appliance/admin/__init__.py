@@ -1,1 +1,1 @@
-"""Keeping what it is: the memory from outside, backup and restore of everything."""
+"""Administration: the graph from outside, backup and restore of everything."""

@@ -1,4 +1,4 @@
-"""The archive of everything in one file: written while the service runs, under the graph's lock; read only if whole."""
+"""A backup of everything in one archive: written while the service runs, read only if whole."""
 
 import asyncio
 import hashlib
@@ -23,10 +23,10 @@ from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.version import version
+from memory.durable import rename_durably
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json
-from memory.sync import rename_durably
 
 FORMAT: Final = 1
 CONFIGURATION: Final = "nakari.toml"
@@ -181,7 +181,7 @@ def _extract(archive: tarfile.TarFile, place: Path) -> None:
         name = PurePosixPath(member.name)
         content = archive.extractfile(member) if member.isreg() else None
         if content is None or name.is_absolute() or ".." in name.parts:
-            raise ValueError(f"it holds {member.name}, which is no file of hers")
+            raise ValueError(f"it holds {member.name}, which is no file of a state")
         file = place / name
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("xb") as target:

@@ -1,4 +1,4 @@
-"""One state in the place of another by renames: cut off at any moment, it is the old one, or becomes the new one."""
+"""Replaces the whole state by renames: cut off at any moment, it is the old one, or becomes the new one."""
 
 import fcntl
 import os
@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from memory.durable import sync_folder
 from memory.errors import StateUnusable
-from memory.sync import sync_folder
 
 DATABASE: Final = "nakari.db"
 MANIFEST: Final = "manifest.json"

@@ -1,6 +1,7 @@
-"""What a person does with the memory from outside: look, change, save, bring back, compare, ask the past, verify."""
+"""Operations on the graph from outside: query, snapshot, restore, compare, replay, verify."""
 
 import asyncio
+import json
 import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -9,13 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
-
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
-from agent.tools.tool import Tool
+from agent.tools.tool import Call, Tool, call_tool
 from appliance.admin.archive import fetched, handed_over, write_archive
-from appliance.admin.progress import Progress
+from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.memory_requests import (
     NEWEST,
     NOW,
@@ -44,8 +43,8 @@ from memory.graph.fingerprint import contents, fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit_record import Record
 from memory.history.erasure import erase_event
-from memory.history.rebuild import restore
 from memory.history.replay import Replayed, replay
+from memory.history.restore import restore
 from memory.history.snapshot import Snapshot
 from memory.history.writer import Writer
 from memory.json_value import Json
@@ -58,7 +57,7 @@ MOST_DIFFERENCES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class GraphAdmin:
     """Does what is asked, in the one process that has the state folder (`appliance.api.answers.MemoryHandler`)."""
 
     config: Config
@@ -68,7 +67,7 @@ class Keeper:
     tools: Mapping[str, Tool]
     visitors: Visitors
 
-    def described(self) -> list[Json]:
+    async def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
         specs = [tool.spec for tool in self.tools.values()]
         return [{"name": spec.name, "description": spec.description, "schema": dict(spec.parameters)} for spec in specs]
@@ -80,13 +79,29 @@ class Keeper:
             raise Problem(f"there is no tool {request.name}; there are {', '.join(self.tools)}", Exit.USAGE)
         event = Event(ASKED_FROM_OUTSIDE, id=f"{request.source}-{new_id()}", source=request.source)
         try:
-            return await _called(tool, request.arguments, event)
+            return await call_tool(tool, json.dumps(request.arguments), Call(event.id, event))
         except ToolFailed as error:
             is_away = isinstance(error.__cause__, GraphUnavailable | EmbeddingUnavailable)
             raise Problem(str(error), Exit.UNAVAILABLE if is_away else Exit.FAULT) from error
 
+    async def back_up(self, file: Path, told: Progress) -> Json:
+        """Write everything into a new file. Raises what `act` raises."""
+        return await self.act(Backup(file=str(file)), told)
+
+    async def restore_file(self, file: Path, told: Progress) -> Json:
+        """Make the graph what a snapshot's file holds. Raises what `act` raises."""
+        return await self.act(Restore(snapshot=str(file)), told)
+
+    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
+        """Make the graph again, into a new file. Raises what `act` raises."""
+        return await self.act(Replay(until=until, file=str(file)), told)
+
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Do what is asked and return what came of it. Raises `MemoryFailure`, `Problem`, and what `told` does."""
+        """Do what is asked and return what came of it; `told` hears each hundredth once.
+
+        Raises `MemoryFailure`, `Problem`, and what `told` does.
+        """
+        told = in_hundredths(told)
         match request:
             case TakeSnapshot():
                 return _snapshot(await self.writer.take_snapshot("asked for"))
@@ -189,27 +204,11 @@ class Keeper:
         return await write_dump(graph, path, datetime.now(UTC))
 
 
-def keeper_of(config: Config, graph: GraphSide) -> Keeper | None:
+def graph_admin_of(config: Config, graph: GraphSide) -> GraphAdmin | None:
     """Return who keeps this graph; None when there is none."""
     if graph.writer is None or graph.visitors is None:
         return None
-    return Keeper(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
-
-
-async def _called(tool: Tool, arguments: Mapping[str, JsonValue], event: Event) -> Json:
-    try:
-        given = tool.arguments.model_validate(dict(arguments))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "arguments"
-        raise ToolFailed(f"{tool.name}: {place}: {first['msg']}") from error
-    values = {name: getattr(given, name) for name in tool.arguments.model_fields}
-    values |= {name: event for name, _ in tool.hidden}
-    try:
-        async with asyncio.timeout(tool.timeout):
-            return await tool.function(**values)
-    except TimeoutError as error:
-        raise ToolFailed(f"{tool.name} took longer than {tool.timeout:g} s and was stopped") from error
+    return GraphAdmin(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
 
 
 def _listed(counted: Mapping[str, int]) -> Json:

@@ -1,4 +1,4 @@
-"""The keeper of the memory wherever it is to be had: behind the door of the running service, else in this process."""
+"""The admin of the graph: through the socket of a running service, else opened in this process."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from appliance.admin.graph_admin import Keeper, keeper_of
+from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
 from appliance.api.memory_requests import Backup, HandOver, MemoryRequest, Replay, Restore, UseTool
@@ -21,14 +21,15 @@ from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
+from audio.loops import running
+from memory.durable import rename_durably
 from memory.graph.embedded.store import START_SECONDS, State
 from memory.json_value import Json
-from memory.sync import rename_durably
 
-NO_GRAPH = "she has no graph here; set [memory] enabled = true"
+NO_GRAPH = "there is no graph here; set [memory] enabled = true"
 
 
-class AtTheDoor:
+class RemoteAdmin:
     """A `MemoryHandler` in the running service."""
 
     def __init__(self, path: Path) -> None:
@@ -94,39 +95,8 @@ class AtTheDoor:
             await asyncio.to_thread(shutil.rmtree, place.parent, ignore_errors=True)
 
 
-class InThisProcess:
-    """A `MemoryHandler` of our own."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-
-    async def described(self) -> list[Json]:
-        """Return the tools."""
-        return self._keeper.described()
-
-    async def use(self, request: UseTool) -> Json:
-        """Run a tool. Raises `Problem`."""
-        return await self._keeper.use(request)
-
-    async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        """Do it. Raises what `Keeper.act` raises."""
-        return await self._keeper.act(request, in_hundredths(told))
-
-    async def back_up(self, file: Path, told: Progress) -> Json:
-        """Write everything into a new file. Raises what `Keeper.act` raises."""
-        return await self.act(Backup(file=str(file)), told)
-
-    async def restore_file(self, file: Path, told: Progress) -> Json:
-        """Make the graph what a snapshot's file holds. Raises what `Keeper.act` raises."""
-        return await self.act(Restore(snapshot=str(file)), told)
-
-    async def replay_to(self, file: Path, until: datetime | None, told: Progress) -> Json:
-        """Make the graph again, into a new file. Raises what `Keeper.act` raises."""
-        return await self.act(Replay(until=until, file=str(file)), told)
-
-
 @asynccontextmanager
-async def open_keeper(config: Config) -> AsyncIterator[AtTheDoor | InThisProcess]:
+async def open_admin(config: Config) -> AsyncIterator[RemoteAdmin | GraphAdmin]:
     """Find the running service, else open the memory here for as long as the block takes.
 
     Raises `Problem` when there is no graph or another process has the state folder, `StateUnusable`.
@@ -134,29 +104,25 @@ async def open_keeper(config: Config) -> AsyncIterator[AtTheDoor | InThisProcess
     try:
         path = await asyncio.to_thread(find_service, config.sockets)
     except ServiceNotRunning:
-        async with keeper_alone(config) as keeper:
-            yield InThisProcess(keeper)
+        async with local_admin(config) as admin:
+            yield admin
     else:
-        yield AtTheDoor(path)
+        yield RemoteAdmin(path)
 
 
 @asynccontextmanager
-async def keeper_alone(config: Config, patience: float = START_SECONDS) -> AsyncIterator[Keeper]:
+async def local_admin(config: Config, patience: float = START_SECONDS) -> AsyncIterator[GraphAdmin]:
     """Open the memory in this process, the store of the box started and, where it is damaged or gone, made again.
 
-    A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_keeper` does.
+    A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_admin` does.
     """
     async with open_state(config) as state, graph_side(config, state.journal.database) as graph:
-        keeper = keeper_of(config, graph)
-        if keeper is None:
+        admin = graph_admin_of(config, graph)
+        if admin is None:
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(graph.run(), name="graph: the store's child process")
+        async with running(graph.loops()):
             await _started(graph, patience)
-            try:
-                yield keeper
-            finally:
-                running.cancel()
+            yield admin
 
 
 async def erase_everything(config: Config, owner_key: str, told: Progress) -> str:
@@ -175,18 +141,12 @@ async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
     async with (
         open_state(config) as state,
         graph_side(config, state.journal.database) as graph,
-        asyncio.TaskGroup() as group,
+        running(graph.loops()),
     ):
         owners = await open_owners(config, state)
         forgetting = mindless(state)
-        running = group.create_task(graph.run(), name="graph: the store's child process")
         await _started(graph, START_SECONDS)
-        try:
-            return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(
-                owner_key, in_hundredths(told)
-            )
-        finally:
-            running.cancel()
+        return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(owner_key, in_hundredths(told))
 
 
 async def _started(graph: GraphSide, patience: float) -> None:

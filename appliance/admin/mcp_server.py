@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from appliance.admin.local import AtTheDoor, InThisProcess, open_keeper
+from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.local import RemoteAdmin, open_admin
 from appliance.api.memory_requests import UseTool
 from appliance.config.load import Config
 from appliance.errors import Problem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 READING: Final = frozenset({"memory_query", "memory_schema", "embedding"})
 """The tools that change nothing."""
 
-OFF: Final = "her memory is closed to other programs; set [memory] mcp = true to let them in"
+OFF: Final = "the memory is closed to other programs; set [memory] mcp = true to let them in"
 
 
 async def serve(config: Config) -> None:
@@ -30,15 +31,15 @@ async def serve(config: Config) -> None:
 
     Without a running service the memory is opened for each request alone, so that a service may start meanwhile.
 
-    Raises `Problem` when it is switched off, and what `open_keeper` raises.
+    Raises `Problem` when it is switched off, and what `open_admin` raises.
     """
     if not config.memory.mcp:
         raise Problem(OFF, Exit.CONFIG)
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
 
-    async with open_keeper(config) as keeper:
-        desk = _Desk(config, await keeper.described())
+    async with open_admin(config) as admin:
+        desk = _Desk(config, await admin.described())
     async with stdio_server() as (reading, writing):
         server: Server[Any] = Server("nakari", version=version(), on_list_tools=desk.listed, on_call_tool=desk.called)
         await server.run(reading, writing, server.create_initialization_options())
@@ -73,16 +74,16 @@ class _Desk:
         """Run a tool; a refusal is an answer marked as one."""
         try:
             request = UseTool(do="tool", name=given.name, arguments=given.arguments or {}, source="mcp")
-            async with self._one, open_keeper(self._config) as keeper:
-                return await _used(keeper, request)
+            async with self._one, open_admin(self._config) as admin:
+                return await _used(admin, request)
         except (Problem, MemoryFailure, ValidationError) as error:
             return _told(str(error), is_error=True)
 
 
-async def _used(keeper: AtTheDoor | InThisProcess, request: UseTool) -> "CallToolResult":
+async def _used(admin: RemoteAdmin | GraphAdmin, request: UseTool) -> "CallToolResult":
     """Run a tool. A refusal is told here: the group of tasks around an open memory would wrap it."""
     try:
-        found = await keeper.use(request)
+        found = await admin.use(request)
     except (Problem, MemoryFailure) as error:
         return _told(str(error), is_error=True)
     result = _told(json.dumps(found, ensure_ascii=False))

@@ -7,7 +7,7 @@ from agent.context.rebuild import REQUESTS, rebuild
 from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
 from memory.json_value import Json
-from memory.state.database_view import DatabaseView
+from memory.state.database import DatabaseView
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 

@@ -1,4 +1,4 @@
-"""How far a long work has come: told in hundredths, and whoever is told may end it by raising."""
+"""Progress of long work: reported in hundredths; a callback may end the work by raising."""
 
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Everything it is put back from an archive: checked first, then put in place, what was there kept aside."""
+"""Restores everything from an archive: checked first, then put in place, what was there moved aside."""
 
 import asyncio
 import shutil
@@ -9,7 +9,7 @@ from typing import Final
 
 from appliance.admin import exchange
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.admin.progress import Progress
 from appliance.api.client import find_service
 from appliance.config.load import Config
@@ -20,7 +20,7 @@ from appliance.wiring.state import open_state
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
-from memory.history.rebuild import begin_refill
+from memory.history.restore import begin_restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from memory.json_value import Json
@@ -89,7 +89,7 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
     try:
         writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
         async with writer.exclusively() as alone:
-            await begin_refill(alone, writer.snapshots.folder / snapshot)
+            await begin_restore(alone, writer.snapshots.folder / snapshot)
     finally:
         await graph.close()
         audit.close()
@@ -97,10 +97,10 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
 
 async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:
     """Make the graph what the archive's snapshot holds, and look at what came out."""
-    async with keeper_alone(config, REBUILD_SECONDS) as keeper:
-        async with keeper.writer.exclusively(told) as alone:
+    async with local_admin(config, REBUILD_SECONDS) as admin:
+        async with admin.writer.exclusively(told) as alone:
             taken = await alone.snapshot("after a restore of everything")
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
     if not is_equal:
-        raise Problem("everything was restored, but her graph came out otherwise than it was", Exit.FAULT)
+        raise Problem("everything was restored, but the graph came out otherwise than it was", Exit.FAULT)
     return {"nodes": taken.nodes, "relationships": taken.relationships}

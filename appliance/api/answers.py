@@ -12,7 +12,7 @@ from appliance.api.connection import Connection, Gone
 from appliance.api.mailbox_requests import ListMailbox, ListTimers, MailboxRequest, Retry, Withdraw
 from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import ModelHandler
-from appliance.api.owner_requests import ForgetOwner, OwnerRequest, answer_of, erased_of
+from appliance.api.owner_requests import ForgetOwner, OwnerHandler, OwnerRequest, answer_of, erased_of
 from appliance.api.request_model import Asked
 from appliance.api.requests import (
     Acting,
@@ -31,7 +31,6 @@ from appliance.api.requests import (
 )
 from appliance.errors import Problem, problem_of
 from appliance.exits import Exit
-from appliance.owners.owners import Owners
 from memory.json_value import Json
 
 _log = structlog.get_logger(__name__)
@@ -68,7 +67,7 @@ class DoorHandler(Protocol):
 class MemoryHandler(Protocol):
     """Who answers what is asked of the memory."""
 
-    def described(self) -> list[Json]:
+    async def described(self) -> list[Json]:
         """Return the tools: name, description and schema each."""
 
     async def use(self, request: UseTool) -> Json:
@@ -86,7 +85,7 @@ class Answers:
         handler: DoorHandler,
         memory: MemoryHandler | None = None,
         models: ModelHandler | None = None,
-        owners: Owners | None = None,
+        owners: OwnerHandler | None = None,
     ) -> None:
         self._handler = handler
         self._models = models
@@ -127,9 +126,9 @@ class Answers:
                 return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
             case ListMailbox() | ListTimers() | Retry() | Withdraw():
                 return await self._handler.mail(request, caller.owner_key)
-        return await answer_of(self._known(), caller, cast("OwnerRequest", request))
+        return await answer_of(self._known().owners, caller, cast("OwnerRequest", request))
 
-    def _known(self) -> Owners:
+    def _known(self) -> OwnerHandler:
         if self._owners is None:
             raise Problem("nobody has a key or settings here", Exit.UNAVAILABLE)
         return self._owners
@@ -164,10 +163,10 @@ class Answers:
     async def _remembered(self, request: Asked, told: Progress) -> Mapping[str, Json]:
         memory = self._memory
         if memory is None:
-            raise Problem("she has no graph here; set [memory] enabled = true", Exit.UNAVAILABLE)
+            raise Problem("there is no graph here; set [memory] enabled = true", Exit.UNAVAILABLE)
         match request:
             case Tools():
-                return {"tools": memory.described()}
+                return {"tools": await memory.described()}
             case UseTool():
                 return {"result": await memory.use(request)}
         return {"result": await memory.act(cast("MemoryRequest", request), told)}

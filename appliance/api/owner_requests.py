@@ -1,5 +1,7 @@
 """What may be asked at a door by somebody with a key: to prove it, and for the settings that are theirs."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, model_validator
@@ -13,6 +15,15 @@ from appliance.owners.owners import Owners, owner_of
 from memory.identity import HOW_TO_REGISTER
 from memory.json_value import Json
 from memory.state.owner_settings import Value
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerHandler:
+    """What is done at a door for somebody with a key."""
+
+    owners: Owners
+    erase: Callable[[str, Progress], Awaitable[str]] | None = None
+    """Erases everything of an owner and returns the sentence that says so; None where nothing is kept."""
 
 
 def _single(value: object) -> object:
@@ -105,17 +116,17 @@ async def settings_of(owners: Owners, owner_key: str, request: SettingsRequest) 
             return {"done": f"{which} is as it was before you set it."}
 
 
-async def erased_of(owners: Owners, caller: Caller, request: ForgetOwner, told: Progress) -> str:
+async def erased_of(handler: OwnerHandler, caller: Caller, request: ForgetOwner, told: Progress) -> str:
     """Erase everything of whoever asks, or of whom the household names; return the sentence that says so.
 
     Raises `Problem`, and what `told` raises; the work goes on even then.
     """
-    if owners.erase is None:
+    if handler.erase is None:
         raise Problem("nothing is kept here", Exit.UNAVAILABLE)
     if not caller.is_household:
         if request.owner not in (None, caller.owner_key):
             raise Problem("what is another's is for them, or for the household, to erase", Exit.NOT_ALLOWED)
-        return await owners.erase(caller.owner_key, told)
+        return await handler.erase(caller.owner_key, told)
     if request.owner is None:
         raise Problem("owner: say whose, by the key or a member's name", Exit.USAGE)
-    return await owners.erase(owner_of(owners.identities, request.owner).owner_key, told)
+    return await handler.erase(owner_of(handler.owners.identities, request.owner).owner_key, told)

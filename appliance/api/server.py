@@ -76,10 +76,10 @@ from appliance.api.answers import Answers, DoorHandler, MemoryHandler
 from appliance.api.caller import Caller
 from appliance.api.connection import MAX_LINE, Connection, Gone, next_line
 from appliance.api.model_requests import ModelHandler
+from appliance.api.owner_requests import OwnerHandler
 from appliance.api.socket import listener_at, locked
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.owners.owners import Owners
 from memory.json_value import Json
 
 MAX_CLIENTS = 32
@@ -115,7 +115,7 @@ class Door:
         handler: DoorHandler,
         memory: MemoryHandler | None = None,
         models: ModelHandler | None = None,
-        owners: Owners | None = None,
+        owners: OwnerHandler | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`clock` is in seconds."""

@@ -22,7 +22,7 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     import asyncio
 
     config = configured(invocation)
-    from appliance.admin.local import open_keeper
+    from appliance.admin.local import open_admin
     from appliance.cli.telling import tell
     from appliance.cli.terminal import progress
     from memory.json_value import Json
@@ -31,8 +31,8 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 
     async def run() -> Json:
         with progress("backing up") as told:
-            async with open_keeper(config) as keeper:
-                return await keeper.back_up(path, told)
+            async with open_admin(config) as admin:
+                return await admin.back_up(path, told)
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

@@ -15,7 +15,8 @@ from appliance.exits import Exit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from appliance.admin.local import AtTheDoor, InThisProcess
+    from appliance.admin.graph_admin import GraphAdmin
+    from appliance.admin.local import RemoteAdmin
     from appliance.admin.progress import Progress
     from appliance.api.memory_requests import MemoryRequest, UseTool
     from appliance.config.load import Config
@@ -143,7 +144,7 @@ def restore(invocation: Invocation, snapshot: str, as_json: bool) -> Exit:
 
     file = Path(snapshot).absolute()
     if file.is_file():  # in a folder that the service may not look into, perhaps
-        return _kept(invocation, lambda keeper, told: keeper.restore_file(file, told), as_json)
+        return _kept(invocation, lambda admin, told: admin.restore_file(file, told), as_json)
     return _run(invocation, Restore(snapshot=snapshot), as_json)
 
 
@@ -176,7 +177,7 @@ def replay(invocation: Invocation, moment: str | None, file: Path | None, as_jso
     if file is None:
         return _run(invocation, Replay(until=until), as_json)
     path = to_be_made(file)  # in a folder that the service may not write into, perhaps
-    return _kept(invocation, lambda keeper, told: keeper.replay_to(path, until, told), as_json)
+    return _kept(invocation, lambda admin, told: admin.replay_to(path, until, told), as_json)
 
 
 @memory.command()
@@ -195,24 +196,24 @@ def _run(invocation: Invocation, request: "MemoryRequest | UseTool", as_json: bo
     from appliance.api.memory_requests import UseTool
 
     if isinstance(request, UseTool):
-        return _kept(invocation, lambda keeper, told: keeper.use(request), as_json)
-    return _kept(invocation, lambda keeper, told: keeper.act(request, told), as_json)
+        return _kept(invocation, lambda admin, told: admin.use(request), as_json)
+    return _kept(invocation, lambda admin, told: admin.act(request, told), as_json)
 
 
 def _kept(
-    invocation: Invocation, act: "Callable[[AtTheDoor | InThisProcess, Progress], Awaitable[Json]]", as_json: bool
+    invocation: Invocation, act: "Callable[[RemoteAdmin | GraphAdmin, Progress], Awaitable[Json]]", as_json: bool
 ) -> Exit:
-    """Let the keeper of the memory act, wherever it is, and tell what came of it."""
+    """Let the admin of the memory act, wherever it is, and tell what came of it."""
     import asyncio
 
     config = configured(invocation, log="ERROR")
-    from appliance.admin.local import open_keeper
+    from appliance.admin.local import open_admin
     from appliance.cli.telling import tell
 
     async def run() -> "Json":
         with progress("working") as told:
-            async with open_keeper(config) as keeper:
-                return await act(keeper, told)
+            async with open_admin(config) as admin:
+                return await act(admin, told)
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

@@ -1,4 +1,4 @@
-"""Everything of an owner erased, step by step: ordered durably first, so that a kill in between only delays it."""
+"""Erases everything of an owner, step by step: ordered durably first, so that a kill in between only delays it."""
 
 import asyncio
 import shutil
@@ -17,12 +17,12 @@ from appliance.owners.owners import Owners
 from appliance.owners.visitors import keys_in
 from appliance.reflexes.forget import Forgetting
 from appliance.wiring.graph import GraphSide
+from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
-from memory.state.journal_erasure import erase_entries
-from memory.sync import sync_folder
+from memory.state.journal import erase_entries
 
 log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ WHOLE: Final = 100
 """What progress is told of; the shares of the steps are rough."""
 JOURNAL, GRAPH_OF_THEIR_OWN, GRAPH_OF_THE_HOUSE = 40, 50, 90
 
-SWITCHED_OFF: Final = "her graph, which may hold words of theirs, is switched off: set [memory] enabled = true"
+SWITCHED_OFF: Final = "the graph, which may hold words of theirs, is switched off: set [memory] enabled = true"
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ class OwnerErasure:
         erased = Erased(events=await self._stop(owner_key))
         erased.entries = await self._erase_state(owner_key, told)
         await self._erase_graphs(owner_key, erased, told)
-        await self._graph.asked.forget(owner_key)
+        await self._graph.name_usage.forget(owner_key)
         await self._state.journal.database.rewrite()
         erased.was_member = self._owners.identities.remove(owner_key)
         await asyncio.to_thread(self._fulfil, owner_key)

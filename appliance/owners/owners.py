@@ -1,7 +1,7 @@
-"""Whose events there are: the household, its members by key, visitors; and what each has set for themselves."""
+"""Owners of events: the household, its members by key, visitors; and what each has set for themselves."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,7 +9,6 @@ from typing import Final
 from agent.event import HOUSEHOLD
 from agent.prompts import MODULES
 from appliance.admin.exchange import DATABASE
-from appliance.admin.progress import Progress
 from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -29,14 +28,17 @@ class Owners:
 
     identities: Identities
     settings: OwnerSettings
-    on_change: Callable[[str], None] = field(default=lambda owner_key: None)
-    """Called with whose settings have changed, once that is durable, on the event loop; has to return at once."""
+    _observers: list[Callable[[str], None]] = field(default_factory=list)
 
-    erase: Callable[[str, Progress], Awaitable[str]] | None = None
-    """Erases everything of an owner and returns the sentence that says so; None where nothing is kept."""
+    def observe(self, observer: Callable[[str], None]) -> None:
+        """Have somebody called with whose settings have changed, once that is durable.
+
+        On the event loop; has to return at once.
+        """
+        self._observers.append(observer)
 
     def shares_graph(self, owner_key: str) -> bool:
-        """Whether this owner's events may use the household's graph: its own and its members' (docs/design.md)."""
+        """Whether this owner's events may use the household's graph: its own and its members'."""
         return owner_key == HOUSEHOLD or self.identities.find(owner_key).is_member
 
     async def of(self, owner_key: str) -> dict[str, str]:
@@ -50,12 +52,16 @@ class Owners:
     async def set(self, owner_key: str, name: str, value: Value) -> None:
         """Keep a setting of theirs; it holds from their next event on. Raises what `OwnerSettings.set` raises."""
         await self.settings.set(owner_key, name, value)
-        self.on_change(owner_key)
+        self._changed(owner_key)
 
     async def reset(self, owner_key: str, *names: str) -> None:
         """Take settings of theirs back, all where none is named. Raises what `OwnerSettings.reset` raises."""
         await self.settings.reset(owner_key, *names)
-        self.on_change(owner_key)
+        self._changed(owner_key)
+
+    def _changed(self, owner_key: str) -> None:
+        for observer in self._observers:
+            observer(owner_key)
 
 
 def identities_of(config: Config) -> Identities:

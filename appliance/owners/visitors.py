@@ -1,10 +1,12 @@
-"""Graphs of visitors: each in a folder and a process of its own, which runs while it is used and a little longer."""
+"""Visitors' graphs: each in a folder and a process of its own, which runs while it is used and a little longer."""
 
 import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +15,12 @@ import structlog
 from agent.errors import ToolFailed
 from agent.tools.sharing import NOT_SHARED
 from agent.tools.tool import Tool
-from appliance.owners.visitor_life import OPEN_SECONDS, VisitorLife
 from appliance.wiring.managed_graph import ManagedGraph
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
 from memory.history.erasure import erase_event
-from memory.history.schedule import is_unsaved
+from memory.history.schedule import is_unsaved, save_if_due
 from memory.identity import is_public_key
 from memory.json_value import Json
 
@@ -32,7 +33,55 @@ UNUSED_SECONDS: Final = 300.0
 LOOK_SECONDS: Final = 30.0
 """Between two looks whether a store is unused."""
 
+OPEN_SECONDS: Final = 8.0
+"""That a call waits for a start (under one on an idle machine) or a repair, which goes on beside; with a statement's
+own 10 s it stays within a tool's time."""
+
 log = structlog.get_logger()
+
+
+@dataclass(slots=True, eq=False)
+class _RunningGraph:
+    """One visitor's graph from its start to its stop."""
+
+    graph: ManagedGraph
+    store: EmbeddedStore
+    used_at: float
+    """Seconds of the clock, when it was given back last."""
+    users: int = 0
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Nobody uses it, and nobody is given it any more."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Nothing of it runs any more; another may be started in its folder."""
+
+    async def run(self) -> None:
+        """Keep it running until it is to stop, then save it if that is due, and close it."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(run(), name=name) for name, run in self.graph.loops().items()]
+                await self.stopping.wait()
+                try:
+                    await save_if_due(self.graph.writer, datetime.now(UTC))
+                except (MemoryFailure, OSError) as error:
+                    log.warning("snapshot_failed", reason=str(error))
+                for task in tasks:
+                    task.cancel()
+        finally:
+            await self.graph.close()
+
+    async def stop(self) -> None:
+        """Have it stop, and return when nothing of it runs any more."""
+        self.stopping.set()
+        await self.ended.wait()
+
+    async def until_usable(self) -> None:
+        """Return when it is up, and settled. Raises `GraphUnavailable` with the reason when it does not come up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self.graph.settled.wait()
+        if not self.graph.settled.is_set():
+            reason = self.store.reason or "it is still being put in order"
+            raise GraphUnavailable(f"the memory is not available now: {reason}; try again in a moment")
 
 
 class Visitors:
@@ -50,20 +99,19 @@ class Visitors:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`folder` has one for each owner key; `make` keeps what is in its store; `most` of them there may be."""
+        """`folder` has one for each owner key; `make` manages what is in its store; `most` of them there may be."""
         self.folder = folder
         self._make = make
         self._most = most
         self._clock = clock
         self._pause = pause
         self._group: asyncio.TaskGroup | None = None
-        """That of `run`, which all lives are in; None before and after."""
-        self._is_hosting = asyncio.Event()
-        """Set while there is that group."""
-        self._lives: dict[str, VisitorLife] = {}
+        """That of `run`, which all graphs run in; None before and after."""
+        self._has_group = asyncio.Event()
+        self._graphs: dict[str, _RunningGraph] = {}
         """Those that run, or are on their way up or down, by owner key; `RUNNING` at most."""
         self._changing = asyncio.Lock()
-        """Held by whoever begins or ends a life: what is in the folders and in `_lives` does not change meanwhile."""
+        """Held by whoever starts or stops one: what is in the folders and in `_graphs` does not change meanwhile."""
         self._freed = asyncio.Event()
         """Set when somebody gives a graph back."""
 
@@ -73,48 +121,58 @@ class Visitors:
 
     def running(self) -> list[str]:
         """Return whose run now, or are on their way."""
-        return sorted(self._lives)
+        return sorted(self._graphs)
 
     def describe(self) -> Json:
         """Say how many there are, may be, and run; not whose."""
-        return {"graphs": len(self.keys()), "most": self._most, "running": len(self._lives)}
+        return {"graphs": len(self.keys()), "most": self._most, "running": len(self._graphs)}
 
     async def run(self) -> None:
-        """Host the graphs that are asked for, and stop those that nobody uses, until cancelled."""
-        await asyncio.to_thread(self._leave_nothing)  # of those that a kill left before anything was written
+        """Run the graphs that are asked for, and stop those that nobody uses, until cancelled."""
+        await asyncio.to_thread(self._remove_unwritten)  # of those that a kill left before anything was written
         async with asyncio.TaskGroup() as group:
             self._group = group
-            self._is_hosting.set()
+            self._has_group.set()
             try:
                 while True:
                     await self._pause(LOOK_SECONDS)
-                    for life in self._lives.values():
-                        if life.is_unused_for(UNUSED_SECONDS, self._clock()):
-                            life.leave()
+                    for each in self._graphs.values():
+                        if not each.users and self._clock() - each.used_at >= UNUSED_SECONDS:
+                            each.stopping.set()
             finally:
-                self._is_hosting.clear()
+                self._has_group.clear()
                 self._group = None
 
     @asynccontextmanager
     async def lend(self, owner_key: str) -> AsyncIterator[Mapping[str, Tool]]:
         """Lend the tools over a visitor's own graph, by name. Raises `ToolFailed` where they can have none."""
-        if not self._may_have(owner_key):
+        there = self.keys()
+        if not (is_public_key(owner_key) and self._most > 0 and (owner_key in there or len(there) < self._most)):
             raise ToolFailed(NOT_SHARED)
         try:
-            async with self.of(owner_key) as kept:
-                yield {tool.name: tool for tool in kept.tools}
+            async with self.of(owner_key) as graph:
+                yield {tool.name: tool for tool in graph.tools}
         except MemoryFailure as error:
             raise ToolFailed(str(error)) from error
 
     @asynccontextmanager
     async def of(self, owner_key: str) -> AsyncIterator[ManagedGraph]:
         """Lend a visitor's graph, started where it does not run. Raises `GraphUnavailable`."""
-        life = await self._taken(owner_key)
+        async with self._changing:
+            running = self._graphs.get(owner_key)
+            if running is not None and running.stopping.is_set():
+                await running.ended.wait()
+                running = None
+            if running is None:
+                await self._make_room()
+                running = await self._start(owner_key)
+            running.users += 1
         try:
-            await life.up()
-            yield life.kept
+            await running.until_usable()
+            yield running.graph
         finally:
-            life.give_back(self._clock())
+            running.users -= 1
+            running.used_at = self._clock()
             self._freed.set()
 
     async def erase_event(self, event_id: str) -> int:
@@ -125,16 +183,15 @@ class Visitors:
         erased = 0
         for owner_key in await asyncio.to_thread(self.keys):
             if await asyncio.to_thread(self._wrote, owner_key, event_id):
-                async with self.of(owner_key) as kept:
-                    erased += await erase_event(kept.writer, kept.store, event_id)
+                async with self.of(owner_key) as graph:
+                    erased += await erase_event(graph.writer, graph.store, event_id)
         return erased
 
     async def remove(self, owner_key: str) -> bool:
         """Take away a visitor's whole graph, stopped first if it runs; False where there is none. Raises OSError."""
         async with self._changing:
-            if life := self._lives.get(owner_key):
-                life.leave()
-                await life.until_ended()
+            if running := self._graphs.get(owner_key):
+                await running.stop()
             if owner_key not in await asyncio.to_thread(self.keys):
                 return False
             await asyncio.to_thread(shutil.rmtree, self.folder / owner_key)
@@ -149,72 +206,50 @@ class Visitors:
         for owner_key in await asyncio.to_thread(self.keys):
             await self._save(owner_key)
         async with self._changing, AsyncExitStack() as stack:
-            for life in [*self._lives.values()]:
-                if life.is_leaving:
-                    await life.until_ended()
+            for each in [*self._graphs.values()]:
+                if each.stopping.is_set():
+                    await each.ended.wait()
                     continue
                 try:
-                    await stack.enter_async_context(life.kept.writer.exclusively())
+                    await stack.enter_async_context(each.graph.writer.exclusively())
                 except MemoryFailure as error:
                     log.warning("visitor_graph_not_saved", reason=str(error))
             yield
 
     async def _save(self, owner_key: str) -> None:
         try:
-            if await asyncio.to_thread(lambda: is_unsaved(AuditLog(self.folder / owner_key / "audit").records())):
-                async with self.of(owner_key) as kept:
-                    await kept.writer.take_snapshot("for a backup")
+            if await asyncio.to_thread(lambda: is_unsaved(self._audit(owner_key).records())):
+                async with self.of(owner_key) as graph:
+                    await graph.writer.take_snapshot("for a backup")
         except (MemoryFailure, OSError) as error:
             log.warning("visitor_graph_not_saved", reason=str(error))
 
-    def _may_have(self, owner_key: str) -> bool:
-        there = self.keys()
-        return is_public_key(owner_key) and self._most > 0 and (owner_key in there or len(there) < self._most)
+    def _audit(self, owner_key: str) -> AuditLog:
+        return AuditLog(self.folder / owner_key / "audit")
 
     def _wrote(self, owner_key: str, event_id: str) -> bool:
         try:
-            records = AuditLog(self.folder / owner_key / "audit").records()
-            return any(record.facts.get("event_id") == event_id for record in records)
+            return any(record.facts.get("event_id") == event_id for record in self._audit(owner_key).records())
         except (MemoryFailure, OSError) as error:
             log.error("visitor_graph_not_looked_into", reason=str(error))  # noqa: TRY400  a sentence, not a bug
             return False
 
-    async def _taken(self, owner_key: str) -> VisitorLife:
-        """Return the life of a graph, counted as used; begun, and the one unused for longest ended, where need be."""
-        async with self._changing:
-            group = await self._host()
-            life = self._lives.get(owner_key)
-            if life is not None and life.is_leaving:
-                await life.until_ended()
-                life = None
-            if life is None:
-                await self._make_room()
-                life = self._began(owner_key, group)
-            life.take()
-            return life
-
-    async def _host(self) -> asyncio.TaskGroup:
-        """Return the group of `run`, which may be about to begin. Raises `GraphUnavailable`."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_SECONDS):
-                await self._is_hosting.wait()
-        if self._group is None:
-            raise GraphUnavailable("the memory is not available now: it is not running")
-        return self._group
-
     async def _make_room(self) -> None:
-        while len(self._lives) >= RUNNING:
-            unused = [life for life in self._lives.values() if not life.users]
-            if unused:
-                oldest = min(unused, key=lambda life: life.used_at)
-                oldest.leave()
-                await oldest.until_ended()
+        """Stop the one unused for longest where as many run as may, once there is one."""
+        while len(self._graphs) >= RUNNING:
+            self._freed.clear()
+            if unused := [each for each in self._graphs.values() if not each.users]:
+                await min(unused, key=lambda each: each.used_at).stop()
             else:
-                self._freed.clear()
                 await self._freed.wait()
 
-    def _began(self, owner_key: str, group: asyncio.TaskGroup) -> VisitorLife:
-        """Begin a life. Raises `StateUnusable` where the folder takes nothing."""
+    async def _start(self, owner_key: str) -> _RunningGraph:
+        """Start a graph. Raises `StateUnusable` where the folder takes nothing, `GraphUnavailable` without `run`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self._has_group.wait()
+        if self._group is None:
+            raise GraphUnavailable("the memory is not available now: it is not running")
         folder = self.folder / owner_key
         is_new = not folder.exists()
         try:
@@ -223,20 +258,20 @@ class Visitors:
         except OSError as error:
             raise StateUnusable(f"{folder} cannot be made ({error.strerror}): make room") from error
         store = EmbeddedStore(folder / "graph")
-        life = self._lives[owner_key] = VisitorLife(self._make(store), store, self._clock())
-        group.create_task(self._live(owner_key, life, is_new=is_new), name="graph: a visitor's")
-        return life
+        running = self._graphs[owner_key] = _RunningGraph(self._make(store), store, self._clock())
+        self._group.create_task(self._run(owner_key, running, is_new=is_new), name="graph: a visitor's")
+        return running
 
-    async def _live(self, owner_key: str, life: VisitorLife, *, is_new: bool) -> None:
+    async def _run(self, owner_key: str, running: _RunningGraph, *, is_new: bool) -> None:
         try:
-            await life.run()
+            await running.run()
         finally:
             if is_new:
-                await asyncio.to_thread(self._leave_nothing, owner_key)
-            del self._lives[owner_key]
-            life.end()
+                await asyncio.to_thread(self._remove_unwritten, owner_key)
+            del self._graphs[owner_key]
+            running.ended.set()
 
-    def _leave_nothing(self, *owner_keys: str) -> None:
+    def _remove_unwritten(self, *owner_keys: str) -> None:
         """Remove the folders of those who wrote nothing, of all where nobody is named. Blocking.
 
         Nothing was written where the audit log was never begun; one that is empty now may have been. What the disk

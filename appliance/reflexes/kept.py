@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from memory.sync import sync_folder
+from memory.durable import sync_folder
 
 log = structlog.get_logger()
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from time import monotonic
 
 from agent.tools.device import device_tools
-from appliance.admin.graph_admin import Keeper, keeper_of
+from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
+from appliance.api.owner_requests import OwnerHandler
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
@@ -23,11 +24,12 @@ from appliance.wiring.agent import Agent, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.input import Input, open_input
-from appliance.wiring.memory import MemorySide, memory_side
+from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
 from appliance.wiring.state import disk_of, open_state
 from audio.loops import Loop
+from memory.state.retention import Retention
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Box:
     input: Input
     graph: GraphSide
     memory: MemorySide
+    retention: Retention
     owners: Owners
     erasure: OwnerErasure
     household: Household
@@ -50,8 +53,9 @@ class Box:
     def loops(self) -> Mapping[str, Loop]:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
         return {
-            "graph: the store's child process": self.graph.run,
-            "memory: tiers and vectors of what happened": self.memory.run,
+            **self.graph.loops(),
+            **self.memory.loops(),
+            "memory: what is too old, while nobody speaks": self.retention.run,
             "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
             **self.output.loops(),
             **self.agent.loops(),
@@ -89,8 +93,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        keeper = keeper_of(config, graph)
-        erase_event = no_graph if keeper is None else _erasing(keeper, graph)
+        admin = graph_admin_of(config, graph)
+        erase_event = no_graph if admin is None else _erasing(admin, graph)
         output = await parts.enter_async_context(open_output(world))
         sessions = open_sessions(world, output)
         acting = open_acting(world, output, sessions, erase_event)
@@ -99,30 +103,33 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, tools, news))
         hears = open_input(world, output, acting, agent)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
-        owners.on_change, owners.erase = agent.contexts.renew, erasure.erase
-        memory.retention.is_busy = lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
+        owners.observe(agent.contexts.renew)
+        retention = retention_of(
+            config, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
+        )
         described: dict[str, Part] = {
             **hears.describe(),
             "models": agent.choice.describe,
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
-            "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
+            "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)
         most = config.mind.max_tool_calls
         household = Household(letters, state.bus, output.text, agent.loop, hears, described, most, monotonic())
-        door = Door(config.socket, household, keeper, agent.choice, owners)
+        door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)
-        yield Box(output, agent, hears, graph, memory, owners, erasure, household, door, config, options.deaf)
+        deaf = options.deaf
+        yield Box(output, agent, hears, graph, memory, retention, owners, erasure, household, door, config, deaf)
 
 
-def _erasing(keeper: Keeper, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
+def _erasing(admin: GraphAdmin, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
     """Return what erases an event from the graph, which may have to be started for it."""
 
     async def erase(event_id: str) -> int:
         await graph.wake()
-        return await keeper.erase_event(event_id)
+        return await admin.erase_event(event_id)
 
     return erase

@@ -1,7 +1,7 @@
-"""The graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
+"""Opens the graph: a configured Neo4j server or the embedded store; and chooses who makes vectors."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -15,9 +15,10 @@ from appliance.errors import ConfigError
 from appliance.model.sentence import usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
+from audio.loops import Loop
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
-from memory.graph.name_usage import Asked
+from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
 from memory.json_value import Json
@@ -48,6 +49,15 @@ class OnDemand:
                 async with asyncio.timeout(WAKING_SECONDS):
                     await self._graph.store.until(State.READY)
 
+    def once_wanted(self, loop: Loop) -> Loop:
+        """Return the loop, which begins when the graph is wanted."""
+
+        async def begin() -> None:
+            await self.wanted.wait()
+            await loop()
+
+        return begin
+
     def waking(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools, each of which wakes the graph first."""
         return [replace(tool, function=self._waking(tool.function)) for tool in tools]
@@ -66,8 +76,8 @@ class GraphSide:
 
     tools: list[Tool]
     """Over the household's; empty when it is to have no graph."""
-    run: Callable[[], Coroutine[None, None, None]]
-    """Keeps the box's own stores running, and the graphs saved, until cancelled; returns at once without a graph."""
+    loops: Callable[[], Mapping[str, Loop]]
+    """They keep the box's own stores running, and the graphs saved; none without a graph."""
     describe: Callable[[], dict[str, Json]]
     embedder: Embedder
     """Who makes vectors, for the tiers too."""
@@ -77,7 +87,7 @@ class GraphSide:
     """The box's own; None at a server."""
     visitors: Visitors | None = None
     """None without a graph."""
-    asked: Asked = field(default_factory=Asked)
+    name_usage: NameUsage = field(default_factory=NameUsage)
     """Which names of the household's graph were asked for."""
     wake: Callable[[], Awaitable[None]] = _nothing
     """Starts a graph that is opened on demand, and waits for it; returns at once for any other."""
@@ -93,41 +103,39 @@ async def graph_side(
 ) -> AsyncIterator[GraphSide]:
     """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
 
-    `on_demand` has its `run` wait for the first call of one of its tools, so that a question that needs no memory
+    `on_demand` has its loops wait for the first call of one of its tools, so that a question that needs no memory
     starts no child process.
     The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
     Raises `ConfigError` for an embedding model that lacks its name or address.
     """
     settings = config.memory
     if not settings.enabled:
-        yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), asked=Asked(database))
+        yield GraphSide([], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
         return
     store = store_of(config)
     embedder = choose_embedder(config)
-    hers = ManagedGraph(config.state_folder, store, embedder, asked=Asked(database))
+    household = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
     visitors = _visitors(config, embedder, store.dialect, database)
-    start = OnDemand(hers) if on_demand else None
+    start = OnDemand(household) if on_demand else None
 
-    async def run() -> None:
-        if start is not None:
-            await start.wanted.wait()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(hers.run(), name="graph: the household's")
-            group.create_task(visitors.run(), name="graph: visitors' own, while they are used")
+    def loops() -> Mapping[str, Loop]:
+        own = {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
+        return own if start is None else {name: start.once_wanted(loop) for name, loop in own.items()}
 
     def describe() -> dict[str, Json]:
-        own = hers.store
-        lacking = hers.watched.lacking if hers.watched else ""
+        own = household.store
+        lacking = household.server.lacking if household.server else ""
         state: dict[str, Json] = {"state": "server", "uri": settings.uri, **({"reason": lacking} if lacking else {})}
         state = state if own is None else {"state": own.state.value, "reason": own.reason}
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        tools, wake = (hers.tools, _nothing) if start is None else (start.waking(hers.tools), start.wake)
-        yield GraphSide(tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked, wake)
+        own, usage = household.store, household.name_usage
+        tools, wake = (household.tools, _nothing) if start is None else (start.waking(household.tools), start.wake)
+        yield GraphSide(tools, loops, describe, embedder, household.writer, own, visitors, usage, wake)
     finally:
         await embedder.close()
-        await hers.close()
+        await household.close()
 
 
 def choose_embedder(config: Config) -> Embedder:
@@ -174,7 +182,7 @@ def _visitors(config: Config, embedder: Embedder, described: Dialect, database: 
 
     def make(store: EmbeddedStore) -> ManagedGraph:
         folder = store.folder.parent
-        return ManagedGraph(folder, store, embedder, described, Asked(database, folder.name))
+        return ManagedGraph(folder, store, embedder, described, NameUsage(database, folder.name))
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)

@@ -1,6 +1,8 @@
-"""A graph with all that keeps it, in any folder: audit log, snapshots, the one writer, healing, and its tools."""
+"""A managed graph in any folder: audit log, snapshots, the one writer, repair, and its tools."""
 
 import asyncio
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -8,15 +10,16 @@ import structlog
 
 from agent.tools.memory import memory_tools
 from agent.tools.sharing import in_another_dialect
+from audio.loops import Loop
 from memory.errors import MemoryFailure
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.graph.name_usage import Asked
+from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.erasure import finish_later
-from memory.history.rebuild import heal, make_missing, make_whole
+from memory.history.repair import repair_damaged, repair_incomplete, repair_missing
 from memory.history.schedule import keep_snapshots
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Snapshots
@@ -33,7 +36,7 @@ log = structlog.get_logger()
 
 
 class ManagedGraph:
-    """The household's graph, or a visitor's: nothing is started or connected before `run`, or a first statement."""
+    """The household's graph, or a visitor's: nothing is started or connected before its loops, or a first statement."""
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class ManagedGraph:
         store: EmbeddedStore | Neo4jServer,
         embedder: Embedder,
         described: Dialect | None = None,
-        asked: Asked | None = None,
+        name_usage: NameUsage | None = None,
     ) -> None:
         """Audit log and snapshots are in the folder; handles of vectors are this graph's alone.
 
@@ -50,51 +53,55 @@ class ManagedGraph:
         audit = AuditLog(folder / "audit")
         self.store = store if isinstance(store, EmbeddedStore) else None
         """None at a server."""
-        self.watched = ServerIntegrity(store, audit) if isinstance(store, Neo4jServer) else None
+        self.server = ServerIntegrity(store, audit) if isinstance(store, Neo4jServer) else None
         """None for a store of the box."""
-        graph, snapshots = Graph(self.watched or store), Snapshots(folder / "snapshots", audit)
-        self.writer = Writer(graph, audit, snapshots, watched=self.watched)
-        self.asked = asked or Asked()
-        tools = memory_tools(self.writer, Handles(embedder), self.asked)
+        graph, snapshots = Graph(self.server or store), Snapshots(folder / "snapshots", audit)
+        self.writer = Writer(graph, audit, snapshots, server=self.server)
+        self.name_usage = name_usage or NameUsage()
+        tools = memory_tools(self.writer, Handles(embedder), self.name_usage)
         self.tools = in_another_dialect(tools, store.dialect, described or store.dialect)
         self.settled = asyncio.Event()
         """It was reached once, and what a crash had broken off was finished."""
 
-    async def run(self) -> None:
-        """Keep it saved, and a store of ours running and whole, until cancelled.
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps it saved, and a store of the box running and whole.
 
         Each of these loops changes the graph, or puts another in its place, under the writer's lock alone.
         """
-        writer, store = self.writer, self.store
-        if store is not None:
-            await make_missing(store, writer.audit, writer.snapshots)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(keep_snapshots(writer, see_whole=self._see_whole), name="graph: snapshots on schedule")
-            group.create_task(writer.saving.run(), name="graph: snapshots that a write waits for")
-            group.create_task(self._settle(), name="graph: made whole, and what broke off finished")
-            group.create_task(self.asked.keep(), name="graph: which names were asked for, written down later")
-            if self.watched is not None:
-                group.create_task(self._fill(self.watched), name="graph: fills a server that was emptied")
-                group.create_task(self._look(self.watched), name="graph: whether a server holds all of it")
-            if store is not None:
-                group.create_task(store.run(), name="graph: the store's child process")
-                group.create_task(heal(writer, store), name="graph: rebuilds a damaged store")
+        loops: dict[str, Loop] = {
+            "graph: snapshots on schedule": partial(keep_snapshots, self.writer, see_whole=self._see_whole),
+            "graph: snapshots that a write waits for": self.writer.saving.run,
+            "graph: repaired where it is incomplete, and what broke off finished": self._settle,
+            "graph: which names were asked for, written down later": self.name_usage.run,
+        }
+        if self.server is not None:
+            loops["graph: fills a server that was emptied"] = partial(self._fill, self.server)
+            loops["graph: whether a server holds all of it"] = partial(self._look, self.server)
+        if self.store is not None:
+            loops["graph: the store's child process"] = partial(self._serve, self.store)
+            loops["graph: its indexes, built and kept warm"] = self.store.indexes.run
+            loops["graph: repaired where it is damaged"] = partial(repair_damaged, self.writer, self.store)
+        return loops
 
     async def close(self) -> None:
         """Close connections and audit log; not used after."""
-        await self.asked.save()
+        await self.name_usage.save()
         await self.writer.graph.close()
-        if self.watched is not None:
-            await self.watched.close()
+        if self.server is not None:
+            await self.server.close()
         self.writer.audit.close()
 
     async def _see_whole(self) -> None:
         """See that no snapshot is taken of less than there should be. Raises `GraphUnavailable` of a server."""
         if self.store is not None:
-            await make_whole(self.writer, self.store)
-        elif self.watched is not None:
+            await repair_incomplete(self.writer, self.store)
+        elif self.server is not None:
             async with self.writer.exclusively():
-                await self.watched.see_whole()
+                await self.server.see_whole()
+
+    async def _serve(self, store: EmbeddedStore) -> None:
+        await repair_missing(store, self.writer.audit, self.writer.snapshots)
+        await store.run()
 
     async def _settle(self) -> None:
         """Finish what broke off before the process began, and later what an outage breaks off."""
@@ -106,23 +113,23 @@ class ManagedGraph:
             self.settled.set()
             await self.writer.unfinished.wait()
 
-    async def _look(self, watched: ServerIntegrity) -> None:
+    async def _look(self, server: ServerIntegrity) -> None:
         """Say, once it can be reached, whether a server holds less than was written to it."""
         await self.settled.wait()
         while True:
             try:
                 await self._see_whole()
             except MemoryFailure as error:
-                if not watched.lacking:
+                if not server.lacking:
                     await asyncio.sleep(AWAY_SECONDS)
                     continue
                 log.warning("graph_incomplete", reason=str(error))
             return
 
-    async def _fill(self, watched: ServerIntegrity) -> None:
+    async def _fill(self, server: ServerIntegrity) -> None:
         """Fill a server that was found empty, until cancelled."""
         while True:
-            await watched.emptied.wait()
+            await server.emptied.wait()
             try:
                 async with self.writer.exclusively():
                     pass

@@ -1,8 +1,8 @@
-"""What happened, kept by age, importance and meaning: the tiers and their vectors, filled beside the mind."""
+"""Opens the tiers over the journal, with the vectors of what matters in them."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from agent.event import Event, utc_now
 from agent.tools.journal import recall_tool
@@ -10,6 +10,7 @@ from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.model.sentence import keep_fetching
 from appliance.wiring.state import State
+from audio.loops import Loop
 from memory.json_value import Json
 from memory.state.recall import Recall, keep_filled
 from memory.state.retention import Keep, Retention
@@ -24,10 +25,9 @@ class MemorySide:
     tiers: Tiers
     recall: Recall
     tools: list[Tool]
-    run: Callable[[], Coroutine[None, None, None]]
-    """Fills the tiers, makes their vectors and fetches the model for them, until cancelled."""
     embedder: Embedder
-    retention: Retention
+    loops: Callable[[], Mapping[str, Loop]]
+    """They fill the tiers, make their vectors and fetch the model for them."""
 
     def describe(self) -> dict[str, Json]:
         """Say who makes the vectors."""
@@ -39,19 +39,20 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     tiers = Tiers(state.journal.database, state.journal, utc_now)
     recall = Recall(state.journal.database, embedder)
 
+    async def look(envelope: Event) -> None:
+        if envelope.metadata.get("event") == "run_finished":
+            tiers.changed.set()
+
+    loops: dict[str, Loop] = {
+        "memory: the journal into tiers, and vectors": partial(keep_filled, tiers, recall),
+        "memory: sees that a run is over": partial(state.bus.attend, "ui.events", look),
+    }
+    if fetches:
+        loops["memory: the sentence model, once"] = partial(keep_fetching, config, tiers.changed.set)
+    return MemorySide(tiers, recall, [recall_tool(recall)], embedder, lambda: loops)
+
+
+def retention_of(config: Config, state: State, is_busy: Callable[[], bool]) -> Retention:
+    """Return what drops the too old from the journal while `is_busy` says that nobody speaks and nothing sounds."""
     keep = Keep(config.state.keep_details_days, config.state.keep_words_days)
-    retention = Retention(state.journal.database, keep)
-
-    async def run() -> None:
-        async def look(envelope: Event) -> None:
-            if envelope.metadata.get("event") == "run_finished":
-                tiers.changed.set()
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(keep_filled(tiers, recall), name="memory: the journal into tiers, and vectors")
-            group.create_task(state.bus.attend("ui.events", look), name="memory: sees that a run is over")
-            group.create_task(retention.run(), name="memory: what is too old, while nobody speaks")
-            if fetches:
-                group.create_task(keep_fetching(config, tiers.changed.set), name="memory: the sentence model, once")
-
-    return MemorySide(tiers, recall, [recall_tool(recall)], run, embedder, retention)
+    return Retention(state.journal.database, keep, is_busy)

@@ -1,12 +1,12 @@
-"""What is looked at in a statement before any store sees it: its tokens, its literals, its reach."""
+"""Cypher statements, parsed once: tokens, literals, parameters, and what no store may be asked."""
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from memory.errors import GraphRefused, TooLarge
 
@@ -57,7 +57,119 @@ class Token:
         return _ESCAPE.sub(_resolved, self.text[1:-1])
 
 
-def tokens(cypher: str) -> Iterator[Token]:
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A Cypher statement, tokenized once; tools, writer, graph and store pass it along."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    """All of them, comments included, in order."""
+
+    @classmethod
+    def parse(cls, cypher: "str | Statement", longest: int = LONGEST_STATEMENT) -> Self:
+        """Return a statement that may be sent to a store; one that is parsed already as it is.
+
+        Refused are: too long, empty, several statements, reaching out, escaping its transaction. Raises `TooLarge` for
+        the length, else `GraphRefused`. What it does to the graph is not looked at: that it may or may not write is the
+        store's to enforce.
+        """
+        if isinstance(cypher, cls):
+            return cypher
+        text = str(cypher)
+        if len(text) > longest:
+            raise TooLarge(
+                f"the statement has {len(text)} characters, {longest} are allowed: "
+                "pass the values as params, rows as a list with UNWIND $rows AS row"
+            )
+        statement = cls(text, tuple(_tokens(text)))
+        _check_tokens(statement.tokens)
+        # Neo4j resolves these before it reads the statement, so that they can hide any keyword from a reader.
+        plain = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+        if plain != text:
+            _check_tokens(tuple(_tokens(plain)))
+        return statement
+
+    @property
+    def code(self) -> list[Token]:
+        """Its tokens without comments."""
+        return [token for token in self.tokens if token.kind != "comment"]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters, each as often as it stands there."""
+        return [token.text.strip("$`") for token in self.tokens if token.kind == "parameter"]
+
+    @property
+    def names(self) -> set[str]:
+        """Whatever may be a label, a type or a key in it; keywords and variables too."""
+        return {token.text.strip("`").replace("``", "`") for token in self.tokens if token.kind in ("word", "name")}
+
+    @property
+    def without_comments(self) -> str:
+        """Its text with a space in the place of each comment."""
+        return self._spliced((token, " ") for token in self.tokens if token.kind == "comment")
+
+    def copied_values(self, spoken: str) -> list[Token]:
+        """Return the string literals that are values and belong into the parameters.
+
+        Those longer than `LONGEST_LITERAL`, and those that repeat what was spoken: the whole literal is said in it, or
+        they share a word of `TELLING_WORD` letters, or two neighbouring characters of a script without spaces.
+        """
+        texts = [token for token in self.tokens if token.kind == "text"]
+        if not texts:
+            return []
+        said, words = _phrase(spoken), _telling(spoken)
+        return [token for token in texts if len(token.value) > LONGEST_LITERAL or _repeats(token.value, said, words)]
+
+    def parameterised(self, literals: Sequence[Token]) -> tuple[str, dict[str, str]]:
+        """Return the text with these literals turned into parameters, and their values."""
+        taken = set(self.parameters)
+        numbered = (f"text_{number}" for number in range(1, len(literals) + len(taken) + 1))
+        free = [name for name in numbered if name not in taken]
+        values = {name: token.value for token, name in zip(literals, free, strict=False)}
+        return self._spliced((token, f"${name}") for token, name in zip(literals, free, strict=False)), values
+
+    def refuse_copied_values(self, spoken: str) -> None:
+        """Refuse it with values written into it, with the parameterised form that it should have.
+
+        Raises `GraphRefused`.
+        """
+        if literals := self.copied_values(spoken):
+            statement, values = self.parameterised(literals)
+            raise GraphRefused(
+                "values are never written into the Cypher; it was not run. Call again with "
+                f"cypher: {statement}  and these added to params: {json.dumps(values, ensure_ascii=False)}"
+            )
+
+    def replaced(self, changes: Iterable[tuple[int, int, Sequence[str]]]) -> "Statement":
+        """Return it with other tokens in the place of those from one index to another, both included.
+
+        Nothing is tokenized again. The changes are in order. A new token is a word, a parameter or a mark.
+        """
+        text, tokens, end, done = "", list[Token](), 0, 0
+        for first, last, pieces in changes:
+            start, behind = self.tokens[first].start, self.tokens[last].start + len(self.tokens[last].text)
+            tokens += [replace(token, start=token.start + len(text) - end) for token in self.tokens[done:first]]
+            text += self.text[end:start]
+            for piece in pieces:
+                kind: Kind = "parameter" if piece.startswith("$") else "word" if piece.isidentifier() else "mark"
+                tokens.append(Token(kind, piece, len(text)))
+                text += piece
+            end, done = behind, last + 1
+        if not done:
+            return self
+        tokens += [replace(token, start=token.start + len(text) - end) for token in self.tokens[done:]]
+        return Statement(text + self.text[end:], tuple(tokens))
+
+    def _spliced(self, changes: Iterable[tuple[Token, str]]) -> str:
+        pieces, end = list[str](), 0
+        for token, text in changes:
+            pieces += [self.text[end : token.start], text]
+            end = token.start + len(token.text)
+        return "".join([*pieces, self.text[end:]])
+
+
+def _tokens(cypher: str) -> Iterator[Token]:
     """Yield the tokens of a statement, comments included.
 
     Raises `GraphRefused` where a string, a quoted name or a comment does not end.
@@ -70,68 +182,8 @@ def tokens(cypher: str) -> Iterator[Token]:
                 raise GraphRefused(f"the {found[0]} at character {found.start() + 1} of the statement is never closed")
 
 
-def check(cypher: str, longest: int = LONGEST_STATEMENT) -> None:
-    """Refuse what no store may be asked: too long, empty, several statements, reaching out, escaping its transaction.
-
-    Raises `TooLarge` for the length, else `GraphRefused`. What the statement does to the graph is not looked at: that
-    it may or may not write is the store's to enforce.
-    """
-    if len(cypher) > longest:
-        raise TooLarge(
-            f"the statement has {len(cypher)} characters, {longest} are allowed: "
-            "pass the values as params, rows as a list with UNWIND $rows AS row"
-        )
-    # Neo4j resolves these before it reads the statement, so that they can hide any keyword from a reader.
-    plain = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), cypher)
-    for text in {cypher, plain}:
-        _check_tokens([token for token in tokens(text) if token.kind != "comment" and not _is_invisible(token)])
-
-
-def glued(cypher: str, spoken: str) -> list[Token]:
-    """Return the string literals that are values and belong into the parameters.
-
-    Those longer than `LONGEST_LITERAL`, and those that repeat what was spoken: the whole literal is said in it, or they
-    share a word of `TELLING_WORD` letters, or two neighbouring characters of a script without spaces.
-    """
-    said = _phrase(spoken)
-    words = _telling(spoken)
-    return [
-        token
-        for token in tokens(cypher)
-        if token.kind == "text" and (len(token.value) > LONGEST_LITERAL or _repeats(token.value, said, words))
-    ]
-
-
-def parameterised(cypher: str, literals: list[Token]) -> tuple[str, dict[str, str]]:
-    """Return the statement with these literals of it turned into parameters, and their values."""
-    taken = {token.text.strip("$`") for token in tokens(cypher) if token.kind == "parameter"}
-    names = (f"text_{number}" for number in range(1, len(literals) + len(taken) + 1))
-    values: dict[str, str] = {}
-    pieces: list[str] = []
-    end = 0
-    for token, name in zip(literals, (name for name in names if name not in taken), strict=False):
-        pieces += [cypher[end : token.start], f"${name}"]
-        values[name] = token.value
-        end = token.start + len(token.text)
-    return "".join([*pieces, cypher[end:]]), values
-
-
-def refuse_glued(cypher: str, spoken: str) -> None:
-    """Refuse a statement with values written into it, with the parameterised form it should have.
-
-    Raises `GraphRefused`.
-    """
-    literals = glued(cypher, spoken)
-    if not literals:
-        return
-    statement, values = parameterised(cypher, literals)
-    raise GraphRefused(
-        "values are never written into the Cypher; it was not run. Call again with "
-        f"cypher: {statement}  and these added to params: {json.dumps(values, ensure_ascii=False)}"
-    )
-
-
-def _check_tokens(found: list[Token]) -> None:
+def _check_tokens(tokens: Iterable[Token]) -> None:
+    found = [token for token in tokens if token.kind != "comment" and not _is_invisible(token)]
     words = [token.text.upper() if token.kind == "word" else token.text for token in found]
     if not words:
         raise GraphRefused("the statement is empty: write one Cypher statement")

@@ -1,13 +1,17 @@
-"""Vector and full-text indexes as the model defines them in Neo4j's words, and as the store of the box takes them."""
+"""Definitions of indexes in Neo4j's words, as the embedded store takes them; and the file of those not made yet."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final, Literal
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal
 
+from memory.durable import rename_durably
 from memory.errors import GraphRefused
-from memory.graph.cypher import quoted, tokens
+from memory.graph.cypher import Statement, quoted
 from memory.graph.store import VectorOptions
 from memory.json_value import Json
 
@@ -59,8 +63,8 @@ class IndexDefinition:
 
     @property
     def known_as(self) -> str:
-        """Its name, the store's own where the statement gives none; a plain one without a name is only called so."""
-        return self.name or ("unnamed" if self.cypher else f"{self.label}[{','.join(self.properties)}]")
+        """Its name, the store's own where the statement gives none; of a plain one without a name the statement."""
+        return self.name or self.cypher or f"{self.label}[{','.join(self.properties)}]"
 
     @property
     def commands(self) -> tuple[tuple[str, str], ...]:
@@ -86,15 +90,56 @@ class IndexDefinition:
         return (f"CREATE VERTEX TYPE {label} IF NOT EXISTS", *declared, index)
 
 
-def definition(cypher: str) -> IndexDefinition | None:
+class WantedIndexes:
+    """The file of definitions that are not ready. Every method blocks; threads may call them at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._one = Lock()
+
+    def read(self) -> list[IndexDefinition]:
+        """Return what is in it; nothing when there is no file, or one that cannot be read."""
+        try:
+            return [_definition(row) for row in json.loads(self._path.read_bytes())]
+        except (OSError, ValueError, TypeError, KeyError):
+            return []
+
+    def add(self, wanted: IndexDefinition) -> None:
+        """Write one down, durably, in the place of one of the same name. Raises OSError."""
+        with self._one:
+            self._write([*(each for each in self.read() if each.known_as != wanted.known_as), wanted])
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Take these out. Raises OSError."""
+        with self._one:
+            there, gone = self.read(), set(names)
+            left = [each for each in there if each.known_as not in gone]
+            if left != there:
+                self._write(left)
+
+    def _write(self, definitions: list[IndexDefinition]) -> None:
+        beside = self._path.with_suffix(".new")
+        with beside.open("w", encoding="utf-8") as file:
+            json.dump([asdict(each) for each in definitions], file)
+            file.flush()
+            os.fsync(file.fileno())
+        rename_durably(beside, self._path)
+
+
+def _definition(row: Mapping[str, Any]) -> IndexDefinition:
+    options = row["options"] and VectorOptions(**row["options"])
+    return IndexDefinition(**{**row, "properties": tuple(row["properties"]), "options": options})
+
+
+def definition(wanted: Statement) -> IndexDefinition | None:
     """Return the index or constraint that a statement defines; None for every other statement.
 
     Raises `GraphRefused` for one that the store of the box cannot make.
     """
-    bare = "".join(_without_comments(cypher)).strip()
+    bare = wanted.without_comments.strip()
     if plain := _PLAIN.match(bare):
         return IndexDefinition(
-            "PLAIN", _plain(plain["name"] or ""), _plain(plain["label"] or ""), (), once=False, cypher=cypher
+            "PLAIN", _plain(plain["name"] or ""), _plain(plain["label"] or ""), (), once=False, cypher=wanted.text
         )
     if not _BEGINNING.match(bare):
         return None
@@ -113,24 +158,24 @@ def definition(cypher: str) -> IndexDefinition | None:
     return IndexDefinition(kind, name, label, properties, bool(found["once"]), options)
 
 
-def dropped_index(cypher: str) -> str | None:
+def dropped_index(given: Statement) -> str | None:
     """Return the name of the index that a statement drops; None for every other statement."""
-    found = _DROP.fullmatch("".join(_without_comments(cypher)).strip())
+    found = _DROP.fullmatch(given.without_comments.strip())
     return _plain(found["name"]) if found else None
 
 
-def asked_index(cypher: str) -> Literal["VECTOR", "FULLTEXT"] | None:
+def queried_index(given: Statement) -> Literal["VECTOR", "FULLTEXT"] | None:
     """Return the kind of index that a statement asks for nodes; None where it asks none."""
-    found = _ASKS.search(cypher)
+    found = _ASKS.search(given.text)
     return None if found is None else "VECTOR" if found[1].upper() == "VECTOR" else "FULLTEXT"
 
 
-def names_index(name: str, cypher: str, params: Mapping[str, object]) -> bool:
+def names_index(name: str, given: Statement, params: Mapping[str, object]) -> bool:
     """Say whether a statement that asks an index gives this name, written out or as a parameter."""
-    return f"'{name}'" in cypher or f'"{name}"' in cypher or name in params.values()
+    return f"'{name}'" in given.text or f'"{name}"' in given.text or name in params.values()
 
 
-def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -> str:
+def create_statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -> str:
     """Return the Cypher that makes an index of either store anew, from its row of SHOW INDEXES.
 
     `options` are what the store of the box keeps beside; empty for a server, whose own statement is whole.
@@ -146,10 +191,12 @@ def statement(index: Mapping[str, Json], options: Mapping[str, VectorOptions]) -
 
 
 def as_cypher(wanted: IndexDefinition) -> str:
-    """Return the Cypher of a vector or full-text index."""
+    """Return the Cypher that makes an index, or a constraint, anew."""
+    if wanted.cypher:
+        return wanted.cypher
     name, options = wanted.known_as, wanted.options
     row: dict[str, Json] = {"type": wanted.kind, "name": name, "entityType": "NODE", "labelsOrTypes": [wanted.label]}
-    return statement({**row, "properties": [*wanted.properties]}, {name: options} if options else {})
+    return create_statement({**row, "properties": [*wanted.properties]}, {name: options} if options else {})
 
 
 def _head(index: Mapping[str, Json]) -> str:
@@ -182,15 +229,6 @@ def _check_names(name: str, label: str, properties: tuple[str, ...]) -> None:
         raise GraphRefused(
             "an index of this kind takes no ` or ~ in its name and label, and a property of letters, digits and _ only"
         )
-
-
-def _without_comments(cypher: str) -> Iterable[str]:
-    end = 0
-    for token in tokens(cypher):
-        if token.kind == "comment":
-            yield f"{cypher[end : token.start]} "
-            end = token.start + len(token.text)
-    yield cypher[end:]
 
 
 def _plain(name: str) -> str:

@@ -1,11 +1,11 @@
-"""Statements made repeatable: the clock is bound as a parameter, and what chance decides is named."""
+"""Makes statements repeatable: the clock is bound as a parameter, and what chance decides is named."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from memory.graph.cypher import Token, tokens
+from memory.graph.cypher import Statement, Token
 
 PREFIX: Final = "at_that_time_"
 """Of the parameters that hold the clock."""
@@ -26,54 +26,51 @@ _CLAUSES: Final = frozenset({"MATCH", "WITH", "RETURN", "CREATE", "MERGE", "SET"
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class Deterministic:
     """A statement as it is run and kept."""
 
-    cypher: str
+    statement: Statement
     params: dict[str, object]
     """The clock's, to be added to its own."""
     inexact: tuple[str, ...] = ()
     """What in it may come out otherwise when it is run again on the same graph, each once; empty: nothing does."""
 
 
-def pinned(cypher: str, now: datetime) -> Pinned:
+def deterministic(statement: Statement, now: datetime) -> Deterministic:
     """Return the statement with `datetime()` and its like bound to `now` (aware UTC), and what is still inexact.
 
-    Within a transaction the clock stands still in Cypher too, so that the meaning stays. The statement must have passed
-    `memory.graph.cypher.check`.
+    Within a transaction the clock stands still in Cypher too, so that the meaning stays.
     """
-    found = [token for token in tokens(cypher) if token.kind != "comment"]
-    pieces: list[str] = []
     params: dict[str, object] = {}
-    end = 0
-    for start, stop, name in _clock_calls(found):
-        pieces.append(cypher[end:start])
+    changes: list[tuple[int, int, list[str]]] = []
+    for first, last, name in _clock_calls(statement.tokens):
+        parameter = f"{PREFIX}{name.lower()}"
         if name == "TIMESTAMP":
-            pieces.append(f"${PREFIX}timestamp")
-            params[f"{PREFIX}timestamp"] = int(now.timestamp() * 1000)
+            params[parameter] = int(now.timestamp() * 1000)
+            changes.append((first, last, [f"${parameter}"]))
         else:
-            pieces.append(f"{cypher[start : start + len(name)]}(${PREFIX}{name.lower()})")
-            params[f"{PREFIX}{name.lower()}"] = _CLOCKS[name](now)
-        end = stop
-    statement = "".join([*pieces, cypher[end:]])
-    return Pinned(statement, params, tuple(dict.fromkeys(_inexact(statement))))
+            params[parameter] = _CLOCKS[name](now)
+            changes.append((first, last, [statement.tokens[first].text, "(", f"${parameter}", ")"]))
+    bound = statement.replaced(changes)
+    return Deterministic(bound, params, tuple(dict.fromkeys(_inexact(bound.code))))
 
 
-def _clock_calls(found: list[Token]) -> Iterator[tuple[int, int, str]]:
-    """Yield where each call of the clock begins and ends, and the function's name in capitals."""
-    for index, token in enumerate(found):
-        name = token.text.upper()
-        if token.kind != "word" or (name not in _CLOCKS and name != "TIMESTAMP") or _follows_dot(found, index):
+def _clock_calls(tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    """Yield the indexes of the first and last token of each call of the clock, and the function's name in capitals."""
+    code = [(index, token) for index, token in enumerate(tokens) if token.kind != "comment"]
+    found = [token for _, token in code]
+    for place, (index, token) in enumerate(code):
+        name, end = token.text.upper(), place
+        if token.kind != "word" or (name not in _CLOCKS and name != "TIMESTAMP") or _follows_dot(found, place):
             continue
-        rest = [later.text.upper() for later in found[index + 1 : index + 5]]
+        rest = [later.text.upper() for later in found[place + 1 : place + 5]]
         if rest[:1] == ["."] and len(rest) > 1 and rest[1] in _OF_A_STATEMENT:
-            index, rest = index + 2, rest[2:]
+            end, rest = end + 2, rest[2:]
         if rest[:2] == ["(", ")"]:
-            yield token.start, found[index + 2].start + 1, name
+            yield index, code[end + 2][0], name
 
 
-def _inexact(statement: str) -> Iterator[str]:
-    found = [token for token in tokens(statement) if token.kind != "comment"]
+def _inexact(found: list[Token]) -> Iterator[str]:
     words = [token.text.upper() if token.kind in ("word", "mark") else "" for token in found]
     end = _last_return(words)
     clause, ordered = "", False

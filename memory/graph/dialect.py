@@ -1,4 +1,4 @@
-"""What is true of the Cypher of each store, in the words the model reads."""
+"""Differences of each store's Cypher, in the words the model reads."""
 
 from dataclasses import dataclass
 from typing import Final

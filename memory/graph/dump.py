@@ -1,4 +1,4 @@
-"""A whole graph in a file, the same for every store: written, read, checked, loaded into a graph."""
+"""Dumps of a whole graph, the same for every store: written, read, checked, loaded."""
 
 import asyncio
 import gzip
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memory.errors import GraphRefused, SnapshotBroken
 from memory.graph import definitions
-from memory.graph.bulk import Bulk
+from memory.graph.connections import Bulk
 from memory.graph.cypher import quoted
+from memory.graph.embedded.refusals import check_names_apart
 from memory.graph.graph import Graph
-from memory.graph.names import see_apart
-from memory.graph.serialization import given, portable, setting, zoned
+from memory.graph.serialization import given, serialized, setting, zoned
 from memory.graph.store import VectorOptions
 from memory.json_value import Json
 
@@ -78,7 +78,7 @@ class _Writing:
 
     def add_rows(self, kind: str, rows: Iterable["Record"]) -> None:
         try:
-            self.add(*({kind: [portable(value) for value in row.values()]} for row in rows))
+            self.add(*({kind: [serialized(value) for value in row.values()]} for row in rows))
         except TypeError as error:
             raise GraphRefused(f"a snapshot cannot hold all that is in this graph: {error}") from error
 
@@ -149,7 +149,7 @@ async def _definitions(transaction: Bulk, options: Mapping[str, VectorOptions], 
     ]
     indexes = [row async for row in await transaction.run("SHOW INDEXES YIELD *")]
     made += [
-        definitions.statement(dict(row), options)
+        definitions.create_statement(dict(row), options)
         for row in indexes
         if row["owningConstraint"] is None and row["type"] != "LOOKUP"
     ]
@@ -210,7 +210,7 @@ async def load_dump(path: Path, graph: Graph, progress: Callable[[int, int], Non
     """
     held = await asyncio.to_thread(check_dump, path)
     if graph.dialect.is_one_kind:
-        await asyncio.to_thread(lambda: see_apart(path, read_dump(path)))
+        await asyncio.to_thread(lambda: check_names_apart(path, read_dump(path)))
     await _create_vector_indexes(path, graph)
     ids: dict[str, str] = {}
     rows, done = read_dump(path), 0

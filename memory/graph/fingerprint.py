@@ -1,4 +1,4 @@
-"""Whether two graphs are equal but for the ids their stores gave: a fingerprint of all that is in a dump."""
+"""Fingerprints of dumps: equal for graphs that are equal but for the ids their stores gave."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Final
 
-from memory.graph.dump import read_dump
+from memory.graph.dump import check_dump, read_dump
 
 ROUNDS: Final = 3
 """How far around itself a node is seen: graphs that differ only farther away, among nodes alike in all else, pass."""
@@ -43,6 +43,7 @@ def contents(path: Path) -> tuple[Counter[str], Counter[str]]:
 
     Blocking. Raises `SnapshotBroken`.
     """
+    check_dump(path)  # of a damaged file any value may be of any kind
     nodes: dict[str, str] = {}
     relationships: Counter[str] = Counter()
     for row in read_dump(path):
@@ -50,8 +51,7 @@ def contents(path: Path) -> tuple[Counter[str], Counter[str]]:
             case {"n": [node, labels, properties]}:
                 nodes[node] = _text([sorted(labels), properties])
             case {"r": [kind, start, end, properties]}:
-                # Of a damaged file an end may be missing here; that it is damaged is said at its end.
-                relationships[_text([kind, properties, nodes.get(start), nodes.get(end)])] += 1
+                relationships[_text([kind, properties, nodes[start], nodes[end]])] += 1
     return Counter(nodes.values()), relationships
 
 

@@ -1,4 +1,4 @@
-"""`Graph`: read, write and schema of the memory, in explicit transactions within limits, on either store."""
+"""`Graph`: read, write and schema, in explicit transactions within limits, on either store."""
 
 import asyncio
 import time
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from memory.errors import GraphRefused, MemoryFailure, WriteNotAllowed
 from memory.graph import refusals
-from memory.graph.bulk import Bulk
-from memory.graph.connections import Connections
-from memory.graph.cypher import check
+from memory.graph.connections import Bulk, Connections
+from memory.graph.cypher import Statement
 from memory.graph.dialect import Dialect
-from memory.graph.names import NameTaken
-from memory.graph.results import COUNTERS, Limits, Result, Schema, Written, collected, stats, wrote
+from memory.graph.embedded.refusals import NameTaken
+from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
-from memory.graph.survey import survey
+from memory.graph.survey import Schema, survey
 from memory.json_value import Json
 
 if TYPE_CHECKING:
@@ -67,8 +66,10 @@ NOBODY: Final = _Nobody()
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    cypher: str
+class _Run:
+    """One statement to be run, and as what."""
+
+    statement: Statement
     params: Mapping[str, object]
     writes: bool
     witness: Witness = NOBODY
@@ -94,32 +95,32 @@ class Graph:
         """What is true of the store's Cypher."""
         return self._store.dialect
 
-    async def read(self, cypher: str, params: Mapping[str, object] | None = None) -> Result:
+    async def read(self, cypher: str | Statement, params: Mapping[str, object] | None = None) -> Result:
         """Run a statement that only reads; its transaction is rolled back in any case.
 
         Raises `WriteNotAllowed` for one that would write, and what the class says.
         """
-        check(cypher, self.limits.statement)
-        if self._store.shim(cypher) is not None:
+        statement = Statement.parse(cypher, self.limits.statement)
+        if self._store.shim(statement) is not None:
             raise WriteNotAllowed(refusals.READ_ONLY)
-        result, _ = await self._run(_Statement(cypher, params or {}, writes=False), self.limits)
+        result, _ = await self._run(_Run(statement, params or {}, writes=False), self.limits)
         return result
 
     async def write(
-        self, cypher: str, params: Mapping[str, object] | None = None, witness: Witness = NOBODY
+        self, cypher: str | Statement, params: Mapping[str, object] | None = None, witness: Witness = NOBODY
     ) -> Written:
         """Run a statement in a transaction of its own and commit it.
 
         Raises what the class says and what the witness raises; nothing is kept then, but with `CommitUncertain` nobody
         knows.
         """
-        check(cypher, self.limits.statement)
-        shim = self._store.shim(cypher)
+        statement = Statement.parse(cypher, self.limits.statement)
+        shim = self._store.shim(statement)
         async with self._writing:
             if shim is not None:
                 return await _made(shim, witness)
-            statement = _Statement(cypher, params or {}, writes=True, witness=witness)
-            result, counters = await self._run(statement, self.limits)
+            run = _Run(statement, params or {}, writes=True, witness=witness)
+            result, counters = await self._run(run, self.limits)
         written = Written(result.records, result.truncated, stats(counters))
         self._store.indexes.wrote(written.stats)
         return written
@@ -132,17 +133,7 @@ class Graph:
         listed = {index["name"] for index in there if index["type"] == "VECTOR"}
         states = self._store.indexes.states
         indexes += [{"name": name, "state": state} for name, state in states.items() if name not in listed]
-        return Schema(
-            found.labels,
-            found.types,
-            found.keys,
-            indexes,
-            nodes=found.nodes,
-            orphans=found.orphans,
-            duplicates=found.duplicates,
-            compared=found.compared,
-            note=found.note,
-        )
+        return replace(found, vector_indexes=indexes)
 
     @property
     def indexes(self) -> StoreIndexes:
@@ -201,10 +192,10 @@ class Graph:
 
     async def _all(self, cypher: str) -> list[dict[str, Json]]:
         limits = replace(self.limits, rows=100_000, characters=100_000_000)
-        result, _ = await self._run(_Statement(cypher, {}, writes=False), limits)
+        result, _ = await self._run(_Run(Statement.parse(cypher), {}, writes=False), limits)
         return result.records
 
-    async def _run(self, statement: _Statement, limits: Limits) -> tuple[Result, "SummaryCounters"]:
+    async def _run(self, run: _Run, limits: Limits) -> tuple[Result, "SummaryCounters"]:
         """Run a statement, again if that may help; see the class for what is raised."""
         attempt = 1
         while True:
@@ -212,54 +203,50 @@ class Graph:
             await self._connections.load()
             from neo4j.exceptions import DriverError, Neo4jError
 
-            await self._store.indexes.ready_for(statement.cypher, statement.params)
-            await statement.witness.attempted(attempt)
+            await self._store.indexes.ready_for(run.statement, run.params)
+            await run.witness.attempted(attempt)
             began = time.monotonic()
             try:
-                return await self._once(statement, limits, endpoint)
+                return await self._once(run, limits, endpoint)
             except Neo4jError as error:
-                is_last = not statement.writes or attempt == ATTEMPTS
+                is_last = not run.writes or attempt == ATTEMPTS
                 if is_last or not refusals.collided(error):
-                    refused = await self._refusal(error, statement, endpoint, time.monotonic() - began)
-                    if is_last or not await self._gave_way(refused):
+                    refused = await self._refusal(error, run, endpoint, time.monotonic() - began)
+                    if is_last or not await self._frees_name(refused):
                         raise refused from error
             except DriverError as error:
                 raise refusals.lost(error, endpoint.uri) from error
             attempt += 1
 
-    async def _gave_way(self, refused: MemoryFailure) -> bool:
-        return isinstance(refused, NameTaken) and await self._store.gave_way(refused.name)
+    async def _frees_name(self, refused: MemoryFailure) -> bool:
+        return isinstance(refused, NameTaken) and await self._store.frees_name(refused.name)
 
-    async def _refusal(
-        self, error: "Neo4jError", statement: _Statement, endpoint: Endpoint, seconds: float
-    ) -> MemoryFailure:
-        refused = refusals.refusal(error, self.limits.seconds, statement.writes)
+    async def _refusal(self, error: "Neo4jError", run: _Run, endpoint: Endpoint, seconds: float) -> MemoryFailure:
+        refused = refusals.refusal(error, self.limits.seconds, run.writes)
         if type(refused) is not GraphRefused:
             return refused
-        login = endpoint.writer if statement.writes else endpoint.reader
-        return await self._store.explained(Refused(login, statement.cypher, statement.params, str(refused), seconds))
+        login = endpoint.writer if run.writes else endpoint.reader
+        return await self._store.explained(Refused(login, run.statement.text, run.params, str(refused), seconds))
 
-    async def _once(
-        self, statement: _Statement, limits: Limits, endpoint: Endpoint
-    ) -> tuple[Result, "SummaryCounters"]:
+    async def _once(self, run: _Run, limits: Limits, endpoint: Endpoint) -> tuple[Result, "SummaryCounters"]:
         phase = _Phase.BEGINNING
         now = asyncio.get_running_loop().time
         last = now() + limits.seconds + SLACK
         try:
             async with (
                 asyncio.timeout(limits.begin_seconds) as deadline,
-                self._connections.transaction(endpoint, writes=statement.writes, seconds=limits.seconds) as transaction,
+                self._connections.transaction(endpoint, writes=run.writes, seconds=limits.seconds) as transaction,
             ):
                 phase = _Phase.RUNNING
                 deadline.reschedule(now() + limits.seconds + GRACE)
                 try:
-                    answer = await transaction.run(statement.cypher, dict(statement.params))
+                    answer = await transaction.run(run.statement.text, dict(run.params))
                 except (TypeError, ValueError, OverflowError) as error:
                     raise refusals.unfit(error) from error
                 result = await collected(answer, limits)
                 summary = await answer.consume()
-                if statement.writes:
-                    await statement.witness.counted(stats(summary.counters))
+                if run.writes:
+                    await run.witness.counted(stats(summary.counters))
                     phase = _Phase.COMMITTING
                     deadline.reschedule(min(now() + COMMIT_SECONDS, last))
                     await transaction.commit()
@@ -268,7 +255,7 @@ class Graph:
         except TimeoutError as error:
             await self._store.overran()
             raise _overrun(phase, limits) from error
-        if not statement.writes and wrote(summary):
+        if not run.writes and wrote(summary):
             raise WriteNotAllowed(refusals.READ_ONLY)
         return result, summary.counters
 

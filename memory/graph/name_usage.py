@@ -1,4 +1,4 @@
-"""Names of a graph that queries named or returned, by owner and day: what nobody asks for is told by memory_schema."""
+"""Which names of a graph queries named or returned: memory_schema tells those that nobody ever asked for."""
 
 import asyncio
 import sqlite3
@@ -10,12 +10,12 @@ from typing import Final
 import structlog
 
 from memory.errors import StateUnusable
-from memory.graph.cypher import tokens
+from memory.graph.cypher import Statement
 from memory.json_value import Json
 from memory.state.database import Database
 
 MOST_NAMES: Final = 20_000
-"""Names that are kept of a graph; past them, and at a start, the newest half stays, so that there is room again."""
+"""Names that are kept of a graph; past them the newest stay."""
 
 PAUSE: Final = 60.0
 """Seconds that what was seen waits, so that a turn's queries cost no commit."""
@@ -29,19 +29,17 @@ CREATE TABLE IF NOT EXISTS graph_asked (
     PRIMARY KEY (graph, owner_key, digest)
 ) WITHOUT ROWID;
 """
-"""For `Database.open`. The row without owner and digest has the moment when counting began, as its day."""
-
-_BEGAN: Final = ("", "")
+"""For `Database.open`. The row without owner and digest has the moment when counting began in place of a day."""
 
 log = structlog.get_logger()
 
 
-class Asked:
-    """The names asked for in one graph, with the day of the last time; nothing of it is in the graph.
+class NameUsage:
+    """The names that were asked for in one graph, with the day of the last time; nothing of it is in the graph.
 
     By name and not by node, because a store's ids change; as digests, so that no word is kept of what is erased.
-    Written down some time later, and only what is new or was seen on another day: a kill may lose the last minute.
-    Without a database it is forgotten with the process.
+    Written down some time later, and a name once a day: a kill may lose the last minute. Without a database it is
+    forgotten with the process.
     """
 
     def __init__(
@@ -51,49 +49,38 @@ class Asked:
         self._database = database
         self._graph = graph
         self._now = now
-        self._days = {_BEGAN: now().isoformat(timespec="seconds")}
-        """ISO dates, by owner and digest."""
-        self._unsaved = {_BEGAN}
-        self._is_thinned = False
-        """Whether names were dropped that are written down yet."""
-        self._is_loaded = database is None
+        self._began = now().isoformat(timespec="seconds")
+        self._days: dict[tuple[str, str], str] = {}
+        """ISO date by owner and digest, of what this process saw."""
+        self._unsaved = set[tuple[str, str]]()
         self._seen = asyncio.Event()
 
-    @property
-    def since(self) -> str:
-        """When counting began, ISO 8601 in UTC."""
-        return self._days[_BEGAN]
-
-    def saw(self, owner_key: str, cypher: str, records: Iterable[Json]) -> None:
-        """Take note of a query that was answered. Raises `GraphRefused` for a statement that is none."""
+    def saw(self, owner_key: str, statement: Statement, records: Iterable[Json]) -> None:
+        """Take note of a query that was answered."""
         day = self._now().date().isoformat()
-        for name in _names_of(cypher, records):
+        for name in statement.names.union(*(_names_in(record) for record in records)):
             key = (owner_key, _digest(name))
             if self._days.get(key) != day:
-                if len(self._days) >= MOST_NAMES and key not in self._days:
-                    self._drop_oldest()
+                if len(self._days) >= MOST_NAMES:
+                    self._days = {key: self._days[key] for key in self._unsaved} if self._database else {}
                 self._days[key] = day
                 self._unsaved.add(key)
                 self._seen.set()
 
-    def never(self, names: Iterable[str]) -> list[str]:
-        """Return those of the names that no query named or returned."""
-        asked = {digest for _, digest in self._days}
-        return sorted(name for name in names if _digest(name) not in asked)
-
-    async def load(self) -> None:
-        """Take up what was written down; once, and told in the log when it cannot be read."""
-        if self._database is not None and not self._is_loaded:
+    async def never(self, names: Iterable[str]) -> tuple[list[str], str]:
+        """Return those of the names that no query named or returned, and since when that was counted (ISO 8601)."""
+        asked, since = {digest for _, digest in self._days}, self._began
+        if self._database is not None:
             try:
-                kept = await self._database.write(self._newest, durable=False)
+                rows = await self._database.read(self._read)
             except StateUnusable as error:
-                log.warning("asked_names_not_read", reason=str(error))
-                return
-            self._is_loaded = True
-            self._unsaved -= {_BEGAN} & kept.keys()
-            self._days |= {key: day for key, day in kept.items() if key not in self._days or key == _BEGAN}
+                log.warning("name_usage_not_read", reason=str(error))
+                rows = []
+            asked |= {digest for digest, _ in rows}
+            since = min([since, *(day for digest, day in rows if not digest)])
+        return sorted(name for name in names if _digest(name) not in asked), since
 
-    async def keep(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    async def run(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Write down what is new, some time after it was seen, until cancelled."""
         while True:
             await self._seen.wait()
@@ -103,18 +90,15 @@ class Asked:
     async def save(self) -> None:
         """Write down what is new; told in the log when the disk takes nothing, and tried again with the next names."""
         self._seen.clear()
-        await self.load()
-        if self._database is None or not self._is_loaded or len(self._days) == 1:
+        if self._database is None or not self._unsaved:
             return
-        days, is_whole = self._days, self._is_thinned
-        written = {key: days[key] for key in (days if is_whole else self._unsaved)}
+        written = {key: self._days[key] for key in self._unsaved}
         try:
-            await self._database.write(lambda c: self._put(c, written, is_whole=is_whole), durable=False)
+            await self._database.write(lambda connection: self._put(connection, written), durable=False)
         except StateUnusable as error:
-            log.warning("asked_names_not_written", reason=str(error))
+            log.warning("name_usage_not_written", reason=str(error))
             return
         self._unsaved -= {key for key, day in written.items() if self._days.get(key) == day}
-        self._is_thinned &= self._days is not days  # they were dropped again meanwhile
 
     async def forget(self, owner_key: str) -> None:
         """Forget what an owner asked for, here and in a graph of their own. Raises `StateUnusable`."""
@@ -122,38 +106,22 @@ class Asked:
         self._unsaved &= self._days.keys()
         if self._database is not None:
             statement = "DELETE FROM graph_asked WHERE owner_key = ? OR graph = ?"
-            await self._database.write(lambda c: c.execute(statement, (owner_key, owner_key)))
+            await self._database.write(lambda connection: connection.execute(statement, (owner_key, owner_key)))
 
-    def _drop_oldest(self) -> None:
-        """Make room: the newest half stays."""
-        by_age = sorted(self._days, key=lambda key: (key == _BEGAN, self._days[key]))
-        self._days = {key: self._days[key] for key in by_age[len(by_age) // 2 :]}
-        self._unsaved &= self._days.keys()
-        self._is_thinned = True
+    def _read(self, connection: sqlite3.Connection) -> list[tuple[str, str]]:
+        rows = connection.execute("SELECT digest, day FROM graph_asked WHERE graph = ?", (self._graph,))
+        return [(row["digest"], row["day"]) for row in rows]
 
-    def _put(self, connection: sqlite3.Connection, days: dict[tuple[str, str], str], *, is_whole: bool) -> None:
-        """Write these down, with `is_whole` in the place of all that was."""
-        if is_whole:
-            connection.execute("DELETE FROM graph_asked WHERE graph = ?", (self._graph,))
+    def _put(self, connection: sqlite3.Connection, days: dict[tuple[str, str], str]) -> None:
+        connection.execute("INSERT OR IGNORE INTO graph_asked VALUES (?, '', '', ?)", (self._graph, self._began))
         rows = [(self._graph, *key, day) for key, day in days.items()]
         connection.executemany("INSERT OR REPLACE INTO graph_asked VALUES (?, ?, ?, ?)", rows)
-
-    def _newest(self, connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
-        """Return the newest half of what may be kept; the rest goes."""
-        found = connection.execute(
-            "SELECT owner_key, digest, day FROM graph_asked WHERE graph = ? ORDER BY digest <> '', day DESC",
-            (self._graph,),
-        ).fetchall()
-        most = MOST_NAMES // 2
-        gone = [(self._graph, row["owner_key"], row["digest"]) for row in found[most:]]
-        connection.executemany("DELETE FROM graph_asked WHERE graph = ? AND owner_key = ? AND digest = ?", gone)
-        return {(row["owner_key"], row["digest"]): row["day"] for row in found[:most]}
-
-
-def _names_of(cypher: str, records: Iterable[Json]) -> set[str]:
-    """Return the names that a statement may name, variables too, and those in what it returned."""
-    named = {token.text.strip("`").replace("``", "`") for token in tokens(cypher) if token.kind in ("word", "name")}
-    return named | {name for record in records for name in _names_in(record)}
+        connection.execute(
+            "DELETE FROM graph_asked WHERE graph = :graph AND digest <> '' AND (owner_key, digest) NOT IN "
+            "(SELECT owner_key, digest FROM graph_asked WHERE graph = :graph AND digest <> '' "
+            "ORDER BY day DESC LIMIT :most)",
+            {"graph": self._graph, "most": MOST_NAMES},
+        )
 
 
 def _digest(name: str) -> str:

@@ -1,10 +1,10 @@
-"""What the driver raises, as errors of the memory: who may fix it, and how."""
+"""Errors of the driver as errors of the memory: who may fix them, and how."""
 
 from ssl import SSLError
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable, MemoryFailure, TooLarge, WriteNotAllowed
-from memory.graph.names import refused
+from memory.graph.embedded.refusals import refused
 
 if TYPE_CHECKING:
     from neo4j.exceptions import DriverError, Neo4jError
@@ -117,7 +117,7 @@ def shut_out(error: "Neo4jError") -> GraphUnavailable:
 def no_graph_server(uri: str, why: object) -> GraphUnavailable:
     """Return the error for an address where something answers that cannot be talked to."""
     return GraphUnavailable(
-        f"what answers at {uri} is no graph server that she can use ({why}): check [memory] uri, the Bolt address of a "
+        f"what answers at {uri} is no graph server that can be used ({why}): check [memory] uri, the Bolt address of a "
         "Neo4j 5.26 or newer"
     )
 

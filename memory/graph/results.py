@@ -1,10 +1,10 @@
-"""What a statement may cost, and what comes of it."""
+"""Limits of a statement, and its result."""
 
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from memory.graph.bulk import QUIET_SECONDS
+from memory.graph.connections import QUIET_SECONDS
 from memory.graph.cypher import LONGEST_STATEMENT
 from memory.json_value import Json
 
@@ -66,30 +66,6 @@ class Written(Result):
 
     stats: dict[str, int] = field(default_factory=dict)
     """Each of `COUNTERS`, zeros too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """What is in use now, with how often, the most frequent first."""
-
-    labels: dict[str, int]
-    relationship_types: dict[str, int]
-    property_keys: dict[str, int]
-    """Of nodes and relationships together."""
-    vector_indexes: list[dict[str, Json]]
-    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done.
-
-    Other indexes only while there is something to be said of them: `{name, state}`.
-    """
-    nodes: int = 0
-    orphans: int = 0
-    """Nodes without any relationship."""
-    duplicates: int = 0
-    """Nodes that have the labels and properties, lists left out, of another one: at least so many."""
-    compared: int = 0
-    """Nodes looked at for duplicates."""
-    note: str = ""
-    """What of a large graph was not looked at, for the model; "" when all was."""
 
 
 async def collected(answer: "AsyncResult", limits: Limits) -> Result:

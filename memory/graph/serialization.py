@@ -1,4 +1,4 @@
-"""Values of a graph as JSON that can be turned back without loss: what audit log and snapshots are written in."""
+"""Values of a graph as JSON without loss, for audit log and snapshots."""
 
 import base64
 import math
@@ -26,7 +26,7 @@ _OFFSET: Final = re.compile(r"(Z|[+-]\d\d:\d\d(:\d\d)?)$")
 """How a time with a zone ends; one without has nothing behind its seconds."""
 
 
-def portable(value: object) -> Json:
+def serialized(value: object) -> Json:
     """Return a value as JSON: what JSON has as it is, anything else as an object with one key that begins with $.
 
     Takes what a property or a parameter can be: null, booleans, integers, floats (NaN and infinities too), texts,
@@ -42,22 +42,22 @@ def portable(value: object) -> Json:
         case list() | tuple() if type(value) in (list, tuple):  # the driver's durations and points are tuples too
             return _list([*value])
         case Mapping():
-            return _map({str(key): portable(item) for key, item in value.items()})
+            return _map({str(key): serialized(item) for key, item in value.items()})
     return _moment_or_place(value)
 
 
-def from_portable(value: Json) -> object:
-    """Return the value that `portable` was given, with the driver's types for times and points.
+def deserialized(value: Json) -> object:
+    """Return the value that `serialized` was given, with the driver's types for times and points.
 
-    Raises ValueError for what `portable` never writes.
+    Raises ValueError for what `serialized` never writes.
     """
     match value:
         case list():
-            return [from_portable(item) for item in value]
+            return [deserialized(item) for item in value]
         case dict():
             key = next(iter(value), "")
             if not key.startswith("$"):
-                return {name: from_portable(item) for name, item in value.items()}
+                return {name: deserialized(item) for name, item in value.items()}
             try:
                 return _datetime(value[key], value.get("zone")) if key == "$datetime" else _READERS[key](value[key])
             except (KeyError, TypeError) as error:
@@ -85,7 +85,7 @@ def given(properties: Properties, times: tuple[tuple[str, str, bool], ...]) -> d
         key: [_text(item, kind) for item in properties[key]] if many else _text(properties[key], kind)
         for key, kind, many in times
     }
-    return {"p": from_portable({key: value for key, value in properties.items() if key not in texts}), "z": texts}
+    return {"p": deserialized({key: value for key, value in properties.items() if key not in texts}), "z": texts}
 
 
 def _text(value: Properties, kind: str) -> str:
@@ -105,7 +105,7 @@ def _list(values: list[object]) -> Json:
     floats = [value for value in values if type(value) is float]
     if len(floats) == len(values) > LONGEST_PLAIN_LIST:
         return {"$floats": base64.b64encode(array("d", floats).tobytes()).decode()}
-    return [portable(item) for item in values]
+    return [serialized(item) for item in values]
 
 
 def _map(items: dict[str, Json]) -> Json:
@@ -182,7 +182,7 @@ def _bytes(written: Json) -> bytes:
 def _inner(written: Json) -> dict[str, object]:
     match written:
         case dict():
-            return {name: from_portable(item) for name, item in written.items()}
+            return {name: deserialized(item) for name, item in written.items()}
     raise ValueError("a map is one")
 
 

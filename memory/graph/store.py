@@ -1,4 +1,4 @@
-"""Where the graph lives: what `Graph` asks of a store, and a Neo4j server as one."""
+"""The `Store` protocol that `Graph` uses, and a Neo4j server as one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 
 from memory.egress import SendsTo, host_of
 from memory.errors import GraphRefused
+from memory.graph.cypher import Statement
 from memory.graph.dialect import NEO4J, Dialect
 
 Login: TypeAlias = tuple[str, str] | None
@@ -72,7 +73,7 @@ class StoreIndexes(Protocol):
     def states(self) -> dict[str, str]:
         """What is to be said of those that are not ready though SHOW INDEXES calls them online, by name."""
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Wait a moment for what a statement needs; raises `GraphUnavailable`, `GraphRefused` when it takes longer."""
 
     def wrote(self, counters: Mapping[str, int]) -> None:
@@ -109,13 +110,13 @@ class Store(Protocol):
     async def overran(self) -> None:
         """Take note that a statement did not end at the store's own limit, so that it must be made to."""
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Take away a label, or a relationship type, that nothing has any more; say whether its name is free now."""
 
     async def explained(self, refused: Refused) -> GraphRefused:
         """Return the refusal with what was wrong, also where the message hides it."""
 
-    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
+    def shim(self, statement: Statement) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes, or unmakes, the index of a statement, where the store's own Cypher does not do it.
 
         Called, it raises `GraphRefused` (also at once), `GraphUnavailable` and `CommitUncertain`. None for every
@@ -131,7 +132,7 @@ class ServerIndexes:
         """Nothing."""
         return {}
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Return at once."""
 
     def wrote(self, counters: Mapping[str, int]) -> None:
@@ -146,7 +147,7 @@ class ServerIndexes:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Neo4jServer:
     """A Neo4j server that somebody runs, of version 5.26 or newer."""
 
@@ -180,7 +181,7 @@ class Neo4jServer:
     async def overran(self) -> None:
         """Do nothing: the server is not ours to restart, and closing the connection was the way to tell it."""
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Return False: there a name may be both a label and a relationship type."""
         return False
 
@@ -188,7 +189,7 @@ class Neo4jServer:
         """Return the message: Neo4j's say it all."""
         return GraphRefused(refused.message)
 
-    def shim(self, cypher: str) -> None:
+    def shim(self, statement: Statement) -> None:
         """Return None: a server takes every statement itself."""
 
     def __repr__(self) -> str:

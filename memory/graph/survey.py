@@ -1,8 +1,10 @@
-"""What is in use in a graph and how tidy it is: by looking at all of it, or, in a large one, by the store's counts."""
+"""The schema in use and how tidy it is: by looking at all of a graph, or by the counts of a large one."""
 
-from collections import Counter
+import re
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from memory.errors import GraphRefused
@@ -21,6 +23,8 @@ LOOKED: Final = 5_000
 
 COMPARED: Final = 20_000
 """Nodes that are looked at for duplicates, 0.4 s, and of a large graph for orphans."""
+
+_NOT_TELLING: Final = re.compile(r"[\W_]+")
 
 # Grouped by all their names at once: two looks at everything instead of four.
 _NODES: Final = "MATCH (n) RETURN labels(n) AS names, keys(n) AS keys, count(*) AS count"
@@ -49,31 +53,39 @@ _DOUBLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What was found; names with how often they occur, the most frequent first."""
+class Schema:
+    """What is in use now; names with how often they occur, the most frequent first."""
 
     labels: dict[str, int]
-    types: dict[str, int]
-    keys: dict[str, int]
+    relationship_types: dict[str, int]
+    property_keys: dict[str, int]
+    """Of nodes and relationships together."""
     nodes: int
     orphans: int
+    """Nodes without any relationship."""
     duplicates: int
+    """Nodes that have the labels and properties, lists left out, of another one: at least so many."""
     compared: int
     """Nodes looked at for duplicates; 0 where that was too much for one statement, in memory or in time."""
     note: str = ""
-    """What was not looked at, for the model; "" when all was."""
+    """What of a large graph was not looked at, for the model; "" when all was."""
+    vector_indexes: list[dict[str, Json]] = field(default_factory=list)
+    """`{name, labels, properties, state}` each; the state is `ready`, or what is still to be done.
+
+    Other indexes only while there is something to be said of them: `{name, state}`.
+    """
 
 
-async def survey(ask: Ask, whole: int = WHOLE) -> Survey:
+async def survey(ask: Ask, whole: int = WHOLE) -> Schema:
     """Look at a graph: at all of it when it has at most `whole` nodes. Raises what `ask` raises."""
     nodes = await _figure(ask, _ALL)
     return await (_whole(ask, nodes) if nodes <= whole else _large(ask, nodes))
 
 
-async def _whole(ask: Ask, nodes: int) -> Survey:
+async def _whole(ask: Ask, nodes: int) -> Schema:
     of_nodes, of_relationships = await ask(_NODES), await ask(_RELATIONSHIPS)
     doubles = await _doubles(ask)
-    return Survey(
+    return Schema(
         _counted(of_nodes, "names"),
         _counted(of_relationships, "names"),
         _counted([*of_nodes, *of_relationships], "keys"),
@@ -84,11 +96,11 @@ async def _whole(ask: Ask, nodes: int) -> Survey:
     )
 
 
-async def _large(ask: Ask, nodes: int) -> Survey:
+async def _large(ask: Ask, nodes: int) -> Schema:
     labels, types = await _counts(ask, _LABELS, _LABELLED), await _types(ask)
     keys = [row for name in labels for look in _LOOKS for row in await ask(_for(name, look))]
     doubles = await _doubles(ask)
-    return Survey(
+    return Schema(
         _sorted(labels),
         _sorted(types),
         _counted([*keys, *await ask(_SOME_WITHOUT_LABEL)], "keys"),
@@ -150,3 +162,21 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _for(name: str, pattern: str) -> str:
     return pattern.replace("{name}", quoted(name))
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """Return groups of names that differ only in case, in marks between their words, or in a plural's s."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups[_key(name)].append(name)
+    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
+
+
+def used_once(counts: Mapping[str, int]) -> list[str]:
+    """Return the names that one node or relationship has."""
+    return sorted(name for name, count in counts.items() if count == 1)
+
+
+def _key(name: str) -> str:
+    plain = _NOT_TELLING.sub("", unicodedata.normalize("NFKC", name).casefold()) or name
+    return plain.removesuffix("s") if len(plain) > 3 else plain

@@ -1,4 +1,4 @@
-"""Values of the driver as JSON: nodes, relationships, paths, times, points, bytes."""
+"""The driver's values as JSON for a reader: nodes, relationships, paths, times, points, bytes."""
 
 import base64
 import math

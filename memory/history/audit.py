@@ -1,4 +1,4 @@
-"""The audit log: every attempt to change the graph and what became of it, in files that betray a change."""
+"""The audit log: every attempt to change the graph and its outcome, in hash-chained files."""
 
 import asyncio
 import errno
@@ -13,10 +13,10 @@ from typing import Final, TypeVar
 
 import structlog
 
+from memory.durable import rename_durably, sync_folder
 from memory.errors import AuditBroken, StateUnusable
 from memory.history.audit_record import Kind, Record, as_line, sha256
 from memory.json_value import Json
-from memory.sync import rename_durably, sync_folder
 
 T = TypeVar("T")
 
@@ -153,7 +153,7 @@ class AuditLog:
         lost = Record.lost(max(int(file.stem), last.seq + 1 if last else 0), last)
         if file.name not in self._told:
             self._told.add(file.name)
-            log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup; she goes on")
+            log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup")
         return lost
 
     def _open(self) -> list[Record]:
@@ -163,7 +163,7 @@ class AuditLog:
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 last = self._files()[-2:]
                 for file in last:
-                    _mend_end(file)
+                    _repair_end(file)
                 # Writes come one after another: an attempt without an outcome is never far from the end.
                 for record in self.records(after=int(last[0].stem) - 1 if last else 0):
                     tail.follow(record)
@@ -246,7 +246,7 @@ def _whole_lines(file: Path) -> Iterator[bytes]:
                 yield line
 
 
-def _mend_end(file: Path) -> None:
+def _repair_end(file: Path) -> None:
     """Cut off a line that was torn; one that was whole, or never a line, gets the end that the disk took from it."""
     content = file.read_bytes()
     whole = content.rfind(b"\n") + 1
@@ -272,4 +272,5 @@ def _is_record(line: bytes) -> bool:
 
 
 def _unusable(folder: Path, error: OSError) -> StateUnusable:
-    return StateUnusable(f"the audit log in {folder} cannot be written ({error.strerror}): make room, or let me write")
+    what = f"the audit log in {folder} cannot be written ({error.strerror})"
+    return StateUnusable(f"{what}: make room, or make it writable")

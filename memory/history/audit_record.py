@@ -1,4 +1,4 @@
-"""One line of the audit log: what is in it, how it is written, read and chained to the one before."""
+"""A record of the audit log: its format, and its link to the one before."""
 
 import hashlib
 import json

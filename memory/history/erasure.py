@@ -1,4 +1,4 @@
-"""Forgetting in the graph: what an event wrote is taken out of audit log, graph and snapshots; digests stay."""
+"""Erasure in the graph: what an event wrote leaves audit log, graph and snapshots; digests stay."""
 
 import asyncio
 import shutil
@@ -10,18 +10,17 @@ from typing import Final
 
 import structlog
 
+from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import load_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
-from memory.history.rebuild import beside, make_whole
-from memory.history.replay import follow, is_whole
-from memory.history.restore import empty
-from memory.history.restore_plan import Lineage, lineage
+from memory.history.repair import repair_incomplete
+from memory.history.replay import RestorePlan, follow, is_whole, restore_plan
+from memory.history.restore import empty, made_beside
 from memory.history.snapshot import RESTORED_FROM, Snapshot
 from memory.history.writer import Writer
-from memory.sync import sync_folder
 
 AGAIN_SECONDS: Final = 60.0
 """Between two tries to finish a forgetting."""
@@ -78,9 +77,9 @@ async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
         if not dirty:
             return False
         there = await writer.snapshots.listed()
-        way = await asyncio.to_thread(_way_around, writer.audit, there, min(dirty))
-        await _make_again(writer, store, way)
-        held_it = [snapshot for snapshot in there if snapshot.seq > min(dirty) and snapshot != way.base]
+        plan = await asyncio.to_thread(_plan_without, writer.audit, there, min(dirty))
+        await _make_again(writer, store, plan)
+        held_it = [snapshot for snapshot in there if snapshot.seq > min(dirty) and snapshot != plan.base]
         await asyncio.to_thread(_remove, held_it, store)
         await alone.snapshot(AFTER)
     return True
@@ -108,7 +107,7 @@ async def finish_later(
     while True:
         try:
             if store is not None:
-                await make_whole(writer, store)
+                await repair_incomplete(writer, store)
             await finish(writer, store)
         except (GraphUnavailable, StateUnusable, OSError) as error:
             log.warning("forgetting_not_finished", reason=str(error))
@@ -145,7 +144,7 @@ def _meant(records: Iterable[Record], is_meant: Callable[[Record], bool]) -> tup
     return numbers, held
 
 
-def _way_around(audit: AuditLog, there: list[Snapshot], first: int) -> Lineage:
+def _plan_without(audit: AuditLog, there: list[Snapshot], first: int) -> RestorePlan:
     """Return how the graph came to be, from a snapshot that cannot hold the erased writes. Blocking."""
     records = list(audit.outline())
     own = {record.facts["file"] for record in records if record.kind == "snapshot"}
@@ -155,12 +154,12 @@ def _way_around(audit: AuditLog, there: list[Snapshot], first: int) -> Lineage:
         is_foreign = source != snapshot.reason and source not in own
         return (snapshot.seq < first or is_foreign) and is_whole(snapshot)
 
-    return lineage(records, there, is_clean)
+    return restore_plan(records, there, is_clean)
 
 
-async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage) -> None:
+async def _make_again(writer: Writer, store: EmbeddedStore | None, plan: RestorePlan) -> None:
     if store is not None:
-        await beside(store, lambda graph: follow(writer.audit, way, graph))
+        await made_beside(store, lambda graph: follow(writer.audit, plan, graph))
         await store.restart()
         return
     with tempfile.TemporaryDirectory(prefix="forgetting-", dir=writer.audit.folder.parent) as place:
@@ -169,7 +168,7 @@ async def _make_again(writer: Writer, store: EmbeddedStore | None, way: Lineage)
         with writer.filling():
             try:
                 await empty(writer.graph)
-                await follow(writer.audit, way, writer.graph)
+                await follow(writer.audit, plan, writer.graph)
             except (MemoryFailure, asyncio.CancelledError):
                 await empty(writer.graph)
                 await load_dump(before, writer.graph)

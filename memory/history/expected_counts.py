@@ -1,4 +1,4 @@
-"""How much must be in the graph by the audit log, and how much is: a damaged file may open as if it had been empty."""
+"""Nodes and relationships that the audit log expects, compared with what is there."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _RELATIONSHIPS: Final = "MATCH ()-[r]->() WHERE size(keys(r)) >= 0 RETURN count(
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Counts:
     """How many there are."""
 
     nodes: int
@@ -25,29 +25,29 @@ class Tally:
         """Both together."""
         return self.nodes + self.relationships
 
-    def lacks(self, other: "Tally") -> bool:
+    def lacks(self, other: "Counts") -> bool:
         """Say whether there are fewer of either kind than in another."""
         return self.nodes < other.nodes or self.relationships < other.relationships
 
 
-def expected(records: Iterable[Record]) -> Tally | None:
+def expected(records: Iterable[Record]) -> Counts | None:
     """Return what must be there after these records, all from the first on; None where they do not tell.
 
     A write of which nobody knows whether it was kept counts as one that was not.
     """
-    tally: Tally | None = Tally(0, 0)
+    counts: Counts | None = Counts(0, 0)
     for record in records:
         match record.kind:
             case "snapshot":
-                tally = Tally(_figure(record.facts, "nodes"), _figure(record.facts, "relationships"))
+                counts = Counts(_figure(record.facts, "nodes"), _figure(record.facts, "relationships"))
             case "restoring" | "erased" | "lost":
-                tally = None  # until the snapshot that follows
-            case "outcome" if tally is not None:
-                tally = _after(tally, record.facts.get("stats"))
-    return tally
+                counts = None  # until the snapshot that follows
+            case "outcome" if counts is not None:
+                counts = _after(counts, record.facts.get("stats"))
+    return counts
 
 
-async def counted(graph: Graph) -> Tally | None:
+async def counted(graph: Graph) -> Counts | None:
     """Return what is there, by reading all of it (1 s of a core for 100,000); None where that cannot be read.
 
     Raises `GraphUnavailable`.
@@ -57,16 +57,16 @@ async def counted(graph: Graph) -> Tally | None:
     except GraphRefused:
         return None
     nodes, relationships = (_figure(row, "n") for row in figures)
-    return Tally(nodes, relationships)
+    return Counts(nodes, relationships)
 
 
-def _after(tally: Tally, stats: object) -> Tally:
+def _after(counts: Counts, stats: object) -> Counts:
     if not isinstance(stats, dict):
-        return tally
+        return counts
     return replace(
-        tally,
-        nodes=tally.nodes + _figure(stats, "nodesCreated") - _figure(stats, "nodesDeleted"),
-        relationships=tally.relationships
+        counts,
+        nodes=counts.nodes + _figure(stats, "nodesCreated") - _figure(stats, "nodesDeleted"),
+        relationships=counts.relationships
         + _figure(stats, "relationshipsCreated")
         - _figure(stats, "relationshipsDeleted"),
     )

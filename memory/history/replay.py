@@ -1,19 +1,62 @@
-"""The graph as it was at any moment: the newest snapshot before it, and every write that was kept since."""
+"""Replays the audit log: the graph at any moment is the newest snapshot before it and every write kept since."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from memory.errors import GraphRefused, SnapshotBroken
+from memory.errors import AuditBroken, GraphRefused, SnapshotBroken
 from memory.graph.dump import check_dump, load_dump, silently
 from memory.graph.graph import Graph
-from memory.graph.serialization import from_portable
+from memory.graph.serialization import deserialized
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
-from memory.history.restore_plan import Lineage, lineage
 from memory.history.snapshot import Snapshot, Snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlan:
+    """How a graph came to be."""
+
+    base: Snapshot | None
+    """What it begins with; None is an empty graph."""
+    writes: list[Record]
+    """The attempts that were kept since, in order; perhaps without their contents."""
+
+
+def restore_plan(
+    records: Sequence[Record], there: Iterable[Snapshot], is_usable: Callable[[Snapshot], bool]
+) -> RestorePlan:
+    """Return how the graph at the last of these records (all from the first on) came to be, from the newest base.
+
+    After a restore the graph goes on from what the restored snapshot held. Blocking where `is_usable` is, which is
+    asked from the newest on. Raises `SnapshotBroken` where a restored file is no snapshot and none was usable since,
+    `AuditBroken` where a record was lost and none was since.
+    """
+    snapshots = {snapshot.seq: snapshot for snapshot in there}
+    taken = {str(record.facts["file"]): record.seq for record in records if record.kind == "snapshot"}
+    was_kept = {record.facts["of"] for record in records if record.kind == "outcome" and record.facts["committed"]}
+    writes: list[Record] = []
+    end = len(records)
+    for record in reversed(records):
+        if record.seq > end:
+            continue
+        if record.kind == "snapshot" and record.seq in snapshots and is_usable(snapshots[record.seq]):
+            return RestorePlan(snapshots[record.seq], writes[::-1])
+        if record.kind == "lost":
+            raise AuditBroken(
+                f"record {record.seq} of the audit log is lost and no snapshot was taken since that can be read: "
+                "put the audit log back from a backup"
+            )
+        if record.kind == "attempt" and record.seq in was_kept:
+            writes.append(record)
+        elif record.kind == "restored":
+            file = str(record.facts["file"])
+            if file not in taken:
+                raise SnapshotBroken(f"what was restored from {file} is in no snapshot that can be read any more")
+            end = taken[file]
+    return RestorePlan(None, writes[::-1])
 
 
 @dataclass(slots=True)
@@ -51,18 +94,18 @@ async def replay(
     """
     records = await asyncio.to_thread(lambda: [r for r in audit.outline() if until is None or r.at <= until])
     there = await asyncio.to_thread(lambda: list(snapshots.among(records)))
-    way = await asyncio.to_thread(lineage, records, there, is_whole)
-    return await follow(audit, way, into, progress)
+    plan = await asyncio.to_thread(restore_plan, records, there, is_whole)
+    return await follow(audit, plan, into, progress)
 
 
 async def follow(
-    audit: AuditLog, way: Lineage, into: Graph, progress: Callable[[int, int], None] = silently
+    audit: AuditLog, plan: RestorePlan, into: Graph, progress: Callable[[int, int], None] = silently
 ) -> Replayed:
-    """Make an empty graph what a lineage of this log makes of it. Raises what `replay` raises."""
-    done = Replayed(way.base)
-    if way.base is not None:
-        await load_dump(way.base.path, into, progress)
-    wanted = {record.seq for record in way.writes}
+    """Make an empty graph what a plan made from this log makes of it. Raises what `replay` raises."""
+    done = Replayed(plan.base)
+    if plan.base is not None:
+        await load_dump(plan.base.path, into, progress)
+    wanted = {record.seq for record in plan.writes}
     after = min(wanted, default=1) - 1
     writes = await asyncio.to_thread(lambda: [r for r in audit.records(after) if r.seq in wanted])
     for number, record in enumerate(writes):
@@ -90,7 +133,7 @@ async def _again(record: Record, into: Graph, done: Replayed) -> None:
         done.refused[record.seq] = "the record is not as it was written"
         return
     try:
-        cypher, params = str(content["cypher"]), cast("dict[str, object]", from_portable(content["params"]))
+        cypher, params = str(content["cypher"]), cast("dict[str, object]", deserialized(content["params"]))
     except (KeyError, ValueError, TypeError) as error:
         done.refused[record.seq] = f"the record is not as it was written ({error})"
         return

@@ -1,4 +1,4 @@
-"""When a snapshot is taken unasked: once a day if anything was written, sooner when much was or chance had a part."""
+"""The schedule of snapshots: daily if anything was written, sooner when much was or chance had a part."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,4 +1,4 @@
-"""A server of the household's as its store: looked at whether it holds the graph yet, for another may stand there."""
+"""Checks that a configured Neo4j server still holds this graph, and has an emptied one filled before it serves."""
 
 import asyncio
 import time
@@ -7,13 +7,11 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final
 
-from memory.egress import SendsTo
-from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.dialect import Dialect
+from memory.errors import GraphUnavailable
 from memory.graph.graph import Graph
-from memory.graph.store import Endpoint, Neo4jServer, Refused, ServerIndexes
+from memory.graph.store import Endpoint, Neo4jServer
 from memory.history.audit import AuditLog
-from memory.history.expected_counts import Tally, expected
+from memory.history.expected_counts import Counts, expected
 from memory.history.restore import SOURCE
 
 SEEN_SECONDS: Final = 5.0
@@ -31,7 +29,7 @@ _FILLS: Final[ContextVar[bool]] = ContextVar("fills", default=False)
 """Whether it is the filler who asks."""
 
 
-class ServerIntegrity:
+class ServerIntegrity(Neo4jServer):
     """A Neo4j server as a `Store`: an empty one, where the audit log knows of a graph, serves nobody until it is full.
 
     A container that is made anew, a volume that was not mounted, another address: nobody hangs up for long, and it
@@ -40,32 +38,17 @@ class ServerIntegrity:
     """
 
     def __init__(self, server: Neo4jServer, audit: AuditLog, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(server.uri, server.user, server.password, server.database)
         self.emptied = asyncio.Event()
         """It is empty and should not be, or only half of a fill came to it: `Writer` is to go on."""
         self.lacking = ""
         """What is to be said of a server that holds less than was written to it."""
         self._full = asyncio.Event()
         self._is_being_filled = False
-        self._server = server
         self._audit = audit
         self._clock = clock
         self._looks = Graph(server)
         self._seen_at = float("-inf")
-
-    @property
-    def sends_to(self) -> tuple[SendsTo, ...]:
-        """What the server is sent."""
-        return self._server.sends_to
-
-    @property
-    def dialect(self) -> Dialect:
-        """The server's."""
-        return self._server.dialect
-
-    @property
-    def indexes(self) -> ServerIndexes:
-        """The server's."""
-        return self._server.indexes
 
     async def endpoint(self) -> Endpoint:
         """Return where it answers. Raises `GraphUnavailable` when it does not, or has to be filled first."""
@@ -74,22 +57,7 @@ class ServerIntegrity:
                 "the memory's server is empty, or half full, though much was written to it: it is being filled from "
                 "snapshots and audit log, try again in a moment"
             )
-        return await self._server.endpoint()
-
-    async def overran(self) -> None:
-        """Do what the server does."""
-        await self._server.overran()
-
-    async def gave_way(self, name: str) -> bool:
-        """Say what the server says."""
-        return await self._server.gave_way(name)
-
-    async def explained(self, refused: Refused) -> GraphRefused:
-        """Return what the server says."""
-        return await self._server.explained(refused)
-
-    def shim(self, cypher: str) -> None:
-        """Return None: a server takes every statement itself."""
+        return await super().endpoint()
 
     async def is_emptied(self) -> bool:
         """Look, if the last look was a while ago, whether it has to be filled. Raises `GraphUnavailable`."""
@@ -121,7 +89,7 @@ class ServerIntegrity:
         """Look whether there is as much as was written; nobody writes meanwhile. Raises `GraphUnavailable` if not."""
         should = await asyncio.to_thread(lambda: expected(self._audit.records()))
         counts = [int(str((await self._looks.read(cypher)).records[0]["n"])) for cypher in _COUNTS]
-        self.lacking = "" if should is None else _told(Tally(*counts), should)
+        self.lacking = "" if should is None else _told(Counts(*counts), should)
         if self.lacking:
             raise GraphUnavailable(self.lacking)
 
@@ -150,12 +118,8 @@ class ServerIntegrity:
             return any(SOURCE in record.facts for record in pending)
         return should is not None and should.all > 0
 
-    def __repr__(self) -> str:
-        """Without the password."""
-        return f"ServerIntegrity({self._server!r})"
 
-
-def _told(found: Tally, should: Tally) -> str:
+def _told(found: Counts, should: Counts) -> str:
     """Return the sentence about a server that holds less than was written to it; "" for one that does not."""
     if not found.lacks(should):
         return ""

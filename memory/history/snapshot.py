@@ -1,4 +1,4 @@
-"""Snapshots of the graph: whole dumps in a folder, each named in the audit log, kept ever thinner with age."""
+"""Snapshots of the graph: whole dumps in a folder, each named in the audit log, thinned with age."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -9,13 +9,13 @@ from typing import Final
 
 import structlog
 
+from memory.durable import rename_durably
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable
 from memory.graph.dump import Dump, write_dump
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record
 from memory.json_value import Json
-from memory.sync import rename_durably
 
 SUFFIX: Final = ".graph.gz"
 NOT_YET: Final = ".new"
@@ -93,7 +93,7 @@ class Snapshots:
     async def thin(self) -> int:
         """Remove those that age makes superfluous; return how many."""
         listed = await self.listed()
-        superfluous = [one for one in listed if one not in kept(listed, self._now())]
+        superfluous = [one for one in listed if one not in worth_keeping(listed, self._now())]
         for one in superfluous:
             one.path.unlink(missing_ok=True)
         return len(superfluous)
@@ -160,7 +160,7 @@ class Saving:
         self._idle.set()
 
 
-def kept(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
+def worth_keeping(snapshots: list[Snapshot], now: datetime) -> list[Snapshot]:
     """Return those worth their space: all of a week, the last of each week of two months, the last of each month."""
     last: dict[str, Snapshot] = {}
     for one in sorted(snapshots, key=lambda one: one.seq):

@@ -1,4 +1,4 @@
-"""The one writer of the graph: audited before it runs, a snapshot before much goes, audited again when it is kept."""
+"""The one writer of the graph: each write is audited before it runs and after it is kept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -10,15 +10,15 @@ from typing import Final
 import structlog
 
 from memory.errors import AuditBroken, CommitUncertain, GraphRefused, MemoryFailure, SnapshotBroken, StateUnusable
-from memory.graph.cypher import check
-from memory.graph.deterministic import Pinned, pinned
+from memory.graph.cypher import Statement
+from memory.graph.deterministic import Deterministic, deterministic
 from memory.graph.dump import silently
 from memory.graph.graph import Graph
 from memory.graph.results import Written
-from memory.graph.serialization import portable
+from memory.graph.serialization import serialized
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
-from memory.history.restore import SOURCE, begin_again, go_on
+from memory.history.restore import SOURCE, begin_refill, continue_restore
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Saving, Snapshot, Snapshots
 from memory.json_value import Json
@@ -66,16 +66,16 @@ class Writer:
         audit: AuditLog,
         snapshots: Snapshots,
         share: float = SHARE,
-        watched: ServerIntegrity | None = None,
+        server: ServerIntegrity | None = None,
     ) -> None:
-        """`watched` is the graph's store, where that is a server that somebody may empty or replace."""
+        """`server` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph
         self.audit = audit
         self.snapshots = snapshots
         self._share = share
         self.unfinished = asyncio.Event()
         """What was to be forgotten is in the graph yet, which was away."""
-        self._watched = watched
+        self._server = server
         self.patience = PATIENCE
         """Seconds that a write waits for a snapshot that is taken beside."""
         self.saving = Saving(self._save)
@@ -86,20 +86,21 @@ class Writer:
         self._is_saved = False
         """Whether nothing was kept since a snapshot was taken for a write that takes away much."""
 
-    async def write(self, cypher: str, params: Mapping[str, object], origin: Origin) -> Written:
+    async def write(self, cypher: str | Statement, params: Mapping[str, object], origin: Origin) -> Written:
         """Run a statement and keep what it does; it is on the disk, and in the audit log, on return.
 
         Raises what `Graph.write` raises, `StateUnusable` when the audit log takes nothing, and `GraphUnavailable` when
         a snapshot that comes first takes longer than `patience`: then nothing was changed.
         """
-        check(cypher, self.graph.limits.statement)
+        statement = Statement.parse(cypher, self.graph.limits.statement)
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
             await self.saving.until_idle(deadline)
             try:
                 async with self._one:
                     await self._settle()
-                    return await self._attempt(_Attempt(self, pinned(cypher, datetime.now(UTC)), params, origin))
+                    bound = deterministic(statement, datetime.now(UTC))
+                    return await self._attempt(_Attempt(self, bound, params, origin))
             except _MuchWouldGo as much:
                 await self.saving.ask(much.found)
 
@@ -147,7 +148,7 @@ class Writer:
 
     async def _attempt(self, attempt: "_Attempt") -> Written:
         try:
-            written = await self.graph.write(attempt.statement.cypher, attempt.params, attempt)
+            written = await self.graph.write(attempt.bound.statement, attempt.params, attempt)
         except _MuchWouldGo:
             await attempt.ended(committed=False, why="rolled back for a snapshot first")
             raise
@@ -167,7 +168,7 @@ class Writer:
 
     def filling(self) -> AbstractContextManager[None]:
         """Let nobody but the block see a server's graph, which is empty or half full within it."""
-        return nullcontext() if self._watched is None else self._watched.being_filled()
+        return nullcontext() if self._server is None else self._server.being_filled()
 
     def unsettle(self) -> None:
         """Take note that an outcome is not known, or could not be written down."""
@@ -188,19 +189,19 @@ class Writer:
 
     async def _see_emptied(self) -> None:
         """Have a server that is empty and should not be filled again; what is open already may do that."""
-        if self._watched is None or not await self._watched.is_emptied():
+        if self._server is None or not await self._server.is_emptied():
             return
         self.unsettle()
         if not await self.audit.open():
             log.warning("graph_emptied")
-            await begin_again(self.audit)
+            await begin_refill(self.audit)
 
     async def _fill(self, progress: Callable[[int, int], None]) -> None:
         """Go on with what is to fill a server's graph. Raises `GraphUnavailable`."""
         for begun in [record for record in await self.audit.open() if SOURCE in record.facts]:
             with self.filling():
                 try:
-                    await go_on(self.graph, self.audit, self.snapshots.folder, begun, progress)
+                    await continue_restore(self.graph, self.audit, self.snapshots.folder, begun, progress)
                 except (SnapshotBroken, GraphRefused, AuditBroken) as error:
                     log.error("restore_taken_back", reason=str(error))  # noqa: TRY400  a sentence, not a bug
                     continue
@@ -230,9 +231,9 @@ class Alone:
 class _Attempt:
     """One statement on its way; the audit log's witness of it."""
 
-    def __init__(self, writer: Writer, statement: Pinned, params: Mapping[str, object], origin: Origin) -> None:
-        self.statement = statement
-        self.params = {**params, **statement.params}
+    def __init__(self, writer: Writer, bound: Deterministic, params: Mapping[str, object], origin: Origin) -> None:
+        self.bound = bound
+        self.params = {**params, **bound.params}
         self._writer = writer
         self._origin = origin
         self._seq = 0
@@ -245,9 +246,9 @@ class _Attempt:
             "event_id": self._origin.event_id,
             "owner_key": self._origin.owner_key,
             "attempt": number,
-            "inexact": [*self.statement.inexact],
+            "inexact": [*self.bound.inexact],
         }
-        content: dict[str, Json] = {"cypher": self.statement.cypher, "params": portable(dict(self.params))}
+        content: dict[str, Json] = {"cypher": self.bound.statement.text, "params": serialized(dict(self.params))}
         self._seq = (await self._writer.audit.append("attempt", facts, content)).seq
 
     async def counted(self, counters: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""The state database: one SQLite file, one connection in its own thread, one process; what must last is fsynced."""
+"""The state database: one SQLite file, one connection in its own thread, one process."""
 
 import asyncio
 import errno
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
-from memory.errors import DiskFull, StateUnusable
+from memory.errors import DiskFull, StateUnreadable, StateUnusable
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ MAX_GROUP: Final = 64
 
 _ANEW: Final = "restore it from a backup, or move it away to begin anew"
 _OURS: Final = "make it and its folder writable for this user, or set another [state] folder"
-_MENDS: Final = {
+_FIXES: Final = {
     sqlite3.SQLITE_FULL: "free some disk space",
     sqlite3.SQLITE_IOERR: "free some disk space, or see with dmesg whether the disk fails",
     **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), _ANEW),
@@ -232,7 +232,7 @@ class Database:
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
-                fix = _MENDS[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
+                fix = _FIXES[sqlite3.SQLITE_FULL] if error.errno in (errno.ENOSPC, errno.EDQUOT) else _OURS
                 what = f"the state folder {self.path.parent} cannot be used ({error.strerror})"
                 raise StateUnusable(f"{what}; {fix}") from error
             except sqlite3.Error as error:
@@ -266,10 +266,10 @@ class Database:
             error = sqlite3.DatabaseError("a text in it was changed by the disk")
             error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in _MENDS:
+        if code not in _FIXES:
             return error
         failure = DiskFull if code == sqlite3.SQLITE_FULL else StateUnusable
-        return failure(f"the state database {self.path} cannot be used ({error}); {_MENDS[code]}")
+        return failure(f"the state database {self.path} cannot be used ({error}); {_FIXES[code]}")
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -279,6 +279,28 @@ class Database:
     def _close(self) -> None:
         self._connection, self._log = None, -1
         self._held.close()
+
+
+class DatabaseView(Database):
+    """Reads what another process may be writing: no lock is taken, no schema is run, and every write fails."""
+
+    def _open(self, schemas: Sequence[str]) -> None:
+        with ExitStack() as held:
+            try:
+                if not self.path.exists():
+                    raise StateUnreadable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
+                connection = sqlite3.connect(
+                    f"{self.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0
+                )
+                held.callback(connection.close)
+                connection.row_factory = sqlite3.Row
+                connection.execute("SELECT 1 FROM sqlite_master")
+            except sqlite3.Error as error:
+                raise StateUnreadable(
+                    f"the state database {self.path} cannot be read ({error}); `nakari doctor` looks into it"
+                ) from error
+            self._connection = connection
+            self._held = held.pop_all()
 
 
 def locked(path: Path) -> int:

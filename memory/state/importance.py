@@ -1,17 +1,17 @@
-"""How much a thing that was said matters, by rule; and what is left of it in two hundred characters."""
+"""Importance of what was said, by rule; and its summary in two hundred characters."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 UNSET: Final = 0.5
-"""What counts where nothing marks a thing (FEATURES E13)."""
+"""What counts where nothing marks a thing."""
 
 IMPORTANT: Final = 0.6
 """More than this is important."""
 
 SUMMARY: Final = 200
-"""Characters of a summary (FEATURES E14)."""
+"""Characters of a summary."""
 
 FURTHER_CUE: Final = 0.05
 """What each cue beyond the strongest one adds."""

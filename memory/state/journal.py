@@ -1,12 +1,13 @@
-"""The journal: what happened, whole and in order, on the disk before it takes effect, and searchable by its words."""
+"""The journal: everything that happened, in order, on the disk before it takes effect, searchable by words."""
 
 import hashlib
 import json
 import sqlite3
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, TypedDict, Unpack
 
 from memory.json_value import Json
@@ -21,6 +22,9 @@ ERASED: Final = "erased"
 
 THINNED: Final = "thinned"
 """The key of a body whose step details were dropped for their age (`memory.state.retention`)."""
+
+ERASED_AT_ONCE: Final = 200
+"""Entries erased in one transaction: everybody else waits for it, some milliseconds."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -245,6 +249,38 @@ def erase_body(connection: sqlite3.Connection, row: sqlite3.Row) -> None:
 def merge_index(connection: sqlite3.Connection) -> None:
     """Write the index of words anew: a deleted row of it is only marked as such until its segments are merged."""
     connection.execute("INSERT INTO journal_words (journal_words) VALUES ('optimize')")
+
+
+async def erase_entries(database: Database, owner_key: str, progress: Callable[[int, int], None]) -> int:
+    """Erase every entry of an owner as `Journal.erase` does, and the names of their sessions; return how many.
+
+    The tiers let go of them in the same transactions. Broken off, it is gone on with by calling it again;
+    `Database.rewrite` then leaves nothing of them in the file. Raises `StateUnusable`, and what `progress` raises.
+    """
+    last = await database.read(lambda c: c.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
+    erased = after = 0
+    while True:
+        found, after = await database.write(partial(_erase_page, owner_key=owner_key, after=after))
+        if not found:
+            break
+        erased += found
+        progress(after, last)
+    if erased:
+        await database.write(merge_index)
+    return erased
+
+
+def _erase_page(connection: sqlite3.Connection, owner_key: str, after: int) -> tuple[int, int]:
+    """Erase some entries behind a place; return how many, and the place of the last."""
+    rows = connection.execute(
+        f"SELECT seq, body FROM journal WHERE owner_key = ? AND seq > ? AND body ->> '{ERASED}' IS NULL "
+        "ORDER BY seq LIMIT ?",
+        (owner_key, after, ERASED_AT_ONCE),
+    ).fetchall()
+    for row in rows:
+        erase_body(connection, row)
+        connection.execute("UPDATE journal SET session_id = '' WHERE seq = ?", (row["seq"],))
+    return len(rows), rows[-1]["seq"] if rows else after
 
 
 def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:

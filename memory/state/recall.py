@@ -1,4 +1,4 @@
-"""L4: what was important once, for ever, found again by its meaning."""
+"""Tier L4: important things of any age, found by meaning."""
 
 import asyncio
 import json

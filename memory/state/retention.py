@@ -1,4 +1,4 @@
-"""What the journal drops with age: step details of contexts nobody uses any more; words only when somebody says so."""
+"""Retention of the journal: step details are dropped with age; words only when somebody says so."""
 
 import asyncio
 import json
@@ -67,16 +67,16 @@ class Retention:
         self,
         database: Database,
         keep: Keep,
+        is_busy: Callable[[], bool],
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        is_busy: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`is_busy` says whether somebody speaks or something sounds."""
         self._database = database
         self._keep = keep
         self._now = now
-        self.is_busy = is_busy
+        self._is_busy = is_busy
         self._sleep = sleep
         self._dropped = 0
 
@@ -84,7 +84,7 @@ class Retention:
         """Look now and then, until cancelled."""
         await self._sleep(FIRST)
         while True:
-            while self.is_busy():
+            while self._is_busy():
                 await self._sleep(BUSY_PAUSE)
             try:
                 await self.once()
@@ -128,7 +128,7 @@ class Retention:
             await self._wait_for_quiet()
 
     async def _wait_for_quiet(self) -> None:
-        while self.is_busy():
+        while self._is_busy():
             await self._sleep(BUSY_PAUSE)
 
 

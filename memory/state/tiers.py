@@ -1,4 +1,4 @@
-"""The tiers L1 to L4: views of the journal by age and by importance, filled by themselves."""
+"""Tiers L1 to L4: views of the journal by age and importance."""
 
 import asyncio
 import sqlite3
@@ -68,7 +68,7 @@ the same transaction, and a page that was read before comes too late."""
 
 @dataclass(frozen=True, slots=True)
 class TierSizes:
-    """How much each tier holds, and how long (DESIGN 9)."""
+    """How much each tier holds, and how long."""
 
     recent: int = 50
     recent_for: timedelta = timedelta(hours=1)
@@ -97,7 +97,7 @@ class Remembered:
     importance: float = UNSET
     reason: str = ""
     marked_by: str = ""
-    """`rule`, `it`, or "" where nobody set it."""
+    """`rule`, `her` for the agent, or "" where nobody set it."""
 
 
 class Tiers:

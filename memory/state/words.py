@@ -1,4 +1,4 @@
-"""Words as the full-text index takes them, of languages with spaces and without."""
+"""Words for the full-text index, of languages with spaces and without."""
 
 import re
 from typing import Final

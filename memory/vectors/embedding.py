@@ -1,4 +1,4 @@
-"""Texts as vectors: who makes them, and the handles that stand for them so that no vector enters a context."""
+"""Embedders, and the handles that stand for vectors so that none enters a context."""
 
 import asyncio
 import hashlib
@@ -128,10 +128,10 @@ class OpenAiEmbedder:
         said = " ".join(body.split())[:SHOWN]
         if self._key:
             said = said.replace(self._key, "***")
-        return f"the embeddings server refuses ({status}: {said}): {_mend_of(status)}"
+        return f"the embeddings server refuses ({status}: {said}): {_fix_for(status)}"
 
 
-def _mend_of(status: int) -> str:
+def _fix_for(status: int) -> str:
     if status in (401, 403):
         return "check the key that [memory] embedding_key_env names"
     if status == 429:

@@ -1,4 +1,4 @@
-"""A sentence model in a folder of this machine: texts to vectors on onnxruntime, without network and without torch."""
+"""A local sentence model on onnxruntime: texts to vectors without network and without torch."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ MOST_CHARACTERS: Final = 20_000
 BATCH: Final = 16
 """Texts in one run of the network."""
 
-_MEND: Final = "set [memory] embedding_model to a sentence-transformers model's ONNX export"
+_FIX: Final = "set [memory] embedding_model to a sentence-transformers model's ONNX export"
 
 
 class LocalEmbedder:
@@ -128,7 +128,7 @@ def load_model(folder: Path) -> SentenceModel:
             f"the embedding model in {folder} is damaged ({_first_line(error)}); fetch it again"
         ) from error
     if unknown := sorted({each.name for each in session.get_inputs()} - INPUTS):
-        raise EmbeddingUnavailable(f"{folder} is no sentence model: it asks for {', '.join(unknown)}; {_MEND}")
+        raise EmbeddingUnavailable(f"{folder} is no sentence model: it asks for {', '.join(unknown)}; {_FIX}")
     _limit(tokenizer, longest if isinstance(longest, int) else 0)
     return SentenceModel(session, tokenizer, pooling)
 
@@ -165,7 +165,7 @@ def normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the rows with length 1. Raises `EmbeddingUnavailable` where a row has no direction."""
     lengths = np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
     if not np.all(np.isfinite(lengths) & (lengths > 0)):
-        raise EmbeddingUnavailable(f"the embedding model makes no vector of this text; {_MEND}")
+        raise EmbeddingUnavailable(f"the embedding model makes no vector of this text; {_FIX}")
     unit: NDArray[np.float32] = vectors / lengths
     return unit
 
@@ -176,7 +176,7 @@ def _network(folder: Path) -> Path:
     if found and has_tokenizer:
         return found
     missing = [name for name, there in ((MODELS[0], found), ("tokenizer.json", has_tokenizer)) if not there]
-    raise EmbeddingUnavailable(f"{folder} is no embedding model: {' and '.join(missing)} missing; {_MEND}")
+    raise EmbeddingUnavailable(f"{folder} is no embedding model: {' and '.join(missing)} missing; {_FIX}")
 
 
 def _limit(tokenizer: "Tokenizer", longest: int) -> None:

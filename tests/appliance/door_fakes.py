@@ -9,9 +9,9 @@ from pathlib import Path
 from time import monotonic
 
 from appliance.api.mailbox_requests import MailboxRequest
+from appliance.api.owner_requests import OwnerHandler
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.api.server import Door
-from appliance.owners.owners import Owners
 from memory.json_value import Json
 
 
@@ -99,7 +99,7 @@ class ScriptedHandler:
 
 @asynccontextmanager
 async def serving(
-    path: Path, handler: ScriptedHandler, owners: Owners | None = None, clock: Callable[[], float] = monotonic
+    path: Path, handler: ScriptedHandler, owners: OwnerHandler | None = None, clock: Callable[[], float] = monotonic
 ) -> AsyncIterator[Door]:
     """Serve at a path for the length of a block."""
     door = Door(path, handler, owners=owners, clock=clock)

@@ -15,6 +15,7 @@ from appliance.config.load import Config
 from appliance.owners.visitors import Visitors
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.managed_graph import ManagedGraph
+from audio.loops import running
 from memory.graph.dialect import Dialect
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.vectors.embedding import Embedder, NoEmbedder
@@ -111,14 +112,10 @@ def is_household(owner: str) -> bool:
 @asynccontextmanager
 async def at_home(config: Config, shares: Callable[[str], bool] = is_household) -> AsyncIterator[House]:
     """Open the graphs of a box and keep them running."""
-    async with graph_side(config) as graph, asyncio.TaskGroup() as group:
-        running = group.create_task(graph.run())
+    async with graph_side(config) as graph, running(graph.loops()):
         if graph.store is not None:
             await graph.store.until(State.READY)
-        try:
-            yield House(graph, RunState.of(graph.tools_of(shares)))
-        finally:
-            running.cancel()
+        yield House(graph, RunState.of(graph.tools_of(shares)))
 
 
 @dataclass
@@ -140,12 +137,10 @@ class Guests:
 
         visitors = Visitors(self.folder / "owners", make, self.most, self.time.clock, self.time.pause)
         listed = ManagedGraph(self.folder, EmbeddedStore(self.folder / "graph"), self.embedder)
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(visitors.run())
+        async with running({"visitors": visitors.run}):
             try:
                 yield visitors, RunState.of(shared(listed.tools, is_household, visitors.lend))
             finally:
-                running.cancel()
                 await listed.close()
 
 

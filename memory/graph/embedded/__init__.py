@@ -1,1 +1,1 @@
-"""The store that comes with the box: a child process, its folder, its indexes."""
+"""The embedded store, ArcadeDB: a child process, its folder, its indexes."""

@@ -1,4 +1,4 @@
-"""The seal of a stopped store: size and checksum of each file, so that the next start sees what the disk changed."""
+"""Checksums of a stopped store's files, by which the next start sees what the disk changed."""
 
 import json
 import os
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from memory.sync import rename_durably, sync_folder
+from memory.durable import rename_durably, sync_folder
 
-NAME: Final = "seal"
-"""The file, in the store's folder, whose content alone it speaks of."""
+FILE: Final = "seal"
+"""The file they are in, in the store's folder."""
 
 READ_SECONDS: Final = 15.0
 """For reading all files at a start: 600 MB from an SD card (40 MB/s). What is not reached is left to another start."""
 
-SEAL_SECONDS: Final = 3.0
+WRITE_SECONDS: Final = 3.0
 """For reading those that changed, at a stop; they are in memory still. What is not reached has no checksum."""
 
 _STARTED: Final = Path("config") / "server-users.jsonl"
-"""What every start writes anew, with other salts: the seal speaks of the files as they were after that start only."""
+"""What every start writes anew, with other salts: the checksums are of the files as they were after that start only."""
 
 _ENGINES: Final = re.compile(
     r"(?!\._).+\.\d+\.\d+\.v\d+\.[a-z]+(\.[a-z]+)?|(schema|configuration|statistics)\.json|last-tx-id\.bin"
@@ -43,7 +43,7 @@ class Sum:
     crc: int
     """CRC-32: it finds every change of up to 32 bits in a row, and all others but one in four thousand million."""
     changed: int = 0
-    """When the file was changed last, in ns since the epoch, by its file system's clock; not in the seal."""
+    """When the file was changed last, in ns since the epoch, by its file system's clock; not in the file."""
 
 
 Sums: TypeAlias = Mapping[str, Sum]
@@ -51,19 +51,19 @@ Sums: TypeAlias = Mapping[str, Sum]
 
 
 class Differs(Exception):
-    """The files are not as they were sealed; the text says which, and how."""
+    """The files are not as they were when the store stopped; the text says which, and how."""
 
 
 def compare(folder: Path, seconds: float = READ_SECONDS, clock: Callable[[], float] = time.monotonic) -> Sums:
-    """Read the files that are sealed, for so many seconds at most, and return what is known of them.
+    """Read the files that have checksums, for so many seconds at most, and return what is known of them.
 
     Of what is not reached the size is compared; the order is by chance, so that it is not always the same. Nothing is
-    known where there is no seal, or one of another time. Blocking. Raises `Differs`.
+    known where there are no checksums, or those of another start. Blocking. Raises `Differs`.
     """
     until = clock() + seconds
-    sealed, known = _read(folder), dict[str, Sum]()
-    for name in random.sample(sorted(sealed), len(sealed)):
-        was = sealed[name]
+    expected, known = _read(folder), dict[str, Sum]()
+    for name in random.sample(sorted(expected), len(expected)):
+        was = expected[name]
         try:
             stat = (folder / name).stat()
             found = _crc(folder / name, lambda: clock() > until)
@@ -76,14 +76,16 @@ def compare(folder: Path, seconds: float = READ_SECONDS, clock: Callable[[], flo
 
 
 def remove(folder: Path) -> None:
-    """Take the seal away, on the disk too: whoever is killed from here on leaves none. Raises OSError."""
+    """Remove the checksums, on the disk too: whoever is killed from here on leaves none. Raises OSError."""
     with suppress(FileNotFoundError, IsADirectoryError):
-        (folder / NAME).unlink()
+        (folder / FILE).unlink()
         sync_folder(folder)
 
 
-def put(folder: Path, known: Sums, seconds: float = SEAL_SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
-    """Seal the files as they are now, all on the disk on return; nobody may write any more.
+def write(
+    folder: Path, known: Sums, seconds: float = WRITE_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> None:
+    """Write the checksums of the files as they are now, all on the disk on return; nobody may write any more.
 
     Of those in `known` that have not changed since, nothing is read. Blocking. Raises OSError.
     """
@@ -121,28 +123,28 @@ def _crc(path: Path, is_over: Callable[[], bool], *, is_synced: bool = False) ->
 
 
 def _read(folder: Path) -> Sums:
-    """Return what is sealed; nothing where that is not known, or of another start."""
+    """Return the checksums; none where they are not known, or of another start."""
     try:
-        check, _, text = (folder / NAME).read_bytes().partition(b" ")
+        check, _, text = (folder / FILE).read_bytes().partition(b" ")
         if int(check, 16) != zlib.crc32(text):
             return {}
-        seal = json.loads(text)
-        if seal["started"] != _started(folder):
+        read = json.loads(text)
+        if read["started"] != _started(folder):
             return {}
-        return {str(name): Sum(size, crc) for name, (size, crc) in seal["files"].items()}
+        return {str(name): Sum(size, crc) for name, (size, crc) in read["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def _write(folder: Path, sums: Sums) -> None:
-    seal = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
-    text = json.dumps(seal, separators=(",", ":")).encode()
-    beside = folder / f"{NAME}.new"
+    content = {"started": _started(folder), "files": {name: (each.size, each.crc) for name, each in sums.items()}}
+    text = json.dumps(content, separators=(",", ":")).encode()
+    beside = folder / f"{FILE}.new"
     with beside.open("wb") as file:
         file.write(b"%08x %b" % (zlib.crc32(text), text))
         file.flush()
         os.fsync(file.fileno())
-    rename_durably(beside, folder / NAME)
+    rename_durably(beside, folder / FILE)
 
 
 def _started(folder: Path) -> int:

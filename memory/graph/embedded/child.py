@@ -1,4 +1,4 @@
-"""A child process as callbacks: its one answer, its last words, its end. It needs no task of its own."""
+"""A child process with callbacks: its one answer, its last words, its end. It needs no task of its own."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The store's folder: one process at a time has it, and looks before the engine opens it and after it has closed."""
+"""The embedded store's folder: locked by one process, checked before the engine opens it and after it has closed."""
 
 import fcntl
 import json
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memory.graph.embedded import checksums as seal
+from memory.graph.embedded import checksums
 
 
 class Unstartable(Exception):
@@ -48,14 +48,14 @@ def enter(folder: Path) -> None:
         ) from error
 
 
-def look(folder: Path, database: str, *, as_it_is: bool) -> seal.Sums:
+def look(folder: Path, database: str, *, as_it_is: bool) -> checksums.Sums:
     """Return what is known of a database's files, once they are seen to be as they were left.
 
     `as_it_is` takes them as they are, but for a damaged list of labels. Raises `Damaged`, `Changed`.
     """
     try:
-        known = {} if as_it_is else seal.compare(folder)
-    except seal.Differs as error:
+        known = {} if as_it_is else checksums.compare(folder)
+    except checksums.Differs as error:
         raise Changed(
             f"the memory's own store in {folder} is damaged ({error} since it was stopped): the running service "
             "makes it again from snapshots and audit log; nothing in it was changed"
@@ -77,13 +77,13 @@ def _check_schema(schema: Path) -> None:
         ) from error
 
 
-def leave(folder: Path, known: seal.Sums) -> None:
-    """Seal the files, the engine having closed them; where the disk refuses it, the next start takes them as they are.
+def leave(folder: Path, known: checksums.Sums) -> None:
+    """Write checksums of the files, the engine having closed them.
 
-    `known` is what `look` returned.
+    Where the disk refuses it, the next start takes them as they are. `known` is what `look` returned.
     """
     with suppress(OSError):
-        seal.put(folder, known)
+        checksums.write(folder, known)
 
 
 @contextmanager

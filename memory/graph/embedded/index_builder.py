@@ -1,120 +1,176 @@
-"""Keeps the indexes of the store of the box: what is to be made is made, vector indexes are warm for questions."""
+"""Builds the indexes of the embedded store: a small one at once, a large one when it is quiet, a torn one again.
+
+What is wanted and not ready yet stands in a file beside the graph. One loop makes what is in it, and warms each vector
+index by a query, so that no question has to build it. After a crash it looks at the file and at the store, and goes on.
+"""
 
 import asyncio
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from memory.errors import GraphRefused, GraphUnavailable
-from memory.graph.definitions import IndexDefinition, asked_index, dropped_index, names_index
-from memory.graph.embedded.deferral import Deferral, within
-from memory.graph.embedded.indexes import BUILD_SECONDS, Address, Standing, standings, vector_options, warm
-from memory.graph.embedded.making import Making
+from memory.errors import CommitUncertain, GraphRefused, GraphUnavailable
+from memory.graph.cypher import Statement
+from memory.graph.definitions import (
+    IndexDefinition,
+    WantedIndexes,
+    as_cypher,
+    dropped_index,
+    names_index,
+    queried_index,
+)
+from memory.graph.embedded.indexes import (
+    BUILD_SECONDS,
+    Address,
+    VectorIndex,
+    create,
+    look,
+    vector_indexes,
+    vector_options,
+    warm,
+)
 from memory.graph.embedded.server import DATABASE
-from memory.graph.embedded.stages import ON_ITS_WAY, QUIET, Clock, Stage, Stages
-from memory.graph.embedded.unfinished import Unfinished
 from memory.graph.store import Made, VectorOptions
 
 PATIENCE: Final = 5.0
 """Seconds that a call waits for an index: one that makes it goes on without it then, one that asks it is refused."""
 
-MANY: Final = 500
+MANY_CHANGES: Final = 500
 """Nodes, labels and properties written since the last look after which a vector index may have grown cold."""
+
+MANY_NODES: Final = 10_000
+"""Of the label of an index: over fewer the store makes it in about a second."""
+
+QUIET_SECONDS: Final = 20.0
+"""Without a statement, after which the store may be kept from answering; no statement runs so long."""
+
+LONGEST_WAIT: Final = 600.0
+"""Seconds that an index waits for the quiet; then it is made in any case."""
 
 log = structlog.get_logger()
 
 
-class Indexes:
-    """The vector and full-text indexes of one store.
+class Stage(StrEnum):
+    """Of an index that is not ready; one that is ready, or unknown, has none."""
 
-    Guarantees while `keep` runs: an index that was accepted is made and built, also when the store or this process dies
-    in between; no question builds a vector index over many vectors itself. Without `keep` an index is made at once,
-    and the first question builds it. How far each is, is its `memory.graph.embedded.stages.Stage`.
+    WAITING = "waits to be made in a quiet moment, because the memory answers nobody meanwhile"
+    MAKING = "being made"
+    BUILDING = "being built"
+    FAILED = "it could not be made"
+    """Told until it is wanted anew or dropped, or the store starts anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    stage: Stage
+    detail: str
+    since: float
+    """Seconds of the clock."""
+
+
+class IndexBuilder:
+    """The indexes of one store.
+
+    Guarantees while `run` runs: an index that was accepted is made and built, also when the store or this process dies
+    in between; no question builds a vector index over many vectors itself; one over `MANY_NODES` or more is made when
+    no statement came for `QUIET_SECONDS`, at the latest after `LONGEST_WAIT`. Without `run` an index is made at once,
+    and the first question builds it.
     """
 
-    def __init__(
-        self, folder: Path, patience: float = PATIENCE, quiet: float = QUIET, clock: Clock = time.monotonic
-    ) -> None:
-        """Know the indexes of the store in a folder; `patience` and `quiet` are in seconds."""
+    def __init__(self, folder: Path, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic) -> None:
+        """`folder` is the store's; `patience` and the clock are in seconds."""
         self._patience = patience
         self._clock = clock
         self._schema = folder / "databases" / DATABASE / "schema.json"
-        self.address: Address | None = None
-        """Where the store's second door is; None while it is down."""
-        self._written_down = Unfinished(folder / "indexes-unfinished.json")
-        self._stages = Stages(clock, quiet)
-        self._deferral = Deferral(self._written_down, self._stages)
-        self._making = Making(self._written_down, self._deferral, self._stages, patience, self._look)
-        self._stale = asyncio.Event()
-        """That they are to be looked at."""
-        self._settled = asyncio.Event()
-        """That they were, and that no vector index is cold."""
-        self._settled.set()
+        self._wanted = WantedIndexes(folder / "indexes-unfinished.json")
+        self._progress: dict[str, _Progress] = {}
+        self._answers: dict[str, asyncio.Future[Made | GraphRefused]] = {}
+        """What came of those that were wanted since the store started, for the calls that wait for it."""
+        self._is_running = False
+        self._address: Address | None = None
+        self._asked_at = clock()
         self._changes = 0
         """Nodes, labels and properties written since the last look."""
+        self._stale = asyncio.Event()
+        """The indexes are to be looked at."""
+        self._settled = asyncio.Event()
+        """They were, and no vector index is cold."""
+        self._settled.set()
+        self._free = asyncio.Event()
+        """No index is being made: while one is, the store answers nobody."""
+        self._free.set()
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         """Make, build and warm what needs it, one after another, until cancelled. Raises nothing else."""
-        self._deferral.is_on = True
+        self._is_running = True
         try:
             while True:
-                await self._deferral.until_due(self._stale)
+                await self._until_due()
                 self._stale.clear()
                 await self._settle()
                 if not self._stale.is_set():
                     self._settled.set()
         finally:
-            self._deferral.is_on = False
+            self._is_running = False
             self._settled.set()
 
-    def reached(self, at: Address) -> None:
-        """Take note that the store has started: nothing is in its memory, and what was not on the disk is lost."""
-        self.address = at
-        self._stages.begin_anew()
+    def started(self, at: Address) -> None:
+        """Take note that the store has started: what was not on the disk is lost."""
+        self.stopped()
+        self._address = at
         self._look()
 
-    def lost(self) -> None:
-        """Take note that the store is gone, and what was on its way with it."""
-        self.address = None
-        self._stages.begin_anew()
+    def stopped(self) -> None:
+        """Take note that the store is gone, and what was under way with it."""
+        self._address = None
+        self._answers.clear()
+        self._leave(self._progress)
 
     def wrote(self, counters: Mapping[str, int]) -> None:
         """Take note of what a write did."""
         self._changes += counters["nodesCreated"] + counters["propertiesSet"] + counters["labelsAdded"]
-        if self._changes >= MANY:
+        if self._changes >= MANY_CHANGES:
             self._look()
+
+    @property
+    def address(self) -> Address | None:
+        """Where the store's HTTP API is; None while it is down."""
+        return self._address
 
     @property
     def states(self) -> dict[str, str]:
         """What is to be said of those indexes that are not ready, by name."""
-        return self._stages.told()
+        return {name: f"{at.stage}{at.detail}" for name, at in self._progress.items()}
 
     @property
     def is_making(self) -> bool:
         """Whether the store makes an index now, and answers nobody until it is made."""
-        return not self._stages.free.is_set()
+        return not self._free.is_set()
 
-    async def ready_for(self, cypher: str, params: Mapping[str, object]) -> None:
+    async def ready_for(self, statement: Statement, params: Mapping[str, object]) -> None:
         """Wait until the store can answer a statement, and does not have to build a vector index for it.
 
         Raises `GraphUnavailable` when the store makes an index for `PATIENCE` already, and `GraphRefused` when an index
         that is asked is not ready within that time, or cannot be.
         """
         await self._until_free()
-        dropped = dropped_index(cypher)
-        if dropped is not None and self._stages.of(dropped) is Stage.BUILDING:
-            await self._cross_out(dropped)
-        kind = asked_index(cypher) if self._deferral.is_on else None
+        dropped = dropped_index(statement)
+        if dropped is not None:
+            # Should it stay after all it is as good: it was made, and the loop builds what is cold.
+            await self._forget(dropped)
+        kind = queried_index(statement) if self._is_running else None
         if kind is None:
             return
         is_ready = kind == "FULLTEXT" or await within(self._patience, self._settled)
-        unready = self._stages.names(*ON_ITS_WAY, Stage.UNBUILT)
-        if not is_ready or any(names_index(name, cypher, params) for name in unready):
+        if not is_ready or any(names_index(name, statement, params) for name in self._progress):
             raise GraphRefused(
                 f"the indexes are not ready ({self._all_told()}): memory_schema tells when they are; "
                 "compare with vector.similarity.cosine, or with CONTAINS, meanwhile"
@@ -123,101 +179,187 @@ class Indexes:
     async def make(self, wanted: IndexDefinition) -> Made:
         """Make an index, durably; one that takes longer than `PATIENCE` is accepted, and made without the call.
 
-        Raises `GraphRefused`, `GraphUnavailable` when the store makes another one, `CommitUncertain` when it broke off.
+        Raises `GraphRefused`, `GraphUnavailable` before anything happened, `CommitUncertain` when nobody knows.
         """
         await self._until_free()
-        name, began = wanted.known_as, self._clock()
-        if self.address is None:
+        name, began, at = wanted.known_as, self._clock(), self._address
+        if at is None:
             raise GraphUnavailable("the memory is not available now: try again later")
-        made = await self._making.make(wanted, self.address)
-        if self._stages.of(name) is Stage.BUILDING:
+        try:
+            if self.is_waiting(name) or (await asyncio.to_thread(look, wanted, at))[0]:
+                return _there(wanted)
+            if not self._is_running:
+                return await _made_at_once(wanted, at)
+            answer = self._answers[name] = asyncio.get_running_loop().create_future()
+            self._enter(name, Stage.WAITING)
+            await asyncio.to_thread(self._wanted.add, wanted)
+        except (OSError, HTTPException) as error:
+            if self._answers.pop(name, None):
+                self._leave([name])
+            raise GraphUnavailable(f"the memory is not available now: {error}") from error
+        self._look()
+        await asyncio.wait([answer], timeout=self._patience)
+        if isinstance(made := answer.result() if answer.done() else Made(1), GraphRefused):
+            self._leave([name])  # it is told here
+            raise made
+        if self._stage(name) is Stage.BUILDING:
             await within(self._patience - (self._clock() - began), self._settled)
-        state = self.states.get(name)
+        state = self.states.get(name) or ("" if answer.done() else Stage.WAITING)
         note = f"the index {name} is accepted, {state}; memory_schema tells when it is ready" if state else ""
         return replace(made, note=note)
 
     def is_waiting(self, name: str) -> bool:
-        """Whether an index is wished for, and waits to be made."""
-        return self._deferral.is_waiting(name)
+        """Whether an index is wanted, and waits to be made."""
+        return self._stage(name) is Stage.WAITING
 
-    async def forget(self, name: str) -> Made:
+    async def drop_waiting(self, name: str) -> Made:
         """Have an index that waits made no more. Raises `GraphUnavailable`, `GraphRefused` when it waits no more."""
-        try:
-            if await self._deferral.forget(name):
-                return Made(0, removed=1)
-        except OSError as error:
-            raise GraphUnavailable(f"the memory is not available now: {error}") from error
-        raise GraphRefused(f"the index {name} is being made by now: DROP INDEX it again when it is")
+        if not self.is_waiting(name):
+            raise GraphRefused(f"the index {name} is being made by now: DROP INDEX it again when it is")
+        await self._forget(name)
+        return Made(0, removed=1)
 
     async def unmade(self) -> dict[str, str]:
         """Return the statements of those that were accepted and may not be made yet, by name."""
-        return await self._deferral.statements()
+        return {each.known_as: as_cypher(each) for each in await asyncio.to_thread(self._wanted.read)}
 
     async def vector_options(self) -> dict[str, VectorOptions]:
         """Return dimensions and function of the vector indexes, by name. Raises `GraphUnavailable`."""
         return await asyncio.to_thread(vector_options, self._schema)
 
-    async def _cross_out(self, name: str) -> None:
-        """Have one not made anew by the next start that is about to be dropped while it is built.
-
-        Should it stay after all it is as good: it was made, and whoever keeps the indexes builds what is cold.
-        """
-        try:
-            await asyncio.to_thread(self._written_down.cross_out, [name])
-        except OSError as error:
-            raise GraphUnavailable(f"the memory is not available now: {error}") from error
-
-    async def _until_free(self) -> None:
-        """Wait until no index is being made, at most `PATIENCE` from when its making began; note that somebody asks."""
-        self._stages.asked()
-        since = self._stages.since(Stage.MAKING)
-        if since is not None and not await within(self._patience - (self._clock() - since), self._stages.free):
-            raise GraphUnavailable(
-                f"the memory makes an index and answers nobody until it is made ({self._all_told()}): try again later"
-            )
-
     async def _settle(self) -> None:
-        """Make what is written down, and warm what is cold; a store that goes away is looked at when it is back."""
-        await self._stages.free.wait()
-        at, self._changes = self.address, 0
+        """Make what is wanted, and warm what is cold; a store that goes away is looked at when it is back."""
+        at, self._changes = self._address, 0
         if at is None:
+            self._leave(self._progress)  # the next start looks at the file
             return
         try:
-            written = {each.known_as: each for each in await asyncio.to_thread(self._written_down.read)}
-            self._stages.leave(set(self._stages.names(Stage.WAITING)) - written.keys())
-            for name, wanted in written.items():
-                if self._stages.of(name) not in (Stage.MAKING, Stage.BUILDING):
-                    await self._making.make_anew(wanted, at)
+            await self._make_all(at)
             await self._warm_all(at)
-            done = [name for name in written if self._stages.of(name) not in ON_ITS_WAY]
-            await asyncio.to_thread(self._written_down.cross_out, done)
         except (OSError, HTTPException, ValueError, KeyError) as error:
-            self._stages.leave(self._stages.names(Stage.BUILDING))
-            if self.address is at:  # else the store was stopped meanwhile, on purpose
+            self._leave(self._in(Stage.WAITING, Stage.MAKING, Stage.BUILDING))
+            if self._address is at:  # else the store was stopped meanwhile, on purpose
                 log.warning("graph_indexes_not_warmed", reason=str(error))
 
-    async def _warm_all(self, at: Address) -> None:
-        """Build the vector indexes that need it; all that were made by now are ready then, or UNBUILT."""
-        made = self._stages.names(Stage.BUILDING)
-        found = await asyncio.to_thread(standings, at)
-        gone = set(self._stages.names(Stage.UNBUILT)) - {index.name for index in found}
-        for index in found:
-            if index.is_cold:
-                await self._warm(index, at)
-        self._stages.leave([*gone, *(name for name in made if self._stages.of(name) is Stage.BUILDING)])
+    async def _make_all(self, at: Address) -> None:
+        """Make those that are wanted and may be made now, one after another. Raises OSError and HTTPException."""
+        wanted = await asyncio.to_thread(self._wanted.read)
+        for each in wanted:
+            if self._stage(each.known_as) is not Stage.BUILDING:
+                self._enter(each.known_as, Stage.WAITING)
+        for each in wanted:
+            await self._make_if_due(each, at)
 
-    async def _warm(self, index: Standing, at: Address) -> None:
+    async def _make_if_due(self, wanted: IndexDefinition, at: Address) -> None:
+        """Make one that waits; whoever drops it meanwhile has it wait no more. Raises OSError and HTTPException."""
+        name = wanted.known_as
+        _, nodes = await asyncio.to_thread(look, wanted, at) if self.is_waiting(name) else (True, 0)
+        if not self.is_waiting(name):
+            return
+        if nodes >= MANY_NODES and self._quiet_in() > 0:
+            self._enter(name, Stage.WAITING, f" over {nodes} nodes")
+            self._answer(name, Made(1))
+            return
+        self._enter(name, Stage.MAKING, f" over {nodes} nodes" if nodes else "")
+        # One of before the store started was accepted then, and what there is of it may lack anything.
+        wanted = wanted if name in self._answers else replace(wanted, once=True)
+        try:
+            made = await asyncio.to_thread(partial(create, wanted, at, anew=True))
+        except GraphRefused as error:
+            self._enter(name, Stage.FAILED, f": {error}")
+            await asyncio.to_thread(self._wanted.remove, [name])
+            self._answer(name, error)
+            return
+        if wanted.kind == "VECTOR":
+            self._enter(name, Stage.BUILDING)
+        else:
+            await asyncio.to_thread(self._wanted.remove, [name])
+            self._leave([name])
+        self._answer(name, made)
+
+    def _answer(self, name: str, made: Made | GraphRefused) -> None:
+        answer = self._answers.pop(name, None)
+        if answer is not None and not answer.done():
+            answer.set_result(made)
+
+    async def _warm_all(self, at: Address) -> None:
+        """Build the vector indexes that need it; all that were made by now are ready then, or FAILED."""
+        made = self._in(Stage.BUILDING)
+        for index in [each for each in await asyncio.to_thread(vector_indexes, at) if each.is_cold]:
+            await self._warm(index, at)
+        await asyncio.to_thread(self._wanted.remove, made)
+        self._leave([name for name in made if self._stage(name) is Stage.BUILDING])
+
+    async def _warm(self, index: VectorIndex, at: Address) -> None:
+        """Build one; between two questions those are made that were wanted meanwhile."""
         began = self._clock()
-        self._stages.enter(index.name, Stage.BUILDING, f" over {index.vectors} vectors")
+        self._enter(index.name, Stage.BUILDING, f" over {index.vectors} vectors")
         try:
             while not await asyncio.to_thread(warm, index, at):
                 if self._clock() - began > BUILD_SECONDS:
                     raise GraphRefused(f"not within {BUILD_SECONDS / 60:.0f} minutes")  # noqa: TRY301
+                await self._make_all(at)
         except GraphRefused as error:
-            self._stages.enter(index.name, Stage.UNBUILT, f": {error}")
+            self._enter(index.name, Stage.FAILED, f": {error}")
         else:
-            self._stages.leave([index.name])
+            self._leave([index.name])
         log.info("graph_index_warmed", vectors=index.vectors, seconds=round(self._clock() - began, 3))
+
+    async def _until_due(self) -> None:
+        """Return when the indexes are to be looked at, or what waits may be made."""
+        while self._in(Stage.WAITING):
+            left = self._quiet_in()
+            if left <= 0 or await within(left, self._stale):
+                return
+        await self._stale.wait()
+
+    async def _until_free(self) -> None:
+        """Wait until no index is being made, at most `PATIENCE` from when its making began; note that somebody asks."""
+        self._asked_at = self._clock()
+        since = self._since(Stage.MAKING)
+        if since is not None and not await within(self._patience - (self._clock() - since), self._free):
+            raise GraphUnavailable(
+                f"the memory makes an index and answers nobody until it is made ({self._all_told()}): try again later"
+            )
+
+    async def _forget(self, name: str) -> None:
+        """Have one be made no more, by the next start neither. Raises `GraphUnavailable`."""
+        self._leave([name])
+        try:
+            await asyncio.to_thread(self._wanted.remove, [name])
+        except OSError as error:
+            raise GraphUnavailable(f"the memory is not available now: {error}") from error
+
+    def _quiet_in(self) -> float:
+        """Return the seconds until an index may be made that waits; none or less: now."""
+        now, since = self._clock(), self._since(Stage.WAITING)
+        left = self._asked_at + QUIET_SECONDS - now
+        return left if since is None else min(left, since + LONGEST_WAIT - now)
+
+    def _stage(self, name: str) -> Stage | None:
+        return self._progress[name].stage if name in self._progress else None
+
+    def _in(self, *stages: Stage) -> list[str]:
+        return [name for name, at in self._progress.items() if at.stage in stages]
+
+    def _since(self, stage: Stage) -> float | None:
+        return min((at.since for at in self._progress.values() if at.stage is stage), default=None)
+
+    def _enter(self, name: str, stage: Stage, detail: str = "") -> None:
+        """Let an index be in a stage; one that is in it already is in it since before."""
+        before = self._progress.get(name)
+        since = before.since if before and before.stage is stage else self._clock()
+        self._progress[name] = _Progress(stage, detail, since)
+        self._see_free()
+
+    def _leave(self, names: Iterable[str]) -> None:
+        """Let these be ready, or unknown."""
+        for name in list(names):
+            self._progress.pop(name, None)
+        self._see_free()
+
+    def _see_free(self) -> None:
+        (self._free.clear if self._in(Stage.MAKING) else self._free.set)()
 
     def _look(self) -> None:
         """Have the indexes looked at, and questions of them wait for it."""
@@ -226,3 +368,30 @@ class Indexes:
 
     def _all_told(self) -> str:
         return "; ".join(f"{name}: {state}" for name, state in self.states.items()) or "they are being read"
+
+
+async def within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait so long for an event; say whether it came."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(max(0.0, seconds)):
+            await event.wait()
+            return True
+    return False
+
+
+def _there(wanted: IndexDefinition) -> Made:
+    """Return what it means that an index is there, or waits. Raises `GraphRefused`."""
+    if wanted.once:
+        return Made(0)
+    raise GraphRefused(f"the index {wanted.known_as} already exists: DROP INDEX it first, or say IF NOT EXISTS")
+
+
+async def _made_at_once(wanted: IndexDefinition, at: Address) -> Made:
+    """Make an index in a store whose indexes nobody keeps. Raises `GraphRefused`, `CommitUncertain`."""
+    try:
+        return await asyncio.to_thread(create, wanted, at)
+    except (OSError, HTTPException) as error:
+        raise CommitUncertain(
+            f"the memory broke off while the index was made ({error}): SHOW INDEXES tells whether it is there, "
+            "once the memory is back"
+        ) from error

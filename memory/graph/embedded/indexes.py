@@ -1,4 +1,4 @@
-"""What is done about indexes at the second door of the store of the box: made by its SQL, looked at, warmed."""
+"""Index operations over the embedded store's HTTP API: create, look up, warm."""
 
 import json
 from collections.abc import Iterable
@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.definitions import IndexDefinition
-from memory.graph.embedded.http import OK, Door
+from memory.graph.embedded.http_api import OK, HttpClient
+from memory.graph.embedded.refusals import check_label_free, free_name
 from memory.graph.embedded.server import DATABASE
-from memory.graph.names import give_way, see_label
 from memory.graph.store import Login, Made, VectorOptions
 
 BUILD_SECONDS: Final = 3600.0
@@ -30,19 +30,19 @@ _NEAREST: Final = "CALL db.index.vector.queryNodes($name, 1, $vector) YIELD scor
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the store's second door is since its last start, and as whom to come."""
+    """Where the store's HTTP API is since its last start, and as whom to come."""
 
     port: int
     login: Login
     """One that may change indexes."""
 
-    def open(self, seconds: float) -> Door:
-        """Open the door; each request may take so long."""
-        return Door(self.port, DATABASE, self.login, seconds)
+    def open(self, seconds: float) -> HttpClient:
+        """Connect; each request may take so long."""
+        return HttpClient(self.port, DATABASE, self.login, seconds)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class VectorIndex:
     """How far one vector index is: all the parts of it that the store keeps, one for each set of labels."""
 
     name: str
@@ -58,13 +58,13 @@ def create(wanted: IndexDefinition, at: Address, *, anew: bool = False) -> Made:
     A vector index knows its vectors on return and is built by the first question (`warm`). `anew` drops first what is
     left of it. Raises `GraphRefused`, OSError and HTTPException.
     """
-    with at.open(BUILD_SECONDS) as door:
+    with at.open(BUILD_SECONDS) as client:
         if wanted.label:
-            see_label(wanted.label, door)
-        if anew:
-            door.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
+            check_label_free(wanted.label, client)
+        if anew and wanted.kind != "PLAIN":
+            client.command("sql", f"DROP INDEX `{wanted.known_as}` IF EXISTS")
         for language, text in wanted.commands:
-            answer = door.command(language, text)
+            answer = client.command(language, text)
             if answer.status == OK:
                 continue
             if wanted.once and any(words in answer.detail for words in _THERE):
@@ -83,47 +83,47 @@ def look(wanted: IndexDefinition, at: Address) -> tuple[bool, int]:
     """
     if wanted.kind == "PLAIN":
         return False, 0
-    with at.open(LOOK_SECONDS) as door:
-        is_there = any(row["name"] == wanted.known_as for row in door.rows("SELECT FROM schema:indexes"))
-        counted = door.rows(f"SELECT count(*) AS nodes FROM `{wanted.label}`")
+    with at.open(LOOK_SECONDS) as client:
+        is_there = any(row["name"] == wanted.known_as for row in client.rows("SELECT FROM schema:indexes"))
+        counted = client.rows(f"SELECT count(*) AS nodes FROM `{wanted.label}`")
     return is_there, sum(row["nodes"] for row in counted)
 
 
-def make_way(name: str, at: Address) -> bool:
-    """Take an empty label or relationship type away, as `give_way` does. Blocking; raises what that raises."""
-    with at.open(LOOK_SECONDS) as door:
-        return give_way(name, door)
+def free_name_at(name: str, at: Address) -> bool:
+    """Take an empty label or relationship type away, as `free_name` does. Blocking; raises what that raises."""
+    with at.open(LOOK_SECONDS) as client:
+        return free_name(name, client)
 
 
-def warm(index: Standing, at: Address) -> bool:
+def warm(index: VectorIndex, at: Address) -> bool:
     """Ask an index for anything, so that the store reads or builds it; say whether it did. Blocking.
 
     At the store's time limit for a statement the question ends and the building goes on: ask again. Raises
     `GraphRefused` when it cannot be built, OSError and HTTPException.
     """
     anything = [1.0] + [0.0] * (index.dimensions - 1)
-    with at.open(BUILD_SECONDS) as door:
-        answer = door.command("opencypher", _NEAREST, {"name": index.name, "vector": anything})
+    with at.open(BUILD_SECONDS) as client:
+        answer = client.command("opencypher", _NEAREST, {"name": index.name, "vector": anything})
     if answer.status != OK and _TIME_LIMIT not in answer.detail:
         raise GraphRefused(answer.detail or "the store did not say why")
     return answer.status == OK
 
 
-def standings(at: Address) -> list[Standing]:
+def vector_indexes(at: Address) -> list[VectorIndex]:
     """Return how the vector indexes are. Blocking. Raises OSError and HTTPException."""
-    with at.open(LOOK_SECONDS) as door:
-        rows = [row for row in door.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
+    with at.open(LOOK_SECONDS) as client:
+        rows = [row for row in client.rows("SELECT FROM schema:indexes") if row.get("indexType") == "LSM_VECTOR"]
         names = {_place(row): row["name"] for row in rows if "associatedBucketId" not in row}
         parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names.values()}
         for row in rows:
             if "associatedBucketId" in row and _place(row) in names:
-                parts[names[_place(row)]] += door.rows(f"SELECT FROM schema:index:`{row['name']}`")
-    return [_standing(name, found) for name, found in parts.items()]
+                parts[names[_place(row)]] += client.rows(f"SELECT FROM schema:index:`{row['name']}`")
+    return [_vector_index(name, found) for name, found in parts.items()]
 
 
-def _standing(name: str, parts: Iterable[dict[str, Any]]) -> Standing:
+def _vector_index(name: str, parts: Iterable[dict[str, Any]]) -> VectorIndex:
     known = [part for part in parts if part["totalVectors"]]
-    return Standing(
+    return VectorIndex(
         name,
         max((part["dimensions"] for part in known), default=0),
         sum(part["totalVectors"] for part in known),

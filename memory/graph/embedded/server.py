@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from memory.graph.embedded import checksums as seal
+from memory.graph.embedded import checksums
 from memory.graph.embedded.folder import Damaged, Unstartable, enter, leave, look, writable
 
 DATABASE: Final = "graph"
@@ -202,9 +202,9 @@ def _configuration(settings: Settings, bolt: int, http: int) -> dict[str, object
 
 
 def _begin(folder: Path) -> None:
-    """Take the seal away, forget the users of the last start, and write what the engine reads at this one."""
+    """Remove the checksums, forget the users of the last start, and write what the engine reads at this one."""
     with writable(folder):
-        seal.remove(folder)
+        checksums.remove(folder)
         for foreign in [*(folder / "databases").rglob("._*")]:
             # What macOS puts beside each file of a copy: the engine takes it for the file itself, and does not open.
             foreign.rename(folder / foreign.name)

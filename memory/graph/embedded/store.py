@@ -1,6 +1,7 @@
-"""The store that comes with the box: our own child process, started, watched, restarted and stopped with us."""
+"""The embedded store: a child process of ours, started, supervised, restarted and stopped with us."""
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Awaitable, Callable
@@ -13,28 +14,42 @@ from typing import Final, Self
 
 import structlog
 
+from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
+from memory.graph.cypher import Statement
 from memory.graph.definitions import IndexDefinition, definition, dropped_index
 from memory.graph.dialect import EMBEDDED, Dialect
-from memory.graph.embedded.deferral import within
-from memory.graph.embedded.heap import machine_megabytes, usual_heap
-from memory.graph.embedded.index_builder import Indexes
-from memory.graph.embedded.indexes import make_way
-from memory.graph.embedded.launch import How, NotServing, Serving, launch
-from memory.graph.embedded.restarts import next_delay
+from memory.graph.embedded.index_builder import IndexBuilder, within
+from memory.graph.embedded.indexes import free_name_at
+from memory.graph.embedded.launch import LaunchFailed, LaunchOptions, RunningStore, launch
 from memory.graph.store import Endpoint, Made, Refused
-from memory.sync import sync_folder
 
 START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
-read first (`seal.READ_SECONDS`)."""
+read first (`checksums.READ_SECONDS`)."""
 
 STOP_SECONDS: Final = 5.0
-"""It stops in hundredths of a second and seals its files (`seal.SEAL_SECONDS`); past this it is killed, which loses
-nothing acknowledged."""
+"""It stops in hundredths of a second and writes checksums (`checksums.WRITE_SECONDS`); past this it is killed, which
+loses nothing acknowledged."""
 
 PATIENCE: Final = 2.0
 """Seconds that a statement waits for a store that is just starting."""
+
+FIRST_DELAY: Final = 0.2
+LONGEST_DELAY: Final = 30.0
+"""Seconds before a restart; doubled each time."""
+
+STEADY_SECONDS: Final = 60.0
+"""A store that lived so long has recovered: its next restart is quick again."""
+
+LEAST_HEAP: Final = 256
+"""Megabytes: a vector index over 50,000 vectors of 384 numbers was built in so many, as quickly as in 768."""
+
+MOST_HEAP: Final = 512
+"""Megabytes: the store frees late, so that in time it uses all that it is allowed."""
+
+SHARE: Final = 16
+"""The store has a sixteenth of the machine; speech needs the rest."""
 
 log = structlog.get_logger()
 
@@ -61,7 +76,13 @@ class EmbeddedStore:
     sends_to = ()
 
     def __init__(
-        self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 0, statement_seconds: float = 10.0
+        self,
+        folder: Path,
+        bolt_port: int = 0,
+        *,
+        heap_megabytes: int = 0,
+        statement_seconds: float = 10.0,
+        indexes: IndexBuilder | None = None,
     ) -> None:
         """Keep a graph in a folder, in a process with so many megabytes of heap; 0 is by the machine's size."""
         self.folder = folder
@@ -74,12 +95,14 @@ class EmbeddedStore:
         """Whether what is in the folder could not be opened at the last start: only another folder helps."""
         self.may_open = False
         """Whether it might open all the same: the files are not as they were left, and that is all that is known."""
-        self._heap_megabytes = heap_megabytes or usual_heap(machine_megabytes())
+        self._heap_megabytes = heap_megabytes or usual_heap(
+            os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
+        )
         self._statement_seconds = statement_seconds
         self._entered = {state: asyncio.Event() for state in State}
-        self._serving: Serving | None = None
+        self._serving: RunningStore | None = None
         self._as_it_is = False
-        self.indexes = Indexes(folder)
+        self.indexes = indexes or IndexBuilder(folder)
         self._is_supervised = False
         self._hurry = asyncio.Event()
         """Somebody waits for the next start: `run` does not pause before it."""
@@ -119,14 +142,20 @@ class EmbeddedStore:
     async def run(self) -> None:
         """Keep it running until cancelled: start, watch, restart with growing delays, stop. Raises nothing else.
 
-        Its indexes are built and warmed beside.
+        Its indexes are built and warmed by a loop of their own (`IndexBuilder.run`).
         """
-        async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(self.indexes.keep(), name="graph: indexes built and kept warm")
-            try:
-                await self._live()
-            finally:
-                keeping.cancel()
+        delay = 0.0
+        self._is_supervised = True
+        try:
+            while True:
+                began = time.monotonic()
+                await self._live_once()
+                delay = next_delay(delay, time.monotonic() - began)
+                await within(delay, self._hurry)
+                self._hurry.clear()
+        finally:
+            self._is_supervised = False
+            await self.stop()
 
     async def restart(self) -> None:
         """Stop the child and serve again, from `next_folder` if there is one.
@@ -155,14 +184,14 @@ class EmbeddedStore:
             raise self._failure(
                 f"{self.next_folder} cannot take the place of {self.folder} ({error.strerror})"
             ) from error
-        how = How(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
+        options = LaunchOptions(self.bolt_port, self._heap_megabytes, self._statement_seconds, as_it_is=self._as_it_is)
         try:
-            self._serving = await launch(self.folder.resolve(), how, START_SECONDS)
-        except NotServing as error:
+            self._serving = await launch(self.folder.resolve(), options, START_SECONDS)
+        except LaunchFailed as error:
             self.is_damaged, self.may_open = error.is_damaged, error.may_open
             raise self._failure(str(error)) from error
         self.is_damaged = self.may_open = self._as_it_is = False
-        self.indexes.reached(self._serving.address)
+        self.indexes.started(self._serving.address)
         self._become(State.READY, "")
         log.info("graph_store_started", pid=self.pid, seconds=round(time.monotonic() - began, 3))
 
@@ -173,7 +202,7 @@ class EmbeddedStore:
     async def stop(self) -> None:
         """Stop the child and wait for its end; it has nothing to lose by being killed if it does not stop."""
         serving, self._serving = self._serving, None
-        self.indexes.lost()
+        self.indexes.stopped()
         if serving is not None:
             await serving.child.stop(STOP_SECONDS)
         self._become(State.STOPPED, "it was stopped")
@@ -202,11 +231,11 @@ class EmbeddedStore:
             child.kill()
             await child.ended.wait()
 
-    async def gave_way(self, name: str) -> bool:
+    async def frees_name(self, name: str) -> bool:
         """Take an empty label out of the way of a relationship type of its name, or the reverse."""
         at = self.indexes.address
         with suppress(OSError, HTTPException):
-            return at is not None and await asyncio.to_thread(make_way, name, at)
+            return at is not None and await asyncio.to_thread(free_name_at, name, at)
         return False
 
     async def explained(self, refused: Refused) -> GraphRefused:
@@ -215,34 +244,20 @@ class EmbeddedStore:
             return GraphRefused(refused.message)
         return await self._serving.explainer.explained(refused)
 
-    def shim(self, cypher: str) -> Callable[[], Awaitable[Made]] | None:
+    def shim(self, statement: Statement) -> Callable[[], Awaitable[Made]] | None:
         """Return what makes an index, or drops one that waits to be made; else None.
 
         Raises `GraphRefused` for an index that cannot be made here.
         """
-        dropped = dropped_index(cypher)
+        dropped = dropped_index(statement)
         if dropped is not None and self.indexes.is_waiting(dropped):
-            return partial(self.indexes.forget, dropped)
-        wanted = definition(cypher)
+            return partial(self.indexes.drop_waiting, dropped)
+        wanted = definition(statement)
         return None if wanted is None else partial(self._make, wanted)
 
     async def _make(self, wanted: IndexDefinition) -> Made:
         await self.endpoint()
         return await self.indexes.make(wanted)
-
-    async def _live(self) -> None:
-        delay = 0.0
-        self._is_supervised = True
-        try:
-            while True:
-                began = time.monotonic()
-                await self._live_once()
-                delay = next_delay(delay, time.monotonic() - began)
-                await within(delay, self._hurry)
-                self._hurry.clear()
-        finally:
-            self._is_supervised = False
-            await self.stop()
 
     async def _live_once(self) -> None:
         """Start the child and return when it has ended or did not start."""
@@ -275,10 +290,22 @@ class EmbeddedStore:
 
     def _down(self, reason: str) -> None:
         self._serving = None
-        self.indexes.lost()
+        self.indexes.stopped()
         self._become(State.DOWN, reason)
 
     def _become(self, state: State, reason: str) -> None:
         self._entered[self.state].clear()
         self.state, self.reason = state, reason
         self._entered[state].set()
+
+
+def next_delay(last: float, lived: float) -> float:
+    """Return the seconds to wait before a restart, from the last wait and the seconds the store has lived since."""
+    if lived >= STEADY_SECONDS or last == 0:
+        return FIRST_DELAY
+    return min(last * 2, LONGEST_DELAY)
+
+
+def usual_heap(machine: int) -> int:
+    """Return the megabytes of heap for a machine of so many."""
+    return min(max(machine // SHARE, LEAST_HEAP), MOST_HEAP)

@@ -131,7 +131,9 @@ async def test_a_call_whose_details_were_dropped_for_age_is_said_to_be_thinned(t
     model = ScriptedModel(calls(REPLY, prefix="a"), calls(REPLY, prefix="b"))
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(spoken("one", session_id="client"))
-        retention = Retention(mind.journal.database, Keep(90), now=lambda: datetime.now(UTC) + timedelta(days=91))
+        retention = Retention(
+            mind.journal.database, Keep(90), is_busy=lambda: False, now=lambda: datetime.now(UTC) + timedelta(days=91)
+        )
         await retention.once()
         [asked] = await mind.journal.entries(topic="llm.requests")
         with pytest.raises(Gone, match="thinned"):

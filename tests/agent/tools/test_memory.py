@@ -1,8 +1,10 @@
 """The four memory tools as the model meets them, on the real store of the box."""
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ import pytest_asyncio
 from agent.event import USER_TEXT, Event
 from agent.tools.memory import memory_tools
 from agent.tools.tool import Call, Tool, run_tool
+from memory.graph import cypher
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.name_usage import SCHEMA as ASKED
-from memory.graph.name_usage import Asked
+from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.snapshot import Snapshots
@@ -29,20 +32,22 @@ from tests.memory.onnx_model import write_model
 pytest_plugins = ["tests.memory.graph_fixtures"]
 
 
-def tools_of(graph: Graph, folder: Path, embedder: Embedder | None = None, asked: Asked | None = None) -> list[Tool]:
+def tools_of(
+    graph: Graph, folder: Path, embedder: Embedder | None = None, usage: NameUsage | None = None
+) -> list[Tool]:
     """Return the tools over a graph whose audit log is in a folder."""
     audit = AuditLog(folder / "audit")
     writer = Writer(graph, audit, Snapshots(folder / "snapshots", audit))
-    return memory_tools(writer, Handles(embedder or NoEmbedder()), asked)
+    return memory_tools(writer, Handles(embedder or NoEmbedder()), usage)
 
 
 class RunState:
     """Calls tools as the loop does: with JSON text, for an event."""
 
     def __init__(
-        self, graph: Graph, folder: Path, embedder: Embedder | None = None, asked: Asked | None = None
+        self, graph: Graph, folder: Path, embedder: Embedder | None = None, usage: NameUsage | None = None
     ) -> None:
-        self.tools = {tool.name: tool for tool in tools_of(graph, folder, embedder, asked)}
+        self.tools = {tool.name: tool for tool in tools_of(graph, folder, embedder, usage)}
 
     async def text(self, name: str, said: str = "", **arguments: Any) -> str:
         """Return the observation."""
@@ -142,19 +147,39 @@ async def test_the_schema_tells_how_tidy_the_memory_is(desk: RunState) -> None:
     }
 
 
+@pytest.mark.shows("C11")
+@SESSION
+async def test_a_statement_is_tokenized_once(desk: RunState) -> None:
+    """Guard, clock, audit log, indexes and names all look at the one that was parsed."""
+    calls = set[FrameType]()
+
+    def see(frame: FrameType, _: str, __: object) -> None:
+        if frame.f_code is cypher._tokens.__code__:
+            calls.add(frame)
+
+    sys.setprofile(see)
+    try:
+        await desk.value("memory_write", cypher="CREATE (:Cup {at: datetime(), t: $t, i: rand()})", params={"t": "x"})
+        written = len(calls)
+        await desk.value("memory_query", cypher="MATCH (c:Cup) RETURN c")
+    finally:
+        sys.setprofile(None)
+    assert (written, len(calls) - written) == (1, 1)
+
+
 @pytest.mark.shows("C5")
 @SESSION
 async def test_what_was_asked_for_before_a_restart_was_asked_for(embedded: Graph, tmp_path: Path) -> None:
     database = Database(tmp_path / "state.sqlite")
     await database.open(ASKED)
     for _ in range(2):
-        asked = Asked(database)
-        desk = RunState(embedded, tmp_path, asked=asked)
+        usage = NameUsage(database)
+        desk = RunState(embedded, tmp_path, usage=usage)
         if not (await desk.value("memory_schema"))["labels"]:
             await desk.value("memory_write", cypher="CREATE (:Cup), (:Dust)")
             await desk.value("memory_query", cypher="MATCH (c:Cup) RETURN count(c) AS n")
         assert (await desk.value("memory_schema"))["hygiene"]["neverAskedFor"] == ["Dust"]
-        await asked.save()
+        await usage.save()
     await database.close()
 
 

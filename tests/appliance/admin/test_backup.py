@@ -13,7 +13,7 @@ import pytest
 
 from agent.event import TIMER, Event, utc_now
 from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.api.memory_requests import Backup
 from appliance.errors import Problem
@@ -39,10 +39,10 @@ async def lived(box: KeptBox) -> None:
 async def saved(box: KeptBox, file: Path) -> str:
     """Write into the graph, back everything up, return the graph's fingerprint."""
     await lived(box)
-    async with keeper_alone(box.config()) as keeper:
-        await keeper.use(write("UNWIND range(1, 30) AS i CREATE (:A {i: i})-[:next]->(:B {at: datetime()})"))
-        await keeper.act(Backup(file=str(file)), silent)
-        return await asyncio.to_thread(fingerprint, (await keeper.writer.snapshots.listed())[-1].path)
+    async with local_admin(box.config()) as admin:
+        await admin.use(write("UNWIND range(1, 30) AS i CREATE (:A {i: i})-[:next]->(:B {at: datetime()})"))
+        await admin.act(Backup(file=str(file)), silent)
+        return await asyncio.to_thread(fingerprint, (await admin.writer.snapshots.listed())[-1].path)
 
 
 @pytest.mark.shows("H7", "C12")
@@ -50,8 +50,8 @@ async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> Non
     one, other, file = KeptBox(tmp_path / "one"), KeptBox(tmp_path / "other"), tmp_path / "all.nakari"
     graph = await saved(one, file)
     assert file.stat().st_mode & 0o777 == 0o600
-    async with keeper_alone(other.config()) as keeper:
-        await keeper.use(write("CREATE (:Old)"))
+    async with local_admin(other.config()) as admin:
+        await admin.use(write("CREATE (:Old)"))
     found = await restore_archive(other.config(), file, silent)
     assert isinstance(found, dict)
     assert (found["nodes"], found["relationships"]) == (60, 30)
@@ -59,10 +59,10 @@ async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> Non
     assert (other.state / "switches.json").read_text() == '{"muted": true}'
     assert (other.state / "phrases" / "one.pcm").read_bytes() == b"sound"
     assert not (other.state / "models").exists()
-    async with keeper_alone(other.config()) as keeper:
-        snapshot = await keeper.writer.take_snapshot("to look")
+    async with local_admin(other.config()) as admin:
+        snapshot = await admin.writer.take_snapshot("to look")
         assert await asyncio.to_thread(fingerprint, snapshot.path) == graph
-        assert await keeper.writer.audit.verify() > 4
+        assert await admin.writer.audit.verify() > 4
     async with open_state(other.config()) as state:
         [entry] = await state.journal.search("苹果", "household")
         assert entry.body["words"] == "the apple tree 苹果"
@@ -108,7 +108,7 @@ async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None
         link = tarfile.TarInfo("nakari.db")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    with pytest.raises(Problem, match=r"holds nakari.db, which is no file of hers\); nothing was changed"):
+    with pytest.raises(Problem, match=r"holds nakari.db, which is no file of a state\); nothing was changed"):
         await restore_archive(one.config(), file, silent)
     with pytest.raises(Problem, match="not there"):
         await restore_archive(one.config(), tmp_path / "nowhere", silent)
@@ -119,9 +119,9 @@ async def test_a_torn_or_foreign_archive_changes_nothing(tmp_path: Path) -> None
 async def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "there"
     file.write_text("precious")
-    async with keeper_alone(KeptBox(tmp_path / "one").config()) as keeper:
+    async with local_admin(KeptBox(tmp_path / "one").config()) as admin:
         with pytest.raises(Problem, match="there already"):
-            await keeper.act(Backup(file=str(file)), silent)
+            await admin.act(Backup(file=str(file)), silent)
     assert file.read_text() == "precious"
 
 

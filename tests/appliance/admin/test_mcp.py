@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.api.server import Door
 from tests.appliance.admin.boxes import KeptBox
 from tests.appliance.admin.test_graph_admin import query
@@ -23,7 +23,7 @@ def test_it_is_closed_unless_it_was_opened(tmp_path: Path) -> None:
     box.config()
     ended = nakari(tmp_path, "--config", box.file, "mcp")
     assert ended.returncode == 78
-    assert ended.stderr == "nakari: her memory is closed to other programs; set [memory] mcp = true to let them in\n"
+    assert ended.stderr == "nakari: the memory is closed to other programs; set [memory] mcp = true to let them in\n"
 
 
 @pytest.mark.shows("F31")
@@ -59,15 +59,15 @@ async def test_a_service_may_start_while_a_program_is_inside_and_is_asked_then(t
     )
     count = {"cypher": "MATCH (p:P) RETURN count(p) AS n"}
     async with Client(command) as client:
-        async with keeper_alone(config) as keeper, asyncio.TaskGroup() as group:
+        async with local_admin(config) as admin, asyncio.TaskGroup() as group:
             refused = await client.call_tool("memory_query", count)
             assert refused.is_error
             assert f"another nakari (process {os.getpid()}) uses the state folder" in str(refused.content[0])
-            door = Door(config.socket, ScriptedHandler(), keeper)
+            door = Door(config.socket, ScriptedHandler(), admin)
             door.open()
             running = group.create_task(door.run())
             await client.call_tool("memory_write", {"cypher": "CREATE (:P)"})
-            assert (await keeper.use(query(count["cypher"]))) == {"records": [{"n": 1}]}
+            assert (await admin.use(query(count["cypher"]))) == {"records": [{"n": 1}]}
             running.cancel()
         door.close()
         both = [client.call_tool("memory_query", count) for _ in range(2)]

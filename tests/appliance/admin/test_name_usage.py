@@ -1,20 +1,21 @@
 """Which names were asked for, as the box keeps it: over a restart, and not of who was erased."""
 
-import asyncio
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.admin.graph_admin import Keeper
-from appliance.admin.local import keeper_alone
+from appliance.admin.graph_admin import GraphAdmin
+from appliance.admin.local import local_admin
 from appliance.api.memory_requests import UseTool
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
 from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
+from audio.loops import running
+from memory.graph.cypher import Statement
 from memory.graph.embedded.store import State as StoreState
 from memory.json_value import Json
 from tests.appliance.admin.boxes import KeptBox, silent
@@ -23,8 +24,8 @@ from tests.appliance.visiting import ADA, RunState, is_household
 pytestmark = pytest.mark.shows("C5")
 
 
-async def hygiene(keeper: Keeper) -> dict[str, Json]:
-    schema = await keeper.use(UseTool(do="tool", name="memory_schema"))
+async def hygiene(admin: GraphAdmin) -> dict[str, Json]:
+    schema = await admin.use(UseTool(do="tool", name="memory_schema"))
     assert isinstance(schema, dict)
     found = schema["hygiene"]
     assert isinstance(found, dict)
@@ -40,13 +41,13 @@ async def owners_of(state: State) -> set[tuple[str, str]]:
 
 async def test_what_another_program_asked_for_is_known_after_a_restart(tmp_path: Path) -> None:
     config = KeptBox(tmp_path).config()
-    async with keeper_alone(config) as keeper:
-        await keeper.use(UseTool(do="tool", name="memory_write", arguments={"cypher": "CREATE (:Cup), (:Dust)"}))
-        await keeper.use(UseTool(do="tool", name="memory_query", arguments={"cypher": "MATCH (c:Cup) RETURN c"}))
-        before = await hygiene(keeper)
+    async with local_admin(config) as admin:
+        await admin.use(UseTool(do="tool", name="memory_write", arguments={"cypher": "CREATE (:Cup), (:Dust)"}))
+        await admin.use(UseTool(do="tool", name="memory_query", arguments={"cypher": "MATCH (c:Cup) RETURN c"}))
+        before = await hygiene(admin)
         assert before["neverAskedFor"] == ["Dust"]
-    async with keeper_alone(config) as keeper:
-        assert await hygiene(keeper) == before
+    async with local_admin(config) as admin:
+        assert await hygiene(admin) == before
 
 
 async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
@@ -54,20 +55,18 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
     async with (
         open_state(config) as state,
         graph_side(config, state.journal.database) as graph,
-        asyncio.TaskGroup() as group,
+        running(graph.loops()),
     ):
-        running = group.create_task(graph.run())
         assert graph.store is not None
         await graph.store.until(StoreState.READY)
         desk = RunState.of(graph.tools_of(is_household))
         for owner in (ADA, HOUSEHOLD):
             await desk.write(owner, "CREATE (:Cup)")
             await desk.text(owner, "memory_query", cypher="MATCH (c:Cup) RETURN c")
-        graph.asked.saw(ADA, "MATCH (c:Cup) RETURN c", [])
-        await graph.asked.save()
+        graph.name_usage.saw(ADA, Statement.parse("MATCH (c:Cup) RETURN c"), [])
+        await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
         owners = await open_owners(config, state)
         await OwnerErasure(config.state_folder, graph, owners, mindless(state)).erase(ADA, silent)
-        await graph.asked.save()
+        await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD)}
-        running.cancel()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from appliance.admin.archive import Manifest, unpack
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.wiring.state import open_state
 from memory.errors import GraphUnavailable
@@ -32,19 +32,19 @@ async def backed_up(folder: Path) -> Path:
 @pytest.mark.shows("H7", "A24")
 async def test_cut_off_in_the_middle_it_is_finished_at_the_next_start(tmp_path: Path) -> None:
     file, box = await backed_up(tmp_path), KeptBox(tmp_path / "other")
-    async with keeper_alone(box.config()) as keeper:
-        await keeper.use(write("CREATE (:Old)"))
+    async with local_admin(box.config()) as admin:
+        await admin.use(write("CREATE (:Old)"))
     manifest: Manifest = await asyncio.to_thread(unpack, file, box.state / "restoring")
     assert await asyncio.to_thread(killed_before, FOURTH, box.state)
     assert not (box.state / "nakari.db").exists() or not (box.state / "audit").exists()
     async with open_state(box.config()) as state:
         timer = await state.mailbox.find("timer-1")
         assert timer is not None
-    async with keeper_alone(box.config()) as keeper:
-        taken = await keeper.writer.take_snapshot("to look")
+    async with local_admin(box.config()) as admin:
+        taken = await admin.writer.take_snapshot("to look")
         assert await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
-        assert records(await keeper.use(query("MATCH (n:Old) RETURN n"))) == []
-        assert await keeper.writer.audit.verify() == 4
+        assert records(await admin.use(query("MATCH (n:Old) RETURN n"))) == []
+        assert await admin.writer.audit.verify() == 4
 
 
 class Cut(Exception):
@@ -64,10 +64,10 @@ async def test_cut_off_while_a_server_is_filled_it_is_gone_on_with(tmp_path: Pat
         await restore_archive(box.config(), file, cut)
     assert told.group_contains(Cut)
     manifest = await asyncio.to_thread(unpack, file, tmp_path / "unpacked")
-    async with keeper_alone(box.config()) as keeper:
-        taken = await keeper.writer.take_snapshot("to look")
+    async with local_admin(box.config()) as admin:
+        taken = await admin.writer.take_snapshot("to look")
         assert await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
-        assert [record.kind for record in keeper.writer.audit.records()][-3:] == ["restoring", "restored", "snapshot"]
+        assert [record.kind for record in admin.writer.audit.records()][-3:] == ["restoring", "restored", "snapshot"]
 
 
 @pytest.mark.shows("H7", "C15")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from appliance.wiring.managed_graph import ManagedGraph
+from audio.loops import running
 from memory.errors import GraphUnavailable
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.history.audit_record import Origin
@@ -17,8 +18,7 @@ pytestmark = pytest.mark.shows("C10")
 async def test_a_write_ends_in_time_and_the_snapshot_goes_on(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path / "graph")
     kept = ManagedGraph(tmp_path, store, NoEmbedder())
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(kept.run())
+    async with running(kept.loops()):
         await store.until(State.READY)
         await kept.writer.write("UNWIND range(1, 100) AS i CREATE (:A {i: i})", {}, Origin())
         kept.writer.patience = 0.0
@@ -26,5 +26,4 @@ async def test_a_write_ends_in_time_and_the_snapshot_goes_on(tmp_path: Path) -> 
             await kept.writer.write("MATCH (n) DELETE n", {}, Origin())
         await kept.writer.saving.until_idle(asyncio.get_running_loop().time() + 30.0)
         assert (await kept.writer.write("MATCH (n) DELETE n", {}, Origin())).stats["nodesDeleted"] == 100
-        running.cancel()
     await kept.close()

@@ -9,6 +9,7 @@ import pytest
 
 from agent.event import HOUSEHOLD
 from appliance.api.connection import MAX_LINE
+from appliance.api.owner_requests import OwnerHandler
 from appliance.exits import Exit
 from appliance.owners.owners import Owners
 from memory.errors import RegistrationNeeded
@@ -47,7 +48,7 @@ async def doors(tmp_path: Path) -> AsyncIterator[Doors]:
 
         settings = OwnerSettings(database, Levels({"most": 10}, {"prompt.persona": "", "calls": 3}), may_keep)
         made = Doors(tmp_path / "nakari.sock", ScriptedHandler(), Owners(identities, settings))
-        await stack.enter_async_context(serving(made.path, made.handler, made.owners))
+        await stack.enter_async_context(serving(made.path, made.handler, OwnerHandler(made.owners)))
         yield made
 
 
@@ -135,7 +136,7 @@ async def test_settings_are_listed_with_their_level_set_and_taken_back(doors: Do
     private, key = new_key()
     doors.owners.identities.register("Ada", key)
     changed: list[str] = []
-    doors.owners.on_change = changed.append
+    doors.owners.observe(changed.append)
     async with visiting(doors.path) as ada, visiting(doors.path) as household:
         await proven(ada, private)
         assert "done" in await ada.ask({"do": "settings.set", "name": "prompt.persona", "value": "Be short."})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from appliance.admin.local import keeper_alone
+from appliance.admin.local import local_admin
 from appliance.api.memory_requests import TakeSnapshot
 from appliance.doctor.examine import Verdict
 from appliance.doctor.keeping import (
@@ -30,10 +30,10 @@ async def test_it_looks_at_what_keeps_her(tmp_path: Path) -> None:
     box = KeptBox(tmp_path)
     config = box.config()
     assert [str(look(config)).split()[0] for look in (audit, snapshots, room)] == ["ok", "ok", "ok"]
-    async with keeper_alone(config) as keeper:
-        await keeper.use(write("CREATE (:P)"))
-        await keeper.act(TakeSnapshot(), silent)
-        await keeper.use(write("CREATE (:P)"))
+    async with local_admin(config) as admin:
+        await admin.use(write("CREATE (:P)"))
+        await admin.act(TakeSnapshot(), silent)
+        await admin.use(write("CREATE (:P)"))
     assert "5 records verified" in audit(config).what
     assert "1 writes since" in snapshots(config).what
     assert room(config).verdict is Verdict.OK

@@ -28,6 +28,7 @@ from appliance.owners.owners import identities_of, open_owners
 from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
+from audio.loops import running
 from memory.history.audit import AuditLog
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
@@ -68,11 +69,9 @@ async def lived_in(box: KeptBox) -> None:
 async def erasing(box: KeptBox) -> AsyncIterator[OwnerErasure]:
     """Open a box as the service does, without a mind."""
     config = box.config()
-    async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
+    async with open_state(config) as state, graph_side(config) as graph, running(graph.loops()):
         owners = await open_owners(config, state)
-        running = group.create_task(graph.run())
         yield OwnerErasure(config.state_folder, graph, owners, mindless(state))
-        running.cancel()
 
 
 def killed_at(box: KeptBox, hundredth: int) -> int:

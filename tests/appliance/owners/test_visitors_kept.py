@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from appliance.admin.graph_admin import Keeper, keeper_of
+from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.restoring import restore_archive
 from appliance.api.memory_requests import Backup
 from memory.graph.embedded.store import State
@@ -19,10 +19,10 @@ from tests.appliance.visiting import ADA, BEN, House, at_home
 from tests.memory.history.test_erasure import NAME, found_in
 
 
-def kept_by(box: KeptBox, house: House) -> Keeper:
-    keeper = keeper_of(box.config(), house.graph)
-    assert keeper is not None
-    return keeper
+def admin_of(box: KeptBox, house: House) -> GraphAdmin:
+    admin = graph_admin_of(box.config(), house.graph)
+    assert admin is not None
+    return admin
 
 
 @pytest.mark.shows("F12", "H7", "C12")
@@ -32,7 +32,7 @@ async def test_a_backup_carries_every_graph_and_a_restored_box_starts_none_befor
         for owner, label in ((HOUSEHOLD, "Ours"), (ADA, "Hers"), (BEN, "His")):
             await house.desk.write(owner, f"CREATE (:{label} {{x: rand()}})")
         was = await house.desk.text(BEN, "memory_query", cypher="MATCH (n) RETURN n.x AS x")
-        await kept_by(one, house).act(Backup(file=str(file)), silent)
+        await admin_of(one, house).act(Backup(file=str(file)), silent)
         await house.desk.write(ADA, "CREATE (:Later)")
     async with at_home(other.config()) as house:
         await house.desk.write(ADA, "CREATE (:Old)")
@@ -50,21 +50,21 @@ async def test_a_backup_carries_every_graph_and_a_restored_box_starts_none_befor
 async def test_forgetting_reaches_the_graph_of_whose_event_it_was(tmp_path: Path) -> None:
     box = KeptBox(tmp_path)
     async with at_home(box.config()) as house:
-        keeper = kept_by(box, house)
+        admin = admin_of(box, house)
         await house.desk.write(HOUSEHOLD, "CREATE (:Ours)", event="another")
         await house.desk.write(ADA, "CREATE (:Before)", event="before")
         await house.desk.write(ADA, "CREATE (:Person {name: $name})", event="secret", name=NAME)
         assert found_in(box.state / "owners" / ADA, NAME)
-        assert await keeper.erase_event("secret") == 1
+        assert await admin.erase_event("secret") == 1
         assert await house.desk.names(ADA) == ["Before"]
-        assert await keeper.erase_event("nobody's") == 0
+        assert await admin.erase_event("nobody's") == 0
         assert await house.desk.names(HOUSEHOLD) == ["Ours"]
         assert house.visitors.running() == [ADA]
         torn = box.state / "owners" / BEN / "audit" / "00000000000000000001.jsonl"
         torn.parent.mkdir(parents=True)
         torn.write_text("no record\n")
-        assert await keeper.erase_event("another") == 1
-        assert await keeper.erase_event("nobody's") == 0
+        assert await admin.erase_event("another") == 1
+        assert await admin.erase_event("nobody's") == 0
     assert found_in(box.state, NAME) == []
 
 
@@ -101,7 +101,7 @@ async def test_a_graph_that_does_not_come_up_costs_nobody_their_backup(tmp_path:
             assert kept.store.pid is not None
             os.kill(kept.store.pid, signal.SIGKILL)
             await kept.store.until(State.DOWN)
-            made = await kept_by(box, house).act(Backup(file=str(file)), silent)
+            made = await admin_of(box, house).act(Backup(file=str(file)), silent)
     assert isinstance(made, dict)
     await restore_archive(box.config(), file, silent)
     async with at_home(box.config()) as house:

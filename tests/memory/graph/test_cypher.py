@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import GraphRefused, TooLarge
-from memory.graph.cypher import LONGEST_LITERAL, check, glued, parameterised, refuse_glued, tokens
+from memory.graph import cypher as cypher_module
+from memory.graph.cypher import LONGEST_LITERAL, Statement
 
 
 def kinds(cypher: str) -> list[tuple[str, str]]:
-    return [(token.kind, token.text) for token in tokens(cypher)]
+    return [(token.kind, token.text) for token in Statement.parse(cypher).tokens]
 
 
 def test_a_statement_is_cut_into_its_tokens() -> None:
@@ -53,21 +54,21 @@ def test_a_statement_is_cut_into_its_tokens() -> None:
     ],
 )
 def test_a_text_says_what_its_escapes_mean(text: str, value: str) -> None:
-    [token] = tokens(text)
+    [token] = Statement.parse(text).tokens
     assert token.value == value
 
 
 @pytest.mark.parametrize("cypher", ["RETURN 'open", 'RETURN "open', "RETURN `open", "RETURN 1 /* open", "'\\'"])
 def test_what_never_ends_is_refused_with_its_place(cypher: str) -> None:
     with pytest.raises(GraphRefused, match=r"at character \d+ .* never closed"):
-        check(cypher)
+        Statement.parse(cypher)
 
 
 @given(st.text())
 def test_any_text_is_tokens_in_order_or_refused(text: str) -> None:
     end = 0
     try:
-        for token in tokens(text):
+        for token in cypher_module._tokens(text):
             assert token.start >= end
             assert text[end : token.start].strip() == ""
             assert text[token.start :].startswith(token.text)
@@ -82,9 +83,13 @@ def test_a_literal_is_found_and_taken_out_whole_whatever_it_says(text: str) -> N
     """What a person said never leaves its quotes, and the rewritten statement says the same by parameter."""
     literal = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
     cypher = f"MATCH (a) WHERE a.x = {literal} RETURN a"
-    [token] = [token for token in tokens(cypher) if token.kind == "text"]
+    statement = Statement.parse(cypher)
+    [token] = [token for token in statement.tokens if token.kind == "text"]
     assert token.value == text
-    assert parameterised(cypher, [token]) == ("MATCH (a) WHERE a.x = $text_1 RETURN a", {"text_1": text})
+    assert statement.parameterised([token]) == (
+        "MATCH (a) WHERE a.x = $text_1 RETURN a",
+        {"text_1": text},
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_a_literal_is_found_and_taken_out_whole_whatever_it_says(text: str) -> N
 )
 def test_several_statements_are_refused(cypher: str) -> None:
     with pytest.raises(GraphRefused, match="one statement a call"):
-        check(cypher)
+        Statement.parse(cypher)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +124,7 @@ def test_several_statements_are_refused(cypher: str) -> None:
     ],
 )
 def test_what_only_looks_so_passes(cypher: str) -> None:
-    check(cypher)
+    Statement.parse(cypher)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,7 @@ def test_what_only_looks_so_passes(cypher: str) -> None:
 )
 def test_load_csv_is_refused(cypher: str) -> None:
     with pytest.raises(GraphRefused, match="LOAD CSV is off"):
-        check(cypher)
+        Statement.parse(cypher)
 
 
 @pytest.mark.parametrize(
@@ -150,21 +155,21 @@ def test_load_csv_is_refused(cypher: str) -> None:
 )
 def test_batches_outside_the_transaction_are_refused(cypher: str) -> None:
     with pytest.raises(GraphRefused, match="IN TRANSACTIONS is off"):
-        check(cypher)
+        Statement.parse(cypher)
 
 
 @pytest.mark.parametrize("cypher", ["", "  \n", "// nothing", "/* nothing */"])
 def test_an_empty_statement_is_refused(cypher: str) -> None:
     with pytest.raises(GraphRefused, match="empty"):
-        check(cypher)
+        Statement.parse(cypher)
 
 
 def test_a_long_statement_is_refused_at_once() -> None:
     began = time.process_time()
     with pytest.raises(TooLarge, match="10000007 characters, 20000 are allowed"):
-        check("RETURN " + "1" * 10_000_000)
+        Statement.parse("RETURN " + "1" * 10_000_000)
     with pytest.raises(GraphRefused, match="never closed"):
-        check("RETURN " + "/* " * 6000)
+        Statement.parse("RETURN " + "/* " * 6000)
     assert time.process_time() - began < 1
 
 
@@ -188,9 +193,9 @@ MOOD = "我今天心情不太好，remember that my dog is called Rex"
 )
 def test_what_was_said_is_not_written_into_the_statement(literal: str) -> None:
     cypher = f"MATCH (a:A {{x: $text_1}}) SET a.y = '{literal}', a.z = 'fine' RETURN a"
-    assert [token.value for token in glued(cypher, MOOD)] == [literal]
+    assert [token.value for token in Statement.parse(cypher).copied_values(MOOD)] == [literal]
     with pytest.raises(GraphRefused) as caught:
-        refuse_glued(cypher, MOOD)
+        Statement.parse(cypher).refuse_copied_values(MOOD)
     assert "MATCH (a:A {x: $text_1}) SET a.y = $text_2, a.z = 'fine' RETURN a" in str(caught.value)
     assert f'{{"text_2": "{literal}"}}' in str(caught.value)
 
@@ -199,12 +204,12 @@ def test_what_was_said_is_not_written_into_the_statement(literal: str) -> None:
     "literal", ["", "x", "P1D", "yyyy-MM-dd", "negative", "用户", "the", "Re", "低落", "2026-01-01", "mydog"]
 )
 def test_what_was_not_said_may_stay(literal: str) -> None:
-    refuse_glued(f"MATCH (a) WHERE a.x = '{literal}' RETURN a", MOOD)
+    Statement.parse(f"MATCH (a) WHERE a.x = '{literal}' RETURN a").refuse_copied_values(MOOD)
 
 
 def test_names_and_comments_are_no_values() -> None:
-    refuse_glued("MATCH (a:`Rex` {`心情`: $x}) /* remember Rex */ RETURN a // 'remember'", MOOD)
+    Statement.parse("MATCH (a:`Rex` {`心情`: $x}) /* remember Rex */ RETURN a // 'remember'").refuse_copied_values(MOOD)
 
 
 def test_nothing_said_is_repeated_by_nothing() -> None:
-    refuse_glued("MATCH (a) WHERE a.x = 'anything at all' RETURN a", "")
+    Statement.parse("MATCH (a) WHERE a.x = 'anything at all' RETURN a").refuse_copied_values("")

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.graph.deterministic import pinned
+from memory.graph.cypher import Statement
+from memory.graph.deterministic import Deterministic, deterministic
 
 NOW = datetime(2026, 11, 21, 8, 30, 5, 250_000, tzinfo=UTC)
 
@@ -33,8 +34,8 @@ NOW = datetime(2026, 11, 21, 8, 30, 5, 250_000, tzinfo=UTC)
     ],
 )
 def test_the_clock_becomes_a_parameter(cypher: str, kept: str, value: object) -> None:
-    found = pinned(cypher, NOW)
-    assert found.cypher == kept
+    found = deterministic(Statement.parse(cypher), NOW)
+    assert found.statement == Statement.parse(kept)  # the same tokens too, at the same places
     assert list(found.params.values()) == [value]
     assert found.inexact == ()
 
@@ -54,8 +55,8 @@ def test_the_clock_becomes_a_parameter(cypher: str, kept: str, value: object) ->
     ],
 )
 def test_what_is_repeatable_stays_as_it_was(cypher: str) -> None:
-    found = pinned(cypher, NOW)
-    assert found == type(found)(cypher, {})
+    statement = Statement.parse(cypher)
+    assert deterministic(statement, NOW) == Deterministic(statement, {})
 
 
 @pytest.mark.shows("C11")
@@ -76,4 +77,4 @@ def test_what_is_repeatable_stays_as_it_was(cypher: str) -> None:
     ],
 )
 def test_what_chance_decides_is_named(cypher: str, inexact: tuple[str, ...]) -> None:
-    assert pinned(cypher, NOW).inexact == inexact
+    assert deterministic(Statement.parse(cypher), NOW).inexact == inexact

@@ -6,9 +6,9 @@ import pytest
 
 from memory.errors import GraphRefused
 from memory.graph.dump import FORMAT, _Writing, load_dump
+from memory.graph.embedded.refusals import NameTaken, refused
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
-from memory.graph.names import NameTaken, refused
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
 from memory.history.replay import replay

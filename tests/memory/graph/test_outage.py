@@ -171,7 +171,7 @@ async def test_a_server_of_another_kind_is_told() -> None:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
-        with pytest.raises(GraphUnavailable, match=r"is no graph server that she can use .*check \[memory\] uri"):
+        with pytest.raises(GraphUnavailable, match=r"is no graph server that can be used .*check \[memory\] uri"):
             await graph.read("RETURN 1")
         with pytest.raises(GraphUnavailable, match="no graph server"):
             async with graph.transaction(writes=False, seconds=1.0):

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neo4j import spatial, time
 
-from memory.graph.serialization import from_portable, portable
+from memory.graph.serialization import deserialized, serialized
 from memory.json_value import Json
 
 
 def again(value: object) -> object:
     """Return what comes back after a stay in a file."""
-    return from_portable(json.loads(json.dumps(portable(value), ensure_ascii=False)))
+    return deserialized(json.loads(json.dumps(serialized(value), ensure_ascii=False)))
 
 
 shanghai = pytz.timezone("Asia/Shanghai")
@@ -62,7 +62,7 @@ def test_any_parameter_comes_back(value: object) -> None:
 
 @given(st.lists(st.floats(), min_size=17, max_size=400))
 def test_an_embedding_is_packed_bit_for_bit(vector: list[float]) -> None:
-    packed = portable(vector)
+    packed = serialized(vector)
     assert isinstance(packed, dict)
     assert list(packed) == ["$floats"]
     assert [math.copysign(1, number) for number in vector] == [math.copysign(1, number) for number in _list(vector)]
@@ -82,7 +82,7 @@ def test_a_map_whose_key_looks_like_a_type_is_a_map() -> None:
 @pytest.mark.parametrize("value", [object(), {1, 2}, 1j])
 def test_what_no_graph_holds_is_refused(value: object) -> None:
     with pytest.raises(TypeError, match="can be written down"):
-        portable(value)
+        serialized(value)
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_what_no_graph_holds_is_refused(value: object) -> None:
 )
 def test_what_nobody_wrote_is_refused(value: Json) -> None:
     with pytest.raises(ValueError, match=r"."):
-        from_portable(value)
+        deserialized(value)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.graph.embedded.heap import LEAST, MOST, machine_megabytes, usual_heap
+from memory.graph.embedded.store import LEAST_HEAP, MOST_HEAP, usual_heap
 from memory.graph.graph import Graph
-from memory.graph.survey import survey
+from memory.graph.survey import alike, survey, used_once
 from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 
@@ -31,15 +31,27 @@ async def test_counts_and_a_look_say_what_looking_at_all_says(graph: Graph) -> N
 
     whole, large = await survey(ask), await survey(ask, whole=0)
     assert large.labels == whole.labels
-    assert large.types == whole.types
-    assert set(large.keys) == set(whole.keys) == {"x", "y", "w", "only"}
+    assert large.relationship_types == whole.relationship_types
+    assert set(large.property_keys) == set(whole.property_keys) == {"x", "y", "w", "only"}
     assert (large.nodes, large.orphans, large.duplicates) == (whole.nodes, whole.orphans, whole.duplicates)
     assert (whole.note, "exact" in large.note) == ("", True)
     assert whole.labels["Both"] == sum(range(1, len(NAMES) + 1))
     assert "Gone" not in large.labels
-    assert "WENT" not in large.types
+    assert "WENT" not in large.relationship_types
 
 
 def test_the_store_has_its_share_of_the_machine() -> None:
-    assert [usual_heap(size) for size in (512, 4096, 6144, 1_000_000)] == [LEAST, LEAST, 384, MOST]
-    assert machine_megabytes() > LEAST
+    assert [usual_heap(size) for size in (512, 4096, 6144, 1_000_000)] == [LEAST_HEAP, LEAST_HEAP, 384, MOST_HEAP]
+
+
+def test_names_that_differ_in_little_are_alike() -> None:
+    assert alike(["Person", "person", "Persons", "PER_SON", "Place", "is", "I"]) == [
+        ["PER_SON", "Person", "Persons", "person"]
+    ]
+    assert alike(["HAS_TAG", "hasTag", "has tag"]) == [["HAS_TAG", "has tag", "hasTag"]]
+    assert alike(["人", "人们", "地点"]) == []
+    assert alike(["+", "-", ""]) == []
+
+
+def test_names_of_one_are_told() -> None:
+    assert used_once({"b": 1, "a": 1, "c": 2}) == ["a", "b"]

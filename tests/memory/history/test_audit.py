@@ -16,7 +16,7 @@ from memory.errors import AuditBroken, StateUnusable
 from memory.history import audit
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Record, as_line, sha256
-from memory.history.expected_counts import Tally, expected
+from memory.history.expected_counts import Counts, expected
 
 START = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 
@@ -158,7 +158,7 @@ async def test_every_flipped_byte_is_noticed_or_harmless(log: AuditLog) -> None:
                 assert list(again.verified()) == whole
             except AuditBroken:
                 noticed += 1
-                assert expected(again.records()) in (Tally(100, 10), None)
+                assert expected(again.records()) in (Counts(100, 10), None)
                 is_of_content = all(record.kind != "lost" for record in again.records())
                 assert is_of_content or [line["event"] for line in told] == ["audit_damaged"]
         again.close()

@@ -14,11 +14,11 @@ from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
 from memory.history.erasure import AFTER, AGAIN_SECONDS, erase_event, finish, finish_later, unclean
-from memory.history.rebuild import restore
+from memory.history.restore import restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION, free_port
-from tests.memory.history.test_rebuild import ME, Home
+from tests.memory.history.test_repair import ME, Home
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = SESSION

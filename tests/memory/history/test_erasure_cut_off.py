@@ -10,7 +10,7 @@ from memory.history.audit_record import Record
 from memory.history.erasure import erase_event, finish
 from memory.json_value import Json
 from tests.memory.history.test_erasure import NAME, SECRET, found_in, told
-from tests.memory.history.test_rebuild import Home
+from tests.memory.history.test_repair import Home
 
 
 @pytest.mark.shows("V29", "C15")

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from memory.errors import AuditBroken, GraphRefused
-from memory.graph.embedded import checksums as seal
+from memory.graph.embedded import checksums
 from memory.graph.embedded.server import DATABASE
 from memory.history.audit_record import Kind, Record
 from memory.history.erasure import finish_later
-from memory.history.expected_counts import Tally, counted, expected
-from memory.history.rebuild import make_whole, rebuild
+from memory.history.expected_counts import Counts, counted, expected
+from memory.history.repair import rebuild, repair_incomplete
 from memory.history.schedule import keep_snapshots
 from memory.json_value import Json
 from tests.memory.contract_writes import WRITES
 from tests.memory.graph_looks import SESSION
-from tests.memory.history.test_rebuild import ME, Home
+from tests.memory.history.test_repair import ME, Home
 from tests.memory.history.test_schedule import Clock, Over
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -37,24 +37,24 @@ def kept(**stats: int) -> tuple[Kind, dict[str, Json]]:
 @pytest.mark.parametrize(
     ("records", "should"),
     [
-        ([], Tally(0, 0)),
-        ([("attempt", {}), kept(nodesCreated=3, relationshipsCreated=2)], Tally(3, 2)),
-        ([("snapshot", FIGURES), kept(nodesDeleted=1, relationshipsDeleted=3), kept()], Tally(9, 1)),
-        ([kept(nodesCreated=3), ("snapshot", FIGURES)], Tally(10, 4)),
-        ([kept(nodesCreated=3), ("attempt", {}), ("outcome", {"of": 2, "committed": False})], Tally(3, 0)),
+        ([], Counts(0, 0)),
+        ([("attempt", {}), kept(nodesCreated=3, relationshipsCreated=2)], Counts(3, 2)),
+        ([("snapshot", FIGURES), kept(nodesDeleted=1, relationshipsDeleted=3), kept()], Counts(9, 1)),
+        ([kept(nodesCreated=3), ("snapshot", FIGURES)], Counts(10, 4)),
+        ([kept(nodesCreated=3), ("attempt", {}), ("outcome", {"of": 2, "committed": False})], Counts(3, 0)),
         ([("snapshot", FIGURES), ("restoring", {}), ("restored", {})], None),
         ([("snapshot", FIGURES), ("erased", {}), kept(nodesCreated=1)], None),
-        ([("snapshot", FIGURES), ("erased", {}), ("snapshot", FIGURES), kept(nodesCreated=1)], Tally(11, 4)),
+        ([("snapshot", FIGURES), ("erased", {}), ("snapshot", FIGURES), kept(nodesCreated=1)], Counts(11, 4)),
     ],
 )
-def test_what_must_be_there(records: list[tuple[Kind, dict[str, Json]]], should: Tally | None) -> None:
+def test_what_must_be_there(records: list[tuple[Kind, dict[str, Json]]], should: Counts | None) -> None:
     assert expected(told(*records)) == should
 
 
 def test_what_lacks_of_another() -> None:
-    assert Tally(1, 5).lacks(Tally(2, 0))
-    assert Tally(5, 1).lacks(Tally(0, 2))
-    assert not Tally(2, 2).lacks(Tally(2, 2))
+    assert Counts(1, 5).lacks(Counts(2, 0))
+    assert Counts(5, 1).lacks(Counts(0, 2))
+    assert not Counts(2, 2).lacks(Counts(2, 2))
 
 
 def _zeros(content: bytes) -> bytes:
@@ -75,7 +75,7 @@ def _bits(content: bytes) -> bytes:
 
 def damage(home: Home, how: Callable[[bytes], bytes]) -> None:
     """Damage the records of one label, and nothing that is read at the start, as a crash leaves it: without a seal."""
-    (home.store.folder / seal.NAME).unlink()
+    (home.store.folder / checksums.FILE).unlink()
     files = [file for file in (home.store.folder / "databases" / DATABASE).glob("A_*") if file.is_file()]
     assert files
     for file in files:
@@ -90,7 +90,7 @@ async def test_a_store_that_opens_with_less_in_it_is_made_again(tmp_path: Path, 
     async with home.supervised():
         grown = await home.grow()
         should = await counted(home.writer.graph)
-    assert should == Tally(80, 40)
+    assert should == Counts(80, 40)
     damage(home, how)
     async with home.supervised():
         found = await counted(home.writer.graph)
@@ -112,7 +112,7 @@ async def test_a_snapshot_on_schedule_is_not_taken_of_a_damaged_store(tmp_path: 
     async with home.supervised():
         with pytest.raises(Over):
             await keep_snapshots(
-                home.writer, clock.now, clock.pause, see_whole=lambda: make_whole(home.writer, home.store)
+                home.writer, clock.now, clock.pause, see_whole=lambda: repair_incomplete(home.writer, home.store)
             )
         last = (await home.snapshots.listed())[-1]
         assert (last.reason, last.nodes, last.relationships) == ("on schedule", 80, 40)
@@ -125,11 +125,11 @@ async def test_a_store_that_is_whole_is_left_alone_also_where_the_figures_are_wr
     async with home.supervised():
         await home.grow()
         pid = home.store.pid
-        await make_whole(home.writer, home.store)
+        await repair_incomplete(home.writer, home.store)
         taken = len(await home.snapshots.listed())
         await home.audit.append("outcome", {"of": 1, "committed": True, "stats": {"nodesCreated": 7}})
         for _ in range(2):
-            await make_whole(home.writer, home.store)
+            await repair_incomplete(home.writer, home.store)
         assert home.store.pid == pid
         reasons = [one.reason for one in await home.snapshots.listed()][taken:]
         assert reasons == ["counted anew"]
@@ -159,9 +159,9 @@ async def test_with_a_damaged_audit_log_nothing_is_made_again_and_writing_goes_o
     home = Home(tmp_path)
     async with home.supervised():
         pid = home.store.pid
-        await make_whole(home.writer, home.store)
+        await repair_incomplete(home.writer, home.store)
         await finish_later(home.writer, home.store)
-        assert (home.store.pid, await counted(home.writer.graph)) == (pid, Tally(80, 40))
+        assert (home.store.pid, await counted(home.writer.graph)) == (pid, Counts(80, 40))
         await home.writer.write("CREATE (:C)", {}, ME)
         [*_, saved] = await home.snapshots.listed()
         assert saved.reason == "after a write of which nobody knows whether it was kept"

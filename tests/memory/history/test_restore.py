@@ -11,11 +11,11 @@ from memory.graph.dump import write_dump
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
-from memory.history.rebuild import begin_refill, restore
+from memory.history.restore import begin_restore, restore
 from memory.history.snapshot import Snapshot, Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
-from tests.memory.history.test_rebuild import ME
+from tests.memory.history.test_repair import ME
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.neo4j]
@@ -94,7 +94,7 @@ async def test_what_cannot_be_finished_is_taken_back(tmp_path: Path, neo4j: Grap
     foreign = tmp_path / "elsewhere"
     first.path.rename(foreign)
     async with writer.exclusively() as alone:
-        begun = await begin_refill(alone, foreign)
+        begun = await begin_restore(alone, foreign)
     assert begun.facts["from"] == str(foreign)
     foreign.unlink()
     await neo4j.write("MATCH (n) DETACH DELETE n")

@@ -14,7 +14,7 @@ from memory.history.schedule import keep_snapshots
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
-from tests.memory.history.test_rebuild import ME
+from tests.memory.history.test_repair import ME
 from tests.memory.history.test_schedule import Clock, Over
 
 pytest_plugins = ["tests.memory.graph_fixtures"]

@@ -7,7 +7,7 @@ import pytest
 
 from memory.errors import AuditBroken, SnapshotBroken
 from memory.history.audit_record import Kind, Record
-from memory.history.restore_plan import lineage
+from memory.history.replay import restore_plan
 from memory.history.snapshot import Snapshot
 from memory.json_value import Json
 
@@ -37,7 +37,7 @@ class Log:
         return self.there[-1]
 
     def came_to_be(self, *unusable: Snapshot) -> tuple[Snapshot | None, list[int]]:
-        found = lineage(self.records, self.there, lambda snapshot: snapshot not in unusable)
+        found = restore_plan(self.records, self.there, lambda snapshot: snapshot not in unusable)
         return found.base, [record.seq for record in found.writes]
 
 

@@ -11,7 +11,7 @@ from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin, Record
 from memory.history.schedule import INEXACT_WRITES, MANY_WRITES, is_due, keep_snapshots
-from memory.history.snapshot import Snapshot, Snapshots, kept
+from memory.history.snapshot import Snapshot, Snapshots, worth_keeping
 from memory.history.writer import Writer
 from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
@@ -51,12 +51,12 @@ def test_due_at_once_when_much_was_written_or_chance_had_a_part() -> None:
 def test_they_grow_thinner_with_age(tmp_path: Path) -> None:
     now = START
     daily = [Snapshot(tmp_path / str(n), n, now - timedelta(days=400 - n), 0, 0, "") for n in range(401)]
-    left = kept(daily, now)
+    left = worth_keeping(daily, now)
     ages = [(now - one.at).days for one in left]
     assert [age for age in ages if age < 7] == [6, 5, 4, 3, 2, 1, 0]
     assert 8 <= len([age for age in ages if 7 <= age < 60]) <= 9
     assert 12 <= len([age for age in ages if age >= 60]) <= 13
-    assert kept(left, now) == left
+    assert worth_keeping(left, now) == left
 
 
 @pytest.mark.shows("C12")

@@ -21,7 +21,7 @@ from memory.history.writer import Writer
 from memory.json_value import Json
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_erasure import NAME, SECRET
-from tests.memory.history.test_rebuild import ME
+from tests.memory.history.test_repair import ME
 from tests.memory.history.test_restore import Cut, cut
 from tests.service.wire import Wire, wire
 
@@ -63,7 +63,7 @@ async def watching(folder: Path, uri: str, limits: Limits | None = None) -> Asyn
         audit = AuditLog(folder / "audit")
         watched = ServerIntegrity(Neo4jServer(line.uri), audit, lambda: home.seconds)
         graph = Graph(watched, limits)
-        home = Watching(Writer(graph, audit, Snapshots(folder / "snapshots", audit), watched=watched), watched, line)
+        home = Watching(Writer(graph, audit, Snapshots(folder / "snapshots", audit), server=watched), watched, line)
         try:
             yield home
         finally:

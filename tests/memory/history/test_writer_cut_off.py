@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.graph.embedded.index_builder import Indexes
+from memory.graph.embedded.index_builder import IndexBuilder
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from tests.memory.history.test_writer import ME, told, writer_in
 
 
-class Noticing(Indexes):
+class Noticing(IndexBuilder):
     """Notices that a write was committed."""
 
     def __init__(self, folder: Path) -> None:
@@ -29,8 +29,8 @@ class Noticing(Indexes):
 @pytest.mark.shows("C11", "C15")
 async def test_a_write_that_is_cancelled_before_its_outcome_is_written_down_is_found_out(tmp_path: Path) -> None:
     """The log is busy, so that the outcome waits, and is taken back with who waits for it: yet it was kept."""
-    store = EmbeddedStore(tmp_path / "graph")
-    store.indexes = noticing = Noticing(store.folder)
+    noticing = Noticing(tmp_path / "graph")
+    store = EmbeddedStore(tmp_path / "graph", indexes=noticing)
     busy = threading.Event()
     async with store:
         writer = writer_in(tmp_path, Graph(store))

@@ -11,8 +11,7 @@ import pytest
 from memory.errors import StateUnusable
 from memory.state import owner_settings, tiers
 from memory.state.database import Database
-from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Selection, Stored
-from memory.state.journal_erasure import PAGE, erase_entries
+from memory.state.journal import ERASED, ERASED_AT_ONCE, SCHEMA, Entry, Journal, Selection, Stored, erase_entries
 from memory.state.tiers import TASK, Tiers
 from tests.memory.history.test_erasure import NAME, found_in
 
@@ -68,12 +67,12 @@ async def test_nothing_is_left_in_free_pages_between_rows_and_in_the_log(databas
 
 
 async def test_what_was_is_told_by_its_digest_alone(database: Database) -> None:
-    journal = await filled(database, PAGE + 1)
+    journal = await filled(database, ERASED_AT_ONCE + 1)
     heard: list[tuple[int, int]] = []
-    assert await erase_entries(database, ADA, lambda done, of: heard.append((done, of))) == PAGE + 1
+    assert await erase_entries(database, ADA, lambda done, of: heard.append((done, of))) == ERASED_AT_ONCE + 1
     assert len(heard) == 2
     entries = await journal.entries(owner_key=ADA)
-    assert len(entries) == PAGE + 1
+    assert len(entries) == ERASED_AT_ONCE + 1
     assert {(entry.session_id, *entry.body) for entry in entries} == {("", ERASED)}
     others = await journal.entries(owner_key=BEN)
     assert not any(ERASED in entry.body or not entry.session_id for entry in others)

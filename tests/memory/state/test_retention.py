@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StateUnusable
-from memory.state.database import Database
-from memory.state.database_view import DatabaseView
+from memory.state.database import Database, DatabaseView
 from memory.state.journal import SCHEMA, THINNED, Entry, Journal, Stored
 from memory.state.retention import PERIOD, Keep, Retention
 
@@ -43,7 +42,7 @@ def message(of: str, at: datetime, session: str = "room") -> Entry:
 async def thinned(database: Database, *entries: Entry, keep: Keep = KEEP) -> list[Stored]:
     journal = Journal(database)
     await journal.append(*entries)
-    await Retention(database, keep, now=lambda: NOW).once()
+    await Retention(database, keep, is_busy=lambda: False, now=lambda: NOW).once()
     return await journal.entries()
 
 
@@ -90,7 +89,7 @@ async def test_the_newest_context_of_the_room_stays_however_old_and_that_of_a_cl
 async def test_words_are_kept_for_ever_unless_somebody_sets_days(database: Database) -> None:
     said = [entry("runs.new", OLD, words="old words"), entry("runs.new", NOW, words="new words")]
     assert len(await thinned(database, *said)) == 2
-    await Retention(database, Keep(details_days=90, words_days=30), now=lambda: NOW).once()
+    await Retention(database, Keep(details_days=90, words_days=30), is_busy=lambda: False, now=lambda: NOW).once()
     journal = Journal(database)
     assert [each.body["words"] for each in await journal.entries()] == ["new words"]
     assert [each.body["words"] for each in await journal.search("words", "household")] == ["new words"]
@@ -121,7 +120,7 @@ async def test_the_file_gets_smaller(database: Database) -> None:
     many = [entry("ui.events", OLD, text="x" * 2_000) for _ in range(500)]
     await journal.append(*many)
     before = (await journal.size()).bytes
-    await Retention(database, KEEP, now=lambda: NOW).once()
+    await Retention(database, KEEP, is_busy=lambda: False, now=lambda: NOW).once()
     assert (await journal.size()).bytes < before / 4
     whole = await database.read(lambda connection: connection.execute("PRAGMA integrity_check").fetchone()[0])
     assert whole == "ok"
@@ -164,7 +163,9 @@ async def test_an_unusable_state_costs_a_round_and_nothing_else(database: Databa
 
     await database.close()
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-        running = group.create_task(Retention(database, KEEP, now=lambda: NOW, sleep=sleep).run())
+        running = group.create_task(
+            Retention(database, KEEP, is_busy=lambda: False, now=lambda: NOW, sleep=sleep).run()
+        )
         await ended.wait()
         running.cancel()
 

@@ -251,7 +251,7 @@ async def test_what_the_journal_drops_for_its_age_is_gone_from_every_tier(tmp_pa
         memory.now = NOON + timedelta(days=8)
         await memory.heard("remember the train", "new")
         await memory.fill()
-        await Retention(memory.database, Keep(words_days=7), now=lambda: memory.now).once()
+        await Retention(memory.database, Keep(words_days=7), is_busy=lambda: False, now=lambda: memory.now).once()
         counted = "SELECT (SELECT count(*) FROM tier_item) || (SELECT count(*) FROM tier_vector)"
         assert await memory.database.read(lambda c: c.execute(counted).fetchone()[0]) == "11"
         assert [found.item.words for found in await memory.recall.find("tea", HOME)] == ["remember the train"]

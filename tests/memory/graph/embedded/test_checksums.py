@@ -12,14 +12,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from memory.errors import GraphUnavailable
-from memory.graph.embedded import checksums as seal
-from memory.graph.embedded.checksums import Differs, Sum, compare, put, remove
+from memory.graph.embedded import checksums
+from memory.graph.embedded.checksums import Differs, Sum, compare, remove, write
 from memory.graph.embedded.server import DATABASE
 from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.graph import Graph
-from memory.history.expected_counts import Tally, counted
+from memory.history.expected_counts import Counts, counted
 from tests.memory.graph_looks import SESSION, Process
-from tests.memory.history.test_rebuild import ME, Home
+from tests.memory.history.test_repair import ME, Home
 
 PAGES = "A_0.1.16384.v0.bucket"
 NOT_THE_STORES = {".instance.id", "schema.prev.json"}
@@ -48,7 +48,7 @@ def flip(file: Path, place: int, mask: int) -> None:
 @pytest.mark.shows("C15")
 def test_every_flipped_byte_is_noticed_and_named(tmp_path: Path) -> None:
     database = store_like(tmp_path)
-    put(tmp_path, {})
+    write(tmp_path, {})
     assert len(compare(tmp_path)) == 5
     chance = random.Random(20261121)
     for file in sorted(database.iterdir()):
@@ -77,7 +77,7 @@ def a_folder(file: Path) -> None:
 @pytest.mark.parametrize("harm", [torn, grown, a_folder, Path.unlink])
 def test_other_harm_is_noticed_too(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     database = store_like(tmp_path)
-    put(tmp_path, {})
+    write(tmp_path, {})
     harm(database / PAGES)
     with pytest.raises(Differs, match=PAGES):
         compare(tmp_path)
@@ -89,7 +89,7 @@ def test_what_is_not_the_engines_is_nobodys_damage(tmp_path: Path) -> None:
     for name in (".DS_Store", f"._{PAGES}", f"{PAGES}~", "schema.json.bak", "Thumbs.db", "schema.prev.json"):
         (database / name).write_text("foreign")
     (database / f"a.9.{PAGES}").mkdir()
-    put(tmp_path, {})
+    write(tmp_path, {})
     assert len(compare(tmp_path)) == 5
     for file in filter(Path.is_file, list(database.iterdir())):
         if file.read_bytes() == b"foreign":
@@ -100,7 +100,7 @@ def test_what_is_not_the_engines_is_nobodys_damage(tmp_path: Path) -> None:
 def test_a_seal_of_another_start_says_nothing(tmp_path: Path) -> None:
     """As where a program that knows no seal had the store since, or another copy was laid over the folder."""
     database = store_like(tmp_path)
-    put(tmp_path, {})
+    write(tmp_path, {})
     (tmp_path / "config" / "server-users.jsonl").write_text("salt 2")
     grown(database / PAGES)
     assert compare(tmp_path) == {}
@@ -108,25 +108,25 @@ def test_a_seal_of_another_start_says_nothing(tmp_path: Path) -> None:
 
 def test_a_flipped_seal_says_nothing(tmp_path: Path) -> None:
     store_like(tmp_path)
-    put(tmp_path, {})
-    whole = (tmp_path / seal.NAME).read_bytes()
+    write(tmp_path, {})
+    whole = (tmp_path / checksums.FILE).read_bytes()
     chance = random.Random(7)
     for _ in range(300):
-        flip(tmp_path / seal.NAME, chance.randrange(len(whole)), 1 << chance.randrange(8))
+        flip(tmp_path / checksums.FILE, chance.randrange(len(whole)), 1 << chance.randrange(8))
         assert len(compare(tmp_path)) in (0, 5)  # upper and lower case are the same number
-        (tmp_path / seal.NAME).write_bytes(whole)
-    (tmp_path / seal.NAME).write_bytes(whole[:-20])
+        (tmp_path / checksums.FILE).write_bytes(whole)
+    (tmp_path / checksums.FILE).write_bytes(whole[:-20])
     assert compare(tmp_path) == {}
 
 
 def test_what_has_not_changed_is_not_read_again(tmp_path: Path) -> None:
     database = store_like(tmp_path)
-    put(tmp_path, {})
+    write(tmp_path, {})
     known = {name: Sum(each.size, 12345, each.changed) for name, each in compare(tmp_path).items()}
     grown(database / PAGES)
     remove(tmp_path)
-    put(tmp_path, known)
-    sealed = json.loads((tmp_path / seal.NAME).read_bytes().partition(b" ")[2])["files"]
+    write(tmp_path, known)
+    sealed = json.loads((tmp_path / checksums.FILE).read_bytes().partition(b" ")[2])["files"]
     assert {name for name, (_, crc) in sealed.items() if crc != 12345} == {f"databases/graph/{PAGES}"}
 
 
@@ -134,19 +134,19 @@ def test_what_there_was_no_time_to_read_is_not_known_of(tmp_path: Path) -> None:
     database = store_like(tmp_path)
     (database / "schema.json").write_bytes(b"{}")  # the smallest, read first
     ticks = itertools.count()
-    put(tmp_path, {}, seconds=3.5, clock=lambda: float(next(ticks)))
+    write(tmp_path, {}, seconds=3.5, clock=lambda: float(next(ticks)))
     torn(database / PAGES)
     assert list(compare(tmp_path)) == ["databases/graph/schema.json"]
 
 
 def test_a_start_compares_sizes_where_there_is_no_time_to_read(tmp_path: Path) -> None:
     database = store_like(tmp_path)
-    put(tmp_path, {})
+    write(tmp_path, {})
     ticks = itertools.count()
     flip(database / PAGES, 5, 1)
     known = compare(tmp_path, seconds=0, clock=lambda: float(next(ticks)))
     remove(tmp_path)
-    put(tmp_path, known)
+    write(tmp_path, known)
     with pytest.raises(Differs, match=PAGES):  # what was not read has the checksum that it had
         compare(tmp_path)
     grown(database / PAGES)
@@ -166,21 +166,21 @@ async def test_the_real_store_is_sealed_whole_at_each_stop_and_at_none_else(tmp_
     store = EmbeddedStore(tmp_path / "graph")
     async with store:
         await grow(store)
-        assert not (store.folder / seal.NAME).exists()
+        assert not (store.folder / checksums.FILE).exists()
     for _ in range(2):
         files = {path for path in (store.folder / "databases").rglob("*") if path.is_file()}
         assert len(compare(store.folder)) == len({path for path in files if path.name not in NOT_THE_STORES})
         async with store:
-            assert not (store.folder / seal.NAME).exists()
+            assert not (store.folder / checksums.FILE).exists()
     async with store:
         assert store.pid is not None
         child = Process(store.pid)
         os.kill(store.pid, 9)
         assert child.ends_within(5)
-    assert not (store.folder / seal.NAME).exists()
+    assert not (store.folder / checksums.FILE).exists()
     async with store:
         graph = Graph(store)
-        assert await counted(graph) == Tally(80, 40)
+        assert await counted(graph) == Counts(80, 40)
         await graph.close()
 
 
@@ -195,15 +195,15 @@ async def test_what_lies_about_in_the_real_stores_folder_is_left_alone(tmp_path:
         (database / name).write_text("foreign")
     for name in ("subfolder", f"Z_0.99.{records.name}", "../lost+found", "../../log/server-event-log-1.jsonl"):
         (database / name).mkdir()
-    (store.folder / f"{seal.NAME}.bak").mkdir()
+    (store.folder / f"{checksums.FILE}.bak").mkdir()
     async with store:
         graph = Graph(store)
-        assert await counted(graph) == Tally(80, 40)
+        assert await counted(graph) == Counts(80, 40)
         await graph.close()
     assert compare(store.folder)
     assert (store.folder / f"._{records.name}").read_text() == "foreign"
-    (store.folder / seal.NAME).unlink()
-    (store.folder / seal.NAME).mkdir()  # a folder where a file should be: nothing is known, and it starts
+    (store.folder / checksums.FILE).unlink()
+    (store.folder / checksums.FILE).mkdir()  # a folder where a file should be: nothing is known, and it starts
     async with store:
         assert store.state is State.READY
 
@@ -216,7 +216,7 @@ async def test_a_copy_of_the_folder_is_as_good(tmp_path: Path) -> None:
     ways = {"sealed": shutil.copy, "as after a crash": shutil.copy2}  # the second one keeps the times of the files
     for name, way in ways.items():
         shutil.copytree(store.folder, tmp_path / name, copy_function=way)
-    (tmp_path / "as after a crash" / seal.NAME).unlink()
+    (tmp_path / "as after a crash" / checksums.FILE).unlink()
     async with store:
         graph = Graph(store)
         await graph.write("MATCH (a:A) SET a.name = 'somebody else, of a longer name'")

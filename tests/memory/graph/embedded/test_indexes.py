@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphRefused, WriteNotAllowed
-from memory.graph.definitions import definition
+from memory.graph.cypher import Statement
+from memory.graph.definitions import IndexDefinition, definition
 from memory.graph.dump import load_dump, read_dump, write_dump
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
@@ -20,6 +21,10 @@ OPTIONS = "OPTIONS {indexConfig: {`vector.dimensions`: 3, `vector.similarity_fun
 NEAR = f"CREATE VECTOR INDEX near IF NOT EXISTS FOR (n:Vec) ON (n.v) {OPTIONS}"
 WORDS = "CREATE FULLTEXT INDEX words IF NOT EXISTS FOR (n:Vec) ON EACH [n.t, n.u]"
 VECTORS = [[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]
+
+
+def defined(cypher: str) -> IndexDefinition | None:
+    return definition(Statement.parse(cypher, 10**6))
 
 
 async def grow(graph: Graph) -> None:
@@ -151,19 +156,19 @@ async def test_an_index_is_there_after_a_restart(tmp_path: Path) -> None:
     ],
 )
 def test_other_statements_are_the_stores_own(cypher: str) -> None:
-    assert definition(cypher) is None
+    assert defined(cypher) is None
 
 
 def test_a_definition_is_read_however_it_is_written() -> None:
     options = OPTIONS.replace("cosine", "EUCLIDEAN")
-    quoted = definition(f"create /* a */ vector\nindex `my near` for (`x`:`标签`) on (x.`属性`) // that\n{options};")
+    quoted = defined(f"create /* a */ vector\nindex `my near` for (`x`:`标签`) on (x.`属性`) // that\n{options};")
     assert quoted is not None
     assert (quoted.name, quoted.label, quoted.properties, quoted.once) == ("my near", "标签", ("属性",), False)
     assert quoted.options == VectorOptions(3, "EUCLIDEAN")
-    bare = definition(f"CREATE VECTOR INDEX FOR (n:A) ON n.v {OPTIONS}")
+    bare = defined(f"CREATE VECTOR INDEX FOR (n:A) ON n.v {OPTIONS}")
     assert bare is not None
     assert (bare.name, bare.label) == ("", "A")
-    text = definition("CREATE FULLTEXT INDEX IF NOT EXISTS FOR (n:A) ON EACH [n.x, n.y]")
+    text = defined("CREATE FULLTEXT INDEX IF NOT EXISTS FOR (n:A) ON EACH [n.x, n.y]")
     assert text is not None
     assert (text.name, text.properties, text.once, text.options) == ("", ("x", "y"), True, None)
 
@@ -183,7 +188,7 @@ def test_a_definition_is_read_however_it_is_written() -> None:
 )
 def test_what_cannot_be_made_is_refused_before_anything_happens(cypher: str) -> None:
     with pytest.raises(GraphRefused):
-        definition(cypher)
+        defined(cypher)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +196,12 @@ def test_what_cannot_be_made_is_refused_before_anything_happens(cypher: str) -> 
     [
         ("CREATE INDEX i FOR (n:A) ON (n.x)", "i"),
         ("create range index `a b` IF NOT EXISTS FOR (n:A) ON (n.x)", "a b"),
-        ("/* so */ CREATE INDEX IF NOT EXISTS FOR (n:A) ON (n.x)", "unnamed"),
+        ("/* so */ CREATE INDEX IF NOT EXISTS FOR (n:A) ON (n.x)", ""),
         ("CREATE CONSTRAINT once IF NOT EXISTS FOR (n:A) REQUIRE n.x IS UNIQUE", "once"),
-        ("CREATE CONSTRAINT FOR (n:A) REQUIRE n.x IS UNIQUE", "unnamed"),
+        ("CREATE CONSTRAINT FOR (n:A) REQUIRE n.x IS UNIQUE", ""),
     ],
 )
 def test_what_the_store_takes_itself_is_sent_as_it_is(cypher: str, name: str) -> None:
-    found = definition(cypher)
+    found = defined(cypher)
     assert found is not None
-    assert (found.kind, found.known_as, found.commands) == ("PLAIN", name, (("opencypher", cypher),))
+    assert (found.kind, found.known_as, found.commands) == ("PLAIN", name or cypher, (("opencypher", cypher),))

@@ -13,10 +13,16 @@ from pathlib import Path
 import pytest
 
 from memory.errors import GraphUnavailable
-from memory.graph.embedded import checksums as seal
-from memory.graph.embedded.restarts import FIRST_DELAY, LONGEST_DELAY, STEADY_SECONDS, next_delay
+from memory.graph.embedded import checksums
 from memory.graph.embedded.server import groups
-from memory.graph.embedded.store import EmbeddedStore, State
+from memory.graph.embedded.store import (
+    FIRST_DELAY,
+    LONGEST_DELAY,
+    STEADY_SECONDS,
+    EmbeddedStore,
+    State,
+    next_delay,
+)
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import Process
 
@@ -129,7 +135,7 @@ async def test_a_damaged_store_says_so_and_is_left_as_it_is(
     sound = damaged.read_text(encoding="utf-8")
     damaged.write_text("{ not json{ not json", encoding="utf-8")
     if not is_sealed:
-        (tmp_path / seal.NAME).unlink()  # as after a crash
+        (tmp_path / checksums.FILE).unlink()  # as after a crash
     with pytest.raises(GraphUnavailable, match=told):
         await EmbeddedStore(tmp_path).start()
     damaged.write_text(sound, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A folder's names brought to the disk, before anything depends on a file that was made, renamed or removed."""
+"""Durable renames: a folder's list of names synced before anything depends on a file made, renamed or removed."""
 
 import os
 from pathlib import Path

@@ -16,7 +16,8 @@ from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
 from memory.history.audit_record import Origin
-from memory.history.rebuild import heal, is_missing, rebuild, restore
+from memory.history.repair import rebuild, repair_damaged, repair_missing
+from memory.history.restore import restore
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
@@ -55,7 +56,7 @@ class Home:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self.store.run()),
-                group.create_task(heal(self.writer, self.store)),
+                group.create_task(repair_damaged(self.writer, self.store)),
             ]
             await self.store.until(State.READY)
             yield
@@ -94,7 +95,7 @@ async def test_a_damaged_store_is_made_again_once_and_while_nobody_writes(tmp_pa
     whole = labels.read_bytes()
     labels.write_bytes(b"\0")
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(home.store.run()), group.create_task(heal(home.writer, home.store))]
+        tasks = [group.create_task(home.store.run()), group.create_task(repair_damaged(home.writer, home.store))]
         async with home.writer.unsettled():
             await home.store.until(State.DOWN)
             labels.write_bytes(whole)  # it was a hiccup of the disk: the next start opens it
@@ -131,15 +132,15 @@ async def test_a_store_whose_place_the_disk_refuses_is_down_and_says_so(tmp_path
 @pytest.mark.shows("C15", "C11")
 async def test_a_store_that_is_gone_is_noticed_and_made_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    assert not await is_missing(home.store, home.audit)
+    await repair_missing(home.store, home.audit, home.snapshots)
+    assert not home.store.next_folder.exists(), "nothing was ever written"
     async with home.supervised():
         grown = await home.grow()
-    assert not await is_missing(home.store, home.audit)
+    await repair_missing(home.store, home.audit, home.snapshots)
+    assert not home.store.next_folder.exists(), "it is there"
     shutil.rmtree(home.store.folder)
-    assert await is_missing(home.store, home.audit)
-    done = await rebuild(home.store, home.audit, home.snapshots)
-    assert done.is_exact
-    assert not await is_missing(home.store, home.audit)
+    await repair_missing(home.store, home.audit, home.snapshots)
+    assert home.store.next_folder.exists()
     async with home.supervised():
         assert await home.looks("again") == grown
 

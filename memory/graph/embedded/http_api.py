@@ -1,4 +1,4 @@
-"""The store's second door, HTTP on loopback: whole error texts, and its own SQL for what its Cypher does not take."""
+"""The embedded store's HTTP API on loopback: whole error texts, and SQL for what its Cypher does not take."""
 
 import base64
 import json
@@ -29,7 +29,7 @@ class Answer:
             return ""
 
 
-class Door:
+class HttpClient:
     """One connection, blocking, for a worker thread; raises OSError and HTTPException when the store does not answer.
 
     After `begin` all that follows is one transaction until `rollback`.

@@ -12,7 +12,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.input.source import choose_source, recording_from_now_on
-from appliance.notify import HeartBeat, LoopHeartBeat, Notifier, Watchdog
+from appliance.notify import Notifier, Watchdog
 
 if TYPE_CHECKING:
     from appliance.wiring.box import Box
@@ -24,10 +24,7 @@ FAREWELL_SECONDS: Final = 4.0
 """How long a stop waits for the event in hand and the sentence under way; what is cut off then comes back later."""
 
 CONVERSATION_SECONDS: Final = 120.0
-"""DESIGN, "Words": a conversation is a stretch without so much silence."""
-
-EVENT_SECONDS: Final = 600.0
-"""With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
+"""A conversation is a stretch without so much silence."""
 
 
 class _Over(Exception):
@@ -58,13 +55,13 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
 
         async def until_over() -> None:
             notifier.ready(
-                "listening" if box.senses.ears and not box.senses.ears.is_deaf else "no microphone; the doors are open"
+                "listening" if box.input.ears and not box.input.ears.is_deaf else "no microphone; the doors are open"
             )
             log.info("service_started")
             await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
             notifier.stopping()
 
-        await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, _beats(box)))
+        await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, box.beats))
     log.info("service_stopped")
 
 
@@ -76,50 +73,26 @@ async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog:
         await _farewell(box)
         raise _Over
 
-    senses, ears = box.senses, box.senses.ears
     try:
         async with asyncio.TaskGroup() as group:
-            start = group.create_task
-            start(box.graph.run(), name="graph: the store's child process")
-            start(box.memory.run(), name="memory: tiers and vectors of what happened")
-            if ears is not None:
-                start(ears.listen(), name="ears: chunks to utterances")
-                start(senses.echo.run(), name="ears: the echo canceller, and its calibration")
-                start(ears.recognize(), name="ears: utterances to events")
-                start(ears.followers.prewarm.run(), name="ears: the model's connection, while somebody speaks")
-                start(ears.followers.suppressed.run(), name="ears: turns that nobody gets, to the journal")
-                start(ears.followers.lost.run(), name="ears: a sign for words that were lost")
-                start(ears.improve(), name="ears: a better model, once it has come")
-                start(ears.devices.run(), name="devices: watched, opened again, told of")
-            start(senses.intake.turns.run(), name="ears: turns that the disk refused, to the mailbox")
-            start(box.erasure.run(), name="memory: owners who are to be forgotten, and are not yet")
-            start(box.mind.run(), name="mind: one event after the other")
-            start(box.mind.watch(), name="mind: what a person says while an event is in hand")
-            start(box.servers.run(), name="mcp: servers of tools, each in a task of its own")
-            start(senses.mouth.run(), name="mouth: sentences to sound")
-            start(senses.reflexes.run(), name="reflexes: words that act beside the mind")
-            start(box.interruption.run(), name="mouth: goes on when it was nothing")
-            if senses.ringer is not None:
-                start(senses.ringer.run(), name="ringer: due timers, beside the mind")
-            start(box.warm(), name="models: connections and vocabularies, off the start path")
-            start(box.door.run(), name="door: programs on this machine")
-            start(box.household.end_clients(), name="door: tells text clients that a run is over")
+            for name, loop in box.loops().items():
+                group.create_task(loop(), name=name)
             if watchdog is not None:
-                start(watchdog.run(), name="watchdog: tells systemd that all this lives")
-            start(end(), name="end: until somebody stops us")
+                group.create_task(watchdog.run(), name="watchdog: tells systemd that all this lives")
+            group.create_task(end(), name="end: until somebody stops us")
     except* _Over:
         pass
 
 
 async def conversation_over(box: "Box") -> None:
     """Return when the recording is used up, or it was silent for 120 s, and nothing is left to do or to say."""
-    if box.senses.ears is not None:
-        await box.senses.ears.until_silent(CONVERSATION_SECONDS)
-        await box.senses.intake.turns.none.wait()
+    if box.input.ears is not None:
+        await box.input.ears.until_silent(CONVERSATION_SECONDS)
+        await box.input.intake.turns.none.wait()
     await box.household.mailbox.until_idle()
-    await box.senses.mouth.quiet()
-    if box.senses.ringer is not None:
-        await box.senses.ringer.silence()
+    await box.output.speech.quiet()
+    if box.output.ringer is not None:
+        await box.output.ringer.silence()
 
 
 async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
@@ -150,7 +123,7 @@ async def _farewell(box: "Box") -> None:
     with suppress(TimeoutError, StateUnusable):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await box.household.mailbox.until_idle()
-            await box.senses.mouth.quiet()
+            await box.output.speech.quiet()
 
 
 def _ending() -> list[signal.Signals]:
@@ -172,9 +145,3 @@ async def _first_of(*waits: Awaitable[object]) -> None:
         await done.wait()
         for task in tasks:
             task.cancel()
-
-
-def _beats(box: "Box") -> list[HeartBeat]:
-    mind = LoopHeartBeat("mind", EVENT_SECONDS)
-    box.mind.observe(mind)
-    return [mind, box.senses.ears.beat] if box.senses.ears is not None else [mind]

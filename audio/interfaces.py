@@ -1,10 +1,16 @@
 """The seams of the ears and the mouth. `appliance/wiring/` chooses the real ones, `tests/fakes.py` has the fakes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from audio.pcm import AudioChunk, Samples
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
+
+
+def always_awake() -> bool:
+    """Whether the reader of a source rests: never."""
+    return False
 
 
 class AudioSource(Protocol):
@@ -22,9 +28,10 @@ class AudioSource(Protocol):
     def dropped_chunks(self) -> int:
         """Chunks lost because the reader was late (or the device reported an overflow) since the start."""
 
-    def chunks(self) -> AsyncIterator[AudioChunk]:
+    def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         """Yield chunks in order until the source ends (a recording) or for ever (a microphone).
 
+        While `is_at_rest` (asked from any thread) they may come a few at a time, which costs less.
         Live sources buffer a bounded number of chunks; when the reader is late the oldest is dropped and counted.
         The device is opened at the first step and closed when the iterator is closed. Raises `DeviceUnavailable`.
         """
@@ -58,6 +65,16 @@ class ChunkWatcher(Protocol):
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take a cleaned chunk, its probability of speech, and whether the echo guard covers it."""
+
+
+class TurnIntake(Protocol):
+    """Where whole turns with words go. On the event loop."""
+
+    async def admit(self, heard: RecognizedTurn) -> str:
+        """Return why nobody gets the words, `audio.turns.listener.REFLEX` when a reflex has done with them, else ""."""
+
+    async def accept(self, heard: RecognizedTurn) -> None:
+        """Take words that were admitted; once it returns nothing loses them any more."""
 
 
 class TurnObserver(Protocol):
@@ -107,6 +124,16 @@ class Synthesizer(Protocol):
         `language` is ISO 639-1 or "" for unknown. A sentence is whole or an error: raises `SynthesisFailed` when sound
         is missing at the end, comes too late, or not at all; what was yielded before is real sound and may be played.
         """
+
+
+@asynccontextmanager
+async def closing(pieces: AsyncIterator[SpeechAudio]) -> AsyncIterator[AsyncIterator[SpeechAudio]]:
+    """Close a voice's iterator at the end of the block, so that its program or connection ends with it."""
+    try:
+        yield pieces
+    finally:
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()
 
 
 class Player(Protocol):

@@ -1,6 +1,6 @@
 """What the ears hand on: speech started, an utterance, its transcript with the evidence; and what the mouth says."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +16,8 @@ class SpeechStarted:
 
     at: float
     """Seconds on the source's clock."""
+    peek: Callable[[], None]
+    """Has the words so far of whatever turn is open recognized and told; at once, nothing while none is."""
 
 
 @dataclass(frozen=True, slots=True)

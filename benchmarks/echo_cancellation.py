@@ -9,8 +9,8 @@ from time import process_time
 import numpy as np
 
 from audio.echo.canceller import FRAME_SAMPLES, WebRtcCanceller
+from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
-from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples
 from audio.turns.vad import SileroDetector

@@ -22,6 +22,7 @@ from audio.turns.vad import load_detector
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.processes import ROOT
 from benchmarks.sound import write_wav
+from tests.audio.ears_fakes import Intake
 from tests.audio.pauses import (
     PAUSES,
     Aligner,
@@ -96,13 +97,9 @@ class Ends:
 
 async def ends_of_ours(piece: Piece, detector: VoiceDetector) -> list[float]:
     """Return when our ears committed turns: seconds in the piece; the words are there as soon as they are asked for."""
-
-    async def nowhere(heard: RecognizedTurn) -> None:
-        """Nobody wants the words."""
-
-    listener = Listener(PieceSource(piece), detector, Endpointer(), Knowing(piece), nowhere)
+    listener = Listener(PieceSource(piece), detector, Endpointer(), Knowing(piece), Intake())
     ends = Ends()
-    listener.observers.append(ends)
+    listener.observe(ends)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen(), name="ears: chunks to utterances")
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE
-from audio.turns.energy_gate import EnergyGate
-from audio.turns.vad import load_silero
+from audio.turns.vad import EnergyGate, load_silero
 from benchmarks.figure import Figure, Series, run, short
 from benchmarks.models import SILERO
 from benchmarks.processes import children_of, cpu_seconds, line_of, module, speaking

@@ -61,7 +61,7 @@ class Room:
 
     async def listen(self) -> None:
         """Hear the recording to its end."""
-        spotter, cutter, detector = Spotter(KeywordSearch(), self._act), StretchCutter(), load_detector()
+        spotter, cutter, detector = Spotter(KeywordSearch(), self._act, lambda: False), StretchCutter(), load_detector()
         async with asyncio.TaskGroup() as group:
             running = group.create_task(spotter.run())
             await spotter.ready.wait()

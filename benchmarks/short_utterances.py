@@ -12,8 +12,7 @@ from faster_whisper import WhisperModel
 from faster_whisper.audio import pad_or_trim
 
 from audio.pcm import to_float
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
-from audio.recognizer.window import WHOLE, short_window
+from audio.recognizer.faster_whisper import WHOLE, FasterWhisperRecognizer, WhisperOptions, short_window
 from audio.speech import Utterance
 from benchmarks.figure import Figure, Series, milliseconds, run
 from tests.audio.spoken import plain, said, utterance

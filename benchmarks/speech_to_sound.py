@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 
 from agent.bus import Observer
-from appliance.cli.waterfall import Waterfall
+from appliance.cli.demo import Waterfall
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import conversation_over, serve

@@ -18,7 +18,7 @@ from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.state import open_state
 from memory.graph.embedded.store import START_SECONDS, State
@@ -178,7 +178,7 @@ async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
         asyncio.TaskGroup() as group,
     ):
         owners = await open_owners(config, state)
-        forgetting = Forgetting(state)
+        forgetting = mindless(state)
         running = group.create_task(graph.run(), name="graph: the store's child process")
         await _started(graph, START_SECONDS)
         try:

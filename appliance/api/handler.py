@@ -1,6 +1,6 @@
 """What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -12,13 +12,14 @@ from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
-from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
+from appliance.reflexes.reflexes import Reflexes
+from appliance.reflexes.verbs import Order
 from appliance.version import version
-from appliance.wiring.reflexes import ReflexSide
 from memory.json_value import Json
 
 Part = Callable[[], Mapping[str, Json]]
@@ -29,8 +30,14 @@ class ActedOn(Protocol):
     """The senses, as far as somebody at a door acts on them."""
 
     @property
-    def reflexes(self) -> ReflexSide:
-        """What acts at once, and forgets."""
+    def reflexes(self) -> Reflexes:
+        """What acts at once."""
+
+    async def forget(self, last: int, minutes: float | None, these: Collection[str]) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
+
+    async def would_forget(self, last: int, minutes: float | None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -60,7 +67,7 @@ class Household:
 
         The household's reflex words are answered at once, and go no further; nobody else's act on the room.
         """
-        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.reflexes.typed(text)):
+        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.typed(text)):
             yield done
             return
         event = Event(
@@ -109,11 +116,16 @@ class Household:
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.senses.reflexes.reflexes.told(request.what)
+        return await self.senses.reflexes.told(Order(request.what, request.percent, request.minutes))
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.senses.reflexes.forget(request.last, request.minutes)
+        return await self.senses.forget(request.last, request.minutes, request.these)
+
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        """Return id and words of each thing that would be erased, the oldest first."""
+        events = await self.senses.would_forget(request.last, request.minutes)
+        return [{"id": event.id, "words": event.content, "at": event.created_at.isoformat()} for event in events]
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""

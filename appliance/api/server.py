@@ -15,7 +15,9 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "hush", "what": "stop"}                               or wait, go on, quieter, louder, repeat, mute, unmute
         {"done": "…"}                                            one sentence, "" when there was nothing to act upon
     {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
-        {"done": "…"}
+        {"done": "…"}                                            or "these": ids, as the next one names them
+    {"do": "forget.preview", "last": 1}                          or "minutes": what would go
+        {"events": [{"id": "…", "words": "…", "at": "…"}]}
     {"do": "forget.owner", "owner": "…"}                         everything of an owner, by key or name; of whoever has
         {"progress": [3, 10]}                                    proven a key without "owner"; as often as it takes
         {"result": "…"}

@@ -138,6 +138,12 @@ def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
         environ.setdefault(name, value)
 
 
+def shows_colour(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a terminal may be given colours (no-color.org); `environ` is the process's own when None."""
+    environ = os.environ if environ is None else environ
+    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
 def _file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
     named = path or (Path(environ["NAKARI_CONFIG"]) if environ.get("NAKARI_CONFIG") else None)
     if named:

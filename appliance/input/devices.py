@@ -1,13 +1,15 @@
-"""The sound devices of the box: watched, opened again, and told of."""
+"""The sound devices of the box: supervised, opened again, and told of."""
 
-import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from appliance.config.load import Config
 from appliance.input.device_news import DeviceNews
 from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.live import LiveMicrophone
+from audio.devices.hotplug import Hotplug, system_hotplug
 from audio.interfaces import AudioSource, Player
+from audio.loops import Loop
 from audio.playback.reopening import ReopeningOutput, ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
 from memory.json_value import Json
@@ -21,31 +23,35 @@ class Devices:
     loudspeaker: ReopeningOutput | None
     """None where sound goes to a file."""
     news: DeviceNews
+    hotplug: Hotplug
 
-    async def run(self) -> None:
-        """Watch both and tell what changes, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self.microphone.watch(), name="devices: what the microphone hears")
-            if self.loudspeaker is not None:
-                group.create_task(self.loudspeaker.run(), name="devices: the loudspeaker")
-            group.create_task(self.news.run(), name="devices: news of them, aloud")
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what watches both and tells what changes, until cancelled."""
+        loudspeaker: dict[str, Loop] = {}
+        if self.loudspeaker is not None:
+            loudspeaker["devices: the loudspeaker"] = partial(self.loudspeaker.run, self.hotplug.wait)
+        return {
+            "devices: hotplug": self.hotplug.run,
+            "devices: what the microphone hears": self.microphone.watch,
+            **loudspeaker,
+            "devices: news of them, aloud": self.news.run,
+        }
 
     def describe_loudspeaker(self) -> dict[str, Json]:
         """Return how the loudspeaker is, for the status."""
         return {**self.loudspeaker.describe()} if self.loudspeaker is not None else {"device": "a file"}
 
 
-def supervised(config: Config, source: AudioSource | None, player: Player, mouth: SpeechOutput) -> Devices:
+def supervised(source: AudioSource | None, player: Player, speech: SpeechOutput, language: str) -> Devices:
     """Return the supervision of whatever is real of the two."""
     microphone = source if isinstance(source, LiveMicrophone) else None
     loudspeaker = player.output if isinstance(player, ReopeningPlayer) else None
-    watched = MicrophoneSupervision(microphone, loudspeaker.played if loudspeaker else None)
-    news = DeviceNews(mouth, lambda: loudspeaker is None or loudspeaker.is_there, config.ears.language)
-    if microphone is not None:
-        microphone.zero_limit = config.ears.zeros_are_dead or float("inf")
-        if microphone.missing:
-            news.absent(watched.absent(microphone.missing))
-    watched.on_change = news.microphone
+    hotplug = system_hotplug()
+    news = DeviceNews(speech, lambda: loudspeaker is None or loudspeaker.is_there, language)
+    played = loudspeaker.played if loudspeaker else None
+    watched = MicrophoneSupervision(microphone, news.microphone, hotplug.wait, played)
+    if microphone is not None and microphone.missing:
+        news.absent(watched.absent(microphone.missing))
     if loudspeaker is not None:
-        loudspeaker.on_change = news.loudspeaker
-    return Devices(watched, loudspeaker, news)
+        loudspeaker.observe(news.loudspeaker)
+    return Devices(watched, loudspeaker, news, hotplug)

@@ -1,24 +1,22 @@
 """The ears, opened: microphone or recording, and everything from there to the mailbox."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from time import monotonic
+from dataclasses import dataclass, field
 from typing import Final
 
-from appliance.config.load import Config
 from appliance.input.devices import Devices
-from appliance.input.intake import Intake
 from appliance.input.lost import LostTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
-from appliance.input.whisper.recognizers import Hearing, choose_recognizer
+from appliance.input.whisper.recognizers import Hearing
 from appliance.notify import HeartBeat
-from audio.interfaces import AudioSource
-from audio.turns.endpointer import Endpointer, EndpointerSettings
-from audio.turns.listener import Listener, Surroundings
-from audio.turns.vad import load_detector
+from audio.interfaces import TurnObserver
+from audio.loops import Loop
+from audio.pcm import AudioChunk
+from audio.turns.activity import SpeechActivity
+from audio.turns.listener import Listener
 from memory.json_value import Json
 
 FRAMES_SECONDS: Final = 10.0
@@ -27,17 +25,20 @@ FRAMES_SECONDS: Final = 10.0
 READY_SECONDS: Final = 15.0
 """How long everything that can come later lets the recognizer go first."""
 
-WORDS_COME_WITHIN: Final = 1.5
-"""Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Followers:
-    """Who follows the turns beside the way into the mailbox; each has a loop."""
+    """Who follows the turns beside the way into the mailbox; told in this order."""
 
+    reflexes: TurnObserver
+    interruption: TurnObserver
     prewarm: Prewarm
     suppressed: SuppressedTurns
     lost: LostTurns
+
+    def follow(self, listener: Listener) -> None:
+        """Have each of them told of every turn."""
+        listener.observe(self.reflexes, self.interruption, self.prewarm, self.suppressed, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,29 @@ class Ears:
 
     listener: Listener
     hearing: Hearing
-    beat: HeartBeat
     followers: Followers
     devices: Devices
-    clock: Callable[[], float] = monotonic
+    activity: SpeechActivity
+    clock: Callable[[], float]
     """The source's."""
+    beat: HeartBeat = field(default_factory=lambda: HeartBeat("ears", FRAMES_SECONDS))
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what hears, until cancelled."""
+        return {
+            "ears: chunks to utterances": self.listen,
+            "ears: utterances to events": self.recognize,
+            "ears: the model's connection, while somebody speaks": self.followers.prewarm.run,
+            "ears: turns that nobody gets, to the journal": self.followers.suppressed.run,
+            "ears: a sign for words that were lost": self.followers.lost.run,
+            "ears: a better model, once it has come": self.improve,
+            **self.devices.loops(),
+        }
+
+    def arrived(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take note that a chunk came, as a `ChunkWatcher`: the heart beat, and the proof that the device works."""
+        self.beat.touch()
+        self.devices.microphone.chunk()
 
     async def listen(self) -> None:
         """Cut the source into utterances: a recording until it ends, a microphone for ever, whatever happens to it."""
@@ -84,16 +103,12 @@ class Ears:
         if self.is_deaf:
             return
         while not self.listener.ended.is_set():
-            silence = self.clock() - max(began, self.listener.last_speech_at)
+            silence = self.clock() - max(began, self.activity.last_at)
             if silence >= seconds:
                 return
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds - silence):
                     await self.listener.ended.wait()
-
-    def hear_somebody(self) -> bool:
-        """Whether somebody speaks, or did so just now that the words may not be known yet."""
-        return self.clock() - self.listener.last_speech_at < WORDS_COME_WITHIN
 
     def describe(self) -> dict[str, Json]:
         """Return what the ears did so far, for the status."""
@@ -110,34 +125,3 @@ class Ears:
             "reflexes": counters.reflexes,
             "suppressed": dict(counters.suppressed),
         }
-
-
-def open_ears(
-    config: Config,
-    source: AudioSource | None,
-    surroundings: Surroundings,
-    intake: Intake,
-    followers: Followers,
-    devices: Devices,
-) -> Ears | None:
-    """Return the ears, None without a microphone.
-
-    Raises `ModelNotFound` for a configured model folder that is none.
-    """
-    hearing = choose_recognizer(config, fetches=True)
-    if source is None:
-        return None
-    endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
-    # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
-    around = surroundings if source.is_live else Surroundings()
-    listener = Listener(source, load_detector(), endpointer, hearing.recognizer, intake.accept, around)
-    listener.admit = intake.admit
-    listener.observers += [followers.prewarm, followers.suppressed, followers.lost]
-    beat = HeartBeat("ears", FRAMES_SECONDS)
-
-    def heard_chunk() -> None:
-        beat.touch()
-        devices.microphone.chunk()
-
-    listener.on_chunk = heard_chunk
-    return Ears(listener, hearing, beat, followers, devices, surroundings.clock)

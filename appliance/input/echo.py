@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from appliance.config.load import Config
+from appliance.config.sections import EarsSettings
 from appliance.errors import Problem
 from appliance.exits import Exit
 from audio.capture.recording import RecordingSource
@@ -34,16 +34,16 @@ _NOT_HEARD: Final = (
 )
 
 
-def echo_in(config: Config, source: AudioSource | None, player: Player, mouth: SpeechOutput) -> EchoControl:
+def echo_in(settings: EarsSettings, source: AudioSource | None, player: Player, speech: SpeechOutput) -> EchoControl:
     """Return the echo guard for the ears, and its control, whose `run` is one of the service's loops."""
 
     async def play(sound: SpeechAudio) -> None:
-        await mouth.announce(sound, SpokenSentence("echo", 0, "", ""))
+        await speech.announce(sound, SpokenSentence("echo", 0, "", ""))
 
-    unwanted = "" if config.ears.cancel_echo else SWITCHED_OFF
+    unwanted = "" if settings.cancel_echo else SWITCHED_OFF
     if isinstance(source, RecordingSource):
         unwanted = A_RECORDING
-    return open_echo(player, play, calibrates_at_start=config.ears.calibrate_at_start, unwanted=unwanted)
+    return open_echo(player, play, calibrates_at_start=settings.calibrate_at_start, unwanted=unwanted)
 
 
 async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False) -> str:

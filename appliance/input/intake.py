@@ -22,6 +22,24 @@ Reflex: TypeAlias = Callable[[RecognizedTurn], Awaitable[bool]]
 """Acts on words beside the loop, at once; returns whether that was all they asked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class TurnGate:
+    """What holds words back that are nobody's, or not for nakari: each guard has its place, so that none is left out.
+
+    Asked in this order, without effect, also of words that are still being said; the first reason counts.
+    """
+
+    mute: Guard
+    evidence: Guard
+    own_words: Guard
+    attention: Guard
+
+    def __call__(self, heard: RecognizedTurn) -> str:
+        """Return why nobody gets the words, "" to let them pass."""
+        guards = (self.mute, self.evidence, self.own_words, self.attention)
+        return next((reason for guard in guards if (reason := guard(heard))), "")
+
+
 @dataclass(slots=True)
 class Intake:
     """Once `accept` returns, nothing loses the words any more, or the person has been told what the disk does."""
@@ -29,26 +47,24 @@ class Intake:
     turns: PendingTurns
     """On their way into the mailbox."""
     max_tool_calls: int
-    guards: tuple[Guard, ...] = ()
-    """Asked in order; the first reason counts."""
-    reflexes: tuple[Reflex, ...] = ()
-    """Asked in order, of what passed the guards, until one has done with the words."""
+    gate: Guard
+    """Asked first: a `TurnGate`."""
+    over_reply: Guard
+    """Asked of what passed the gate: words that only accompany a reply."""
+    reflex: Reflex
+    """Offered what passed both."""
+    addressing: Callable[[RecognizedTurn], Mapping[str, Json]]
+    """Says what speaks for it that the words are for it; goes into the event's evidence."""
     clock: Callable[[], float] = monotonic
     """The one the turns' times are on."""
-    addressing: Callable[[RecognizedTurn], Mapping[str, Json]] = lambda heard: {}
-    """Says what speaks for it that the words are for it; goes into the event's evidence."""
     _before: tuple[str, float, float] | None = field(default=None, init=False)
     """Of the last event: its id, when its turn was committed, and that turn's level in dBFS; nothing of its sound."""
 
     async def admit(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, `REFLEX` when a reflex has done with them, "" when the mind gets them."""
-        for guard in self.guards:
-            if reason := guard(heard):
-                return reason
-        for reflex in self.reflexes:
-            if await reflex(heard):
-                return REFLEX
-        return ""
+        if reason := self.gate(heard) or self.over_reply(heard):
+            return reason
+        return REFLEX if await self.reflex(heard) else ""
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Make an event of one turn and file it; does not wait for a disk that refuses, so that stop is still heard."""

@@ -15,7 +15,6 @@ from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.devices.listing import find_device
 from audio.devices.portaudio import SOUND_THREAD
-from audio.errors import DeviceUnavailable
 from audio.interfaces import AudioSource
 
 log = structlog.get_logger()
@@ -33,13 +32,14 @@ def choose_source(config: Config, options: RunOptions) -> AudioSource | None:
         return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
+    zero_limit = config.ears.zeros_are_dead or float("inf")
     if config.ears.backend == "pyaudio":
         from audio.capture.microphone_pyaudio import PyAudioMicrophone
 
-        return PyAudioMicrophone(config.ears.device)
+        return PyAudioMicrophone(config.ears.device, zero_limit)
     from audio.capture.microphone import MicrophoneSource
 
-    return MicrophoneSource(config.ears.device)
+    return MicrophoneSource(config.ears.device, zero_limit)
 
 
 @contextmanager
@@ -63,11 +63,10 @@ def _tell_opened(begun: Future[InputFormat]) -> None:
 def looked_for(config: Config, source: AudioSource | None) -> AudioSource | None:
     """Return the source; a microphone that is missing is told of, and may come. Blocking: the sound system is asked."""
     if isinstance(source, LiveMicrophone):
-        try:
-            SOUND_THREAD.call(partial(find_device, config.ears.device, "input"), LOOK_SECONDS)
-        except DeviceUnavailable as error:
-            log.warning("no_microphone", reason=f"{error}; the other doors are open")
-            source.missing = str(error)
+        find = partial(find_device, config.ears.device, "input")
+        source.look(lambda: SOUND_THREAD.call(find, LOOK_SECONDS))
+        if source.missing:
+            log.warning("no_microphone", reason=f"{source.missing}; the other doors are open")
     return source
 
 

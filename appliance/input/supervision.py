@@ -1,4 +1,4 @@
-"""A microphone that comes back: opened again with back-off, and looked at by what only somebody outside it can know."""
+"""Supervises the microphone: opens it again after a fault, and finds the faults that its own sound does not show."""
 
 import asyncio
 import math
@@ -11,19 +11,17 @@ import structlog
 
 from audio.capture.health import DeviceFault, Fault, is_copy
 from audio.capture.live import LiveMicrophone
+from audio.devices.hotplug import RETRY_PAUSES
 from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.playback.played import PlayedSound
+from audio.playback.reopening import PlayedSound
 from memory.json_value import Json
 
 log = structlog.get_logger()
 
-PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
-"""Seconds between tries to open it again; the last one for ever."""
-
-AWAITED_PAUSE: Final = 8.0
-"""Seconds between tries where there never was one: looking costs about 80 ms of a core, and the box may have none."""
+FAULTY_PAUSE: Final = 4.0
+"""Seconds between tries of a device that can be opened and has a fault: only its own sound shows that it is well."""
 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at what it hears."""
@@ -48,20 +46,30 @@ class Around:
 class MicrophoneSupervision:
     """Has a source listened to for ever, whatever happens to it, and knows how it is. All on the event loop.
 
-    A recording is listened to once; a microphone until cancelled.
+    A recording is listened to once; a microphone until cancelled. One that is missing is looked for some times soon
+    after it was lost, then when `next_look` returns: looking costs up to 80 ms of a core, and the box may have none.
     """
 
     def __init__(
-        self, microphone: LiveMicrophone | None, played: PlayedSound | None = None, around: Around | None = None
+        self,
+        microphone: LiveMicrophone | None,
+        on_change: Callable[[Fault | None], None],
+        next_look: Callable[[], Awaitable[None]],
+        played: PlayedSound | None = None,
+        around: Around | None = None,
     ) -> None:
-        """Supervise a microphone, None for a recording; `played` is what went to the loudspeaker."""
+        """Supervise a microphone, None for a recording; `played` is what went to the loudspeaker.
+
+        `on_change` is told when it is lost, with the fault, and when it is back, with None. `next_look` returns when a
+        missing device may have come (`Hotplug.wait`).
+        """
         self.fault: Fault | None = None
         """What is wrong with it now."""
-        self.on_change: Callable[[Fault | None], None] = lambda _: None
-        """Told when it is lost, with the fault, and when it is back, with None."""
+        self._on_change = on_change
         self.first_heard = asyncio.Event()
         """Set once it was there: before that nobody needs a recognizer."""
         self._microphone = microphone
+        self._next_look = next_look
         self._played = played or PlayedSound()
         self._around = around or Around()
         self._reason = ""
@@ -94,7 +102,7 @@ class MicrophoneSupervision:
         seconds = round(self._around.clock() - self._lost_at, 1)
         log.info("microphone_back", device=self._microphone.name, seconds=seconds)
         self.fault, self._reason = None, ""
-        self.on_change(None)
+        self._on_change(None)
 
     async def keep(self, listen: Callable[[], Awaitable[None]], rest: Callable[[], None]) -> None:
         """Run `listen`, again after each fault of the device; `rest` is called whenever nothing is listened to."""
@@ -105,12 +113,19 @@ class MicrophoneSupervision:
             except DeviceUnavailable as error:
                 tries = 0 if self.fault is None else tries
                 self._lose(error)
+                is_missing = not isinstance(error, DeviceFault)
             else:
                 return
             finally:
                 rest()
-            await self._around.sleep(AWAITED_PAUSE if self.is_awaited else PAUSES[min(tries, len(PAUSES) - 1)])
+            await self._pause(tries, is_missing=is_missing)
             tries += 1
+
+    async def _pause(self, tries: int, *, is_missing: bool) -> None:
+        if is_missing and (self.is_awaited or tries >= len(RETRY_PAUSES)):
+            await self._next_look()
+        else:
+            await self._around.sleep(RETRY_PAUSES[tries] if tries < len(RETRY_PAUSES) else FAULTY_PAUSE)
 
     async def watch(self) -> None:
         """Look whether what is heard is the loudspeaker's monitor, for ever; returns at once for a recording."""
@@ -133,7 +148,7 @@ class MicrophoneSupervision:
             return
         self.fault, self._lost_at, self._times_lost = fault, self._around.clock(), self._times_lost + 1
         log.warning("microphone_unavailable", fault=fault.value, reason=self._reason)
-        self.on_change(fault)
+        self._on_change(fault)
 
     async def _look(self, microphone: LiveMicrophone) -> None:
         heard, _ = microphone.recent()

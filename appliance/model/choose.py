@@ -160,11 +160,11 @@ def _section(config: Config, settings: NamedModel) -> str:
 
 
 async def _at_hand(config: Config, room: CachedPrefix | None) -> ChatModel | None:
-    from agent.model.openai_compatible import OpenAiCompatibleModel
-
     if config.model.base_url and config.model.name:
         return _named(config, config.model, room)
     if local := await find_local_server():
+        from agent.model.openai_compatible import OpenAiCompatibleModel
+
         name = config.model.name or local.model
         profile = _profile(local.base_url, name, config.model)
         return OpenAiCompatibleModel(local.base_url, name, profile=profile, room=room)

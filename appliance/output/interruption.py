@@ -5,18 +5,16 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from appliance.output.voice import VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import AudioChunk
-from audio.playback.speech_output import SpeechOutput
+from audio.playback.speech_output import SpeechObserver, SpeechOutput
 from audio.speech import RecognizedTurn, SpeechStarted
-from audio.turns.backchannels import is_backchannel
-from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume
-from audio.turns.listener import Listener
+from audio.turns.barge_in import Actions, BargeIn, Commit, Duck, Pause, Peek, Resume, is_backchannel
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -27,7 +25,7 @@ BARGE_IN: Final = "barge-in"
 BACKCHANNEL: Final = "backchannel"
 """Why nobody gets the words of a turn that only accompanied it."""
 
-SNATCH: Final = "a syllable over her voice"
+SNATCH: Final = "a syllable over its own voice"
 """Why nobody gets what a recognizer makes of the end of a cough, whose beginning its own voice covered."""
 
 SNATCH_SECONDS: Final = 0.3
@@ -36,43 +34,47 @@ SNATCH_SECONDS: Final = 0.3
 _QUESTION_MARKS: Final = ("?", "？")
 
 
-def _nobody_asked() -> None:
-    """There are no ears to ask."""
+class OwnVoice(Protocol):
+    """How much of its own voice reaches the microphone (`audio.echo.control.EchoControl`)."""
+
+    @property
+    def mode(self) -> Mode:
+        """How it listens while it speaks; asked whenever somebody speaks over it."""
+
+    @property
+    def hears_another(self) -> bool:
+        """Whether something that is not its own voice began in the last chunk."""
 
 
-class Interruption:
+class Interruption(SpeechObserver):
     """A `TurnObserver` and a `ChunkWatcher` between ears, mouth and mind. On the event loop; `run` is its clockwork."""
 
     def __init__(
         self,
-        mouth: SpeechOutput,
-        outlet: VoiceReplySink,
+        speech: SpeechOutput,
+        replies: VoiceReplySink,
         interrupt: Callable[[str], bool],
+        own_voice: OwnVoice,
+        is_held_back: Callable[[RecognizedTurn], str],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`interrupt` ends the run of an event (`Attention.interrupt`); `clock` is the one of the ears, in seconds."""
-        self.guards: tuple[Callable[[RecognizedTurn], str], ...] = ()
-        """Say why words of a turn that is still open end no reply yet, "" when they do; without effect, asked often."""
-        self.peek: Callable[[], None] = _nobody_asked
-        """Asks the listener for the words so far."""
-        self.hears_another: Callable[[], bool] = lambda: False
-        """Whether something that is not its own voice began in the last chunk."""
-        self.mode: Callable[[], Mode] = lambda: Mode.HALF
-        """How it listens while it speaks; asked whenever somebody speaks over it."""
-        self._mouth = mouth
-        self._outlet = outlet
+        """Follow what is spoken.
+
+        `interrupt` ends the run of an event (`agent.loop.Loop.interrupt`); `is_held_back` says, without effect, why
+        words of a turn that is still open end no reply yet, "" when they do; `clock` is the ears', in seconds.
+        """
+        self._speech = speech
+        self._replies = replies
         self._interrupt = interrupt
+        self._own_voice = own_voice
+        self._is_held_back = is_held_back
         self._clock = clock
-        self._barge_in = BargeIn(self.mode())
+        self._barge_in = BargeIn(own_voice.mode)
+        self._started: SpeechStarted | None = None
+        """The newest beginning of speech: through it the words so far are asked for."""
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
-        mouth.on_speaking = self._reply
-
-    def follow(self, listener: Listener) -> None:
-        """Be told what these ears notice."""
-        listener.observers.append(self)
-        listener.watchers.append(self)
-        self.peek = listener.peek
+        speech.observe(self)
 
     async def run(self) -> None:
         """Let time pass for whoever is paused, for ever."""
@@ -88,19 +90,20 @@ class Interruption:
         """Take a chunk, as a `ChunkWatcher`."""
         if covered or not self._barge_in.is_over_reply:
             return
-        if not self._barge_in.is_quiet and self.hears_another():
-            self._barge_in.mode = self.mode()
+        if not self._barge_in.is_quiet and self._own_voice.hears_another:
+            self._barge_in.mode = self._own_voice.mode
             self._do(self._barge_in.startled(self._clock()))
         self._do(self._barge_in.chunk_came(probability))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if it speaks."""
-        self._barge_in.mode = self.mode()
+        self._started = started
+        self._barge_in.mode = self._own_voice.mode
         self._do(self._barge_in.speech_started(started.at, self._clock()))
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """End the reply, if these are words that are meant."""
-        if not any(guard(heard) for guard in self.guards):
+        if not self._is_held_back(heard):
             self._do(self._barge_in.words_so_far(heard))
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
@@ -112,7 +115,7 @@ class Interruption:
 
         After a question they are the answer.
         """
-        current = self._mouth.current
+        current = self._speech.current
         if current is None or current.text.rstrip().endswith(_QUESTION_MARKS):
             return ""
         transcript = heard.transcript
@@ -120,22 +123,23 @@ class Interruption:
             return BACKCHANNEL
         return SNATCH if heard.utterance.speech_seconds < SNATCH_SECONDS else ""
 
-    def silence(self) -> None:
-        """Be silent at once, and say nothing more of the replies under way."""
-        self._outlet.hush()
-
     def describe(self) -> dict[str, Json]:
         """Return the mode, and how often it was quiet for somebody, went on, or ended; for the status."""
-        return {"mode": str(self.mode()), **{name: self._counts[name] for name in ("quiet", "went_on", "ended")}}
+        return {
+            "mode": str(self._own_voice.mode),
+            **{name: self._counts[name] for name in ("quiet", "went_on", "ended")},
+        }
 
-    def _reply(self, speaking: bool) -> None:
-        self._barge_in.mode = self.mode()
+    def speaking_changed(self, speaking: bool) -> None:
+        """Begin to look for somebody who speaks over it, or end that."""
+        self._barge_in.mode = self._own_voice.mode
         self._do(self._barge_in.reply_began(self._clock()) if speaking else self._barge_in.reply_ended())
 
     def _do(self, actions: Actions) -> None:
         for action in actions:
             if isinstance(action, Peek):
-                self.peek()
+                if self._started is not None:
+                    self._started.peek()
             elif isinstance(action, Commit):
                 self._end_reply(action.words)
             elif isinstance(action, Resume):
@@ -147,21 +151,21 @@ class Interruption:
 
     def _be_quiet(self, how: Pause | Duck) -> None:
         if isinstance(how, Duck):
-            self._mouth.volume.duck(DUCK_DB)
+            self._speech.volume.duck(DUCK_DB)
             log.info("reply_ducked")
         else:
-            self._mouth.pause(BARGE_IN)
+            self._speech.pause(BARGE_IN)
             log.info("reply_paused")
         self._counts["quiet"] += 1
 
     def _go_on(self) -> None:
-        self._mouth.volume.unduck()
-        self._mouth.resume(BARGE_IN)
+        self._speech.volume.unduck()
+        self._speech.resume(BARGE_IN)
         self._counts["went_on"] += 1
         log.info("reply_resumed")
 
     def _end_reply(self, words: str) -> None:
-        event_id = self._outlet.hush()
+        event_id = self._replies.stop_speaking()
         self._counts["ended"] += 1
         log.info("reply_interrupted", event_id=event_id, words=words)
         if event_id:

@@ -12,7 +12,7 @@ from agent.event import Event
 from agent.record import step
 from agent.replies import SENTENCE_STARTED, Delivered, Reply, ReplyStream
 from audio.language import sentence_language
-from audio.playback.speech_output import SpeechOutput, SpokenSentence
+from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -23,7 +23,7 @@ SENTENCE_ENDED = "speech.sentence_ended"
 FIRST_SOUND = "speech.first_sound"
 
 
-class VoiceReplySink:
+class VoiceReplySink(SpeechObserver):
     """Speaks replies. Sentences at most once, for as long as the disk takes the commit before the first sample.
 
     Every sentence of the mouth is journaled: a reply's below its event, what is said otherwise (a reflex's words, a
@@ -35,10 +35,7 @@ class VoiceReplySink:
         self._bus = bus
         self._language = language
         self._open: dict[str, VoiceDelivery] = {}
-        mouth.on_started = self._commit
-        mouth.on_first_sound = self._mark
-        mouth.on_ended = self._account
-        mouth.on_failed = self._tell
+        mouth.observe(self)
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return a delivery that speaks the reply in the room."""
@@ -46,7 +43,7 @@ class VoiceReplySink:
         self._open[reply.call_id] = delivery
         return delivery
 
-    def hush(self) -> str:
+    def stop_speaking(self) -> str:
         """Be silent at once, and say nothing more of the replies under way.
 
         Returns the id of the event whose reply was under way first, "" when there was none.
@@ -57,7 +54,8 @@ class VoiceReplySink:
         self._mouth.hush()
         return deliveries[0].reply.event.id if deliveries else ""
 
-    async def _commit(self, sentence: SpokenSentence) -> None:
+    async def sentence_started(self, sentence: SpokenSentence) -> None:
+        """Journal a sentence before its first sample."""
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number}
         envelope = self._envelope(SENTENCE_STARTED, sentence, body, sentence.text)
         await self._publish(envelope)
@@ -75,13 +73,16 @@ class VoiceReplySink:
         except MemoryFailure as error:
             log.warning("sentence_not_journaled", reason=str(error))
 
-    def _mark(self, sentence: SpokenSentence, at: float) -> None:
+    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+        """Show when a sentence is heard first."""
         self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
 
-    def _tell(self, sentence: SpokenSentence, reason: str) -> None:
+    def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
+        """Log why a sentence was not said whole."""
         log.warning("sentence_failed", number=sentence.number, reason=reason)
 
-    async def _account(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        """Journal what was heard of a sentence, and tell the reply that it belongs to."""
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
         if not whole:
             body["unsaid"] = sentence.text.removeprefix(heard).strip()

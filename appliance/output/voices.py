@@ -11,10 +11,11 @@ from appliance.config.options import RunOptions
 from audio.interfaces import Player, Synthesizer
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
+from audio.speech import SpeechAudio
 from audio.tts import speakable
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
 
 log = structlog.get_logger()
@@ -31,12 +32,36 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         return player
     from audio.playback.speaker import SounddeviceOutput
 
-    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), config.voice.device or "the default loudspeaker")
+    name = config.voice.device or "the default loudspeaker"
+    if options.deaf:
+        return OnDemandPlayer(SounddeviceOutput(config.voice.device), name)
+    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), name)
     await speaker.start()
     if not speaker.output.is_there:
-        tell = log.info if options.deaf else log.warning
-        tell("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
+        log.warning("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
     return speaker
+
+
+class OnDemandPlayer(ReopeningPlayer):
+    """A loudspeaker that is opened for its first sound: a question in writing is mostly over before there is one."""
+
+    _is_open = False
+
+    async def start(self) -> None:
+        """Open the device, once."""
+        if not self._is_open:
+            self._is_open = True
+            await super().start()
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Open the device and queue the samples. Raises `DeviceUnavailable`."""
+        await self.start()
+        await super().play(audio)
+
+    async def aclose(self) -> None:
+        """Close the device if it was opened."""
+        if self._is_open:
+            await super().aclose()
 
 
 NETWORK_ENGINES: Final = frozenset({"auto", "edge"})

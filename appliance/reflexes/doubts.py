@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from appliance.reflexes.acting import Body
+from appliance.reflexes.verbs import Verbs
 from audio.reflexes.attention import NOT_ADDRESSED, Attention
 from audio.reflexes.words import plain
 
@@ -23,7 +23,7 @@ LINGERS_SECONDS: Final = 0.6
 class Doubts:
     """Asked before a word acts (`appliance.reflexes.reflexes.Doubt`)."""
 
-    body: Body
+    body: Verbs
     attention: Attention
     suspicion: Callable[[float, float], float]
     """The echo guard's."""

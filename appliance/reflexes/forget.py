@@ -1,20 +1,21 @@
 """Forgetting what was just heard: sound, words, context, and what was written because of them; digests stay."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
-from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
+from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, Event, utc_now
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
-from appliance.reflexes.reflexes import ROOM
+from appliance.reflexes.record import ROOM
+from appliance.reflexes.words import Forgot, beginnings
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -33,12 +34,20 @@ MOST_EVENTS: Final = 1000
 
 
 async def no_graph(event_id: str) -> int:
-    """Erase nothing: what an event wrote into the graph is known once there is an audit log."""
+    """Erase nothing: there is no graph. For `Forgetting.erase_event`."""
     return 0
 
 
-def _no_interruption(event_id: str) -> bool:
+def no_mind(event_id: str) -> bool:
+    """End no run: there is no mind. For `Forgetting.interrupt`."""
     return False
+
+
+class HoldsWords(Protocol):
+    """A place in memory where sound or words are kept for a while."""
+
+    def forget(self) -> object:
+        """Empty it; on the event loop, and at once."""
 
 
 @dataclass(slots=True)
@@ -46,31 +55,47 @@ class Forgetting:
     """Erases turns of the household, with all that came of them, as far as this machine knows."""
 
     state: State
-    contexts: Contexts | None = None
+    contexts: Contexts | None
     """None where there is no mind."""
-    interrupt: Callable[[str], bool] = _no_interruption
+    interrupt: Callable[[str], bool]
     """`Loop.interrupt`: ends the run of this event, if it is the one in hand."""
-    drop_sound: list[Callable[[], object]] = field(default_factory=list)
-    """Each empties a place on disk where sound is kept outside the database; may block."""
-    drop_words: list[Callable[[], object]] = field(default_factory=list)
-    """Each empties a place in memory where sound or words are kept; on the event loop, and at once."""
-    erase_event: Callable[[str], Awaitable[int]] = no_graph
+    erase_event: Callable[[str], Awaitable[int]]
     """Removes from the graph what was written because of an event; returns how many statements."""
+    sound: Sequence[HoldsWords] = ()
+    """Places on disk where sound is kept outside the database; may block."""
     now: Callable[[], datetime] = utc_now
+    _places: list[HoldsWords] = field(default_factory=list)
 
-    async def last(self, count: int = 1, *, typed: bool = False) -> str:
-        """Forget the newest turns; return the name of the sentence that tells how that went.
+    def empties(self, *places: HoldsWords) -> None:
+        """Have more places in memory emptied with each forgetting; for good."""
+        self._places += places
 
-        Those of the room, or with `typed` what was written to its too, in whatever session.
+    async def last(self, count: int = 1, *, typed: bool = False) -> Forgot:
+        """Forget the newest turns; return how that went.
+
+        Those of the room, or with `typed` what was written to it too, in whatever session.
         """
         return await self._forget((await self._told(typed=typed))[-count:])
 
-    async def since(self, minutes: float, *, typed: bool = False) -> str:
+    async def since(self, minutes: float, *, typed: bool = False) -> Forgot:
         """Forget what it was told within the last so many minutes."""
         start = self.now() - timedelta(minutes=minutes)
         return await self._forget(
             [event for event in await self._told(typed=typed) if event.created_at >= start], start
         )
+
+    async def these(self, event_ids: Collection[str], minutes: float | None = None) -> Forgot:
+        """Forget these turns, spoken or typed, as `would_go` named them, and what was held back in those minutes."""
+        start = None if minutes is None else self.now() - timedelta(minutes=minutes)
+        return await self._forget([event for event in await self._told(typed=True) if event.id in event_ids], start)
+
+    async def would_go(self, count: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first."""
+        told = await self._told(typed=True)
+        if minutes is None:
+            return told[-count:]
+        start = self.now() - timedelta(minutes=minutes)
+        return [event for event in told if event.created_at >= start]
 
     async def _told(self, *, typed: bool) -> list[Event]:
         """Return the household's spoken events, and typed ones, that still have their words, oldest first."""
@@ -82,32 +107,38 @@ class Forgetting:
         told = {event.id: event for event in (*filed, *waiting) if event.content and event.source in sources}
         return sorted(told.values(), key=lambda event: event.created_at)
 
-    async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
+    async def drop(self) -> None:
+        """Drop what is kept outside the database, in memory and on disk."""
         self._drop()
-        for drop in self.drop_sound:
-            await asyncio.to_thread(drop)
+        for place in self.sound:
+            await asyncio.to_thread(place.forget)
+
+    async def _forget(self, events: list[Event], start: datetime | None = None) -> Forgot:
+        await self.drop()
         if not events:
-            return "nothing to forget"
+            return Forgot("nothing to forget")
+        words = beginnings([event.content for event in events])
         try:
             await self.stop(events)
             self._drop()  # what a reply that was under way has said since
             events = await self._with_predecessors(events)
-            entries = await self._entries(events, start or events[0].created_at)
+            tasks = await self._tasks(events)
+            entries = await self._entries([*events, *tasks], start or events[0].created_at)
             try:
-                await self._erase(events, entries)
+                await self._erase([*events, *tasks], entries)
             except MemoryFailure:  # as when another program reads the journal's file: the graph forgets all the same
-                await self._erase_from_graph(events)
+                await self._erase_from_graph([*events, *tasks])
                 raise
-            written = await self._erase_from_graph(events)
+            written = await self._erase_from_graph([*events, *tasks])
             await self._journal(len(events), len(entries), written)
         except MemoryFailure as error:
             log.warning("not_forgotten", reason=str(error))
-            return "not forgotten"
-        return "forgotten"
+            return Forgot("not forgotten")
+        return Forgot("forgotten", words, self.drop)
 
     def _drop(self) -> None:
-        for drop in self.drop_words:
-            drop()
+        for place in self._places:
+            place.forget()
         self.state.bus.recent.clear()
 
     async def stop(self, events: list[Event]) -> None:
@@ -134,6 +165,17 @@ class Forgetting:
                 found[before] = filed.event
                 before = str(filed.event.metadata.get("continues", ""))
         return list(found.values())
+
+    async def _tasks(self, events: list[Event]) -> list[Event]:
+        """Return what the agent left itself to do because of the events, stopped: it repeats their words."""
+        mailbox = self.state.mailbox
+        left = [child for event in events for child in await mailbox.children(event.id)]
+        filed = [found.event for child in left if (found := await mailbox.find(child.id))]
+        tasks = [event for event in filed if event.type == SELF_CREATED and event.content]
+        if tasks:
+            await self.stop(tasks)
+            tasks += await self._tasks(tasks)
+        return tasks
 
     async def _entries(self, events: list[Event], start: datetime) -> list[Stored]:
         """Return every entry of the events' runs, the epochs that took them along, and turns held back meanwhile."""
@@ -168,6 +210,11 @@ class Forgetting:
         body: dict[str, Json] = {"events": events, "entries": entries, "graph_statements": written}
         log.info("forgotten", **body)
         await self.state.bus.publish(Event(type=FORGOTTEN, session_id=ROOM, status="completed", metadata=body))
+
+
+def mindless(state: State) -> Forgetting:
+    """Return what forgets where there is neither mind nor graph: of the journal alone."""
+    return Forgetting(state, None, no_mind, no_graph)
 
 
 async def _finished(steps: Observer, events: Collection[str]) -> None:

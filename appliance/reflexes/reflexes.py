@@ -4,60 +4,31 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from time import monotonic
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import structlog
 
-from agent.bus import Bus
-from agent.event import Event
-from agent.mailbox import Lease
-from appliance.reflexes.acting import ACTS, Body
+from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
+from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import Forgot, forgotten, sentence
+from appliance.timers.snooze import USUAL_MINUTES
+from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
-from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
+from audio.reflexes.words import NAMES, REFLEXES, asked, volume_asked
 from audio.speech import RecognizedTurn, SpeechStarted
-from memory.errors import MemoryFailure
 from memory.json_value import Json
 
 log = structlog.get_logger()
 
-REFLEX: Final = "reflex"
-"""Type of the envelope in which the journal, and with it the mind, learns of a reflex."""
-
-ROOM: Final = "room"
-
-AT_COMMIT: Final[frozenset[Reflex]] = frozenset({"forget"})
-"""What waits until the whole turn is known: it cannot be taken back."""
+AT_COMMIT: Final[frozenset[Verb]] = frozenset({"forget", "volume"})
+"""What waits until the whole turn is known: it cannot be taken back, or a number may go on."""
 
 MOST_WAITING: Final = 16
 """What may wait to be said, kept and journaled; past it the oldest is done without."""
 
-MOST_TOLD: Final = 8
-"""Reflexes the mind is told of in one block; the newest."""
-
 SAME_SPEECH: Final = 0.6
 """Share of an utterance that a reflex has to fill, so that the utterance was nothing but that."""
-
-
-How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door"]
-"""In sound; by its words, ahead of the commit or at it; in writing; by a command."""
-
-
-@dataclass(frozen=True, slots=True)
-class Acted:
-    """A reflex that was acted on."""
-
-    reflex: Reflex
-    did: str
-    """What it did, as `appliance.reflexes.words` names it."""
-    words: str
-    how: How
-    span: tuple[float, float]
-    """Seconds on the source's clock in which it was said; equal ends for what was not said."""
-    at: float
-    """Seconds on the clock of the one who acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +45,6 @@ def _span(heard: RecognizedTurn) -> tuple[float, float]:
 
 Doubt: TypeAlias = Callable[[str, float, float], str]
 """Says why words between two moments of the source's clock were nobody's order, "" where they may have been one."""
-
-
-def _no_doubt(words: str, started_at: float, ended_at: float) -> str:
-    return ""
 
 
 def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
@@ -97,25 +64,23 @@ class Reflexes:
 
     def __init__(
         self,
-        body: Body,
+        body: Verbs,
         voice: Voice,
-        bus: Bus,
-        wording: Wording | None = None,
-        clock: Callable[[], float] = monotonic,
+        record: ReflexRecord,
+        wording: Wording,
+        doubt: Doubt,
+        forget: Callable[[], Awaitable[Forgot]],
     ) -> None:
-        """`clock` is the source's, in seconds."""
+        """`forget` removes what was just heard, and returns how that went."""
         self._body = body
         self._voice = voice
-        self._bus = bus
-        self._wording = wording or Wording()
-        self._clock = clock
+        self._record = record
+        self._wording = wording
+        self._doubt = doubt
+        self._forget = forget
         self._acted: deque[Acted] = deque(maxlen=MOST_TOLD)
-        self._untold: deque[Acted] = deque(maxlen=MOST_TOLD)
         self._unkept: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
-        self.forget: Callable[[], Awaitable[str]] = self._nothing_to_forget
-        """Removes what was just heard; returns the name of the sentence that says how that went."""
-        self.doubt: Doubt = _no_doubt
         self.doubted: dict[str, int] = {}
         """Words that were not acted on, by reason."""
         self.counts: dict[str, int] = {}
@@ -123,7 +88,7 @@ class Reflexes:
 
     def spotted(self, spotted: Spotted) -> None:
         """Act on a word the spotter found."""
-        self._hear(spotted.reflex, spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
+        self._hear(Order(spotted.reflex), spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
@@ -131,8 +96,8 @@ class Reflexes:
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Act on words recognized ahead, at their soft end."""
         words = heard.transcript.text
-        if reflex := self._asked(words):
-            self._hear(reflex, words, "recognized", _span(heard))
+        if order := self._asked(words):
+            self._hear(order, words, "recognized", _span(heard))
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Nothing is left to do: `take` was asked before."""
@@ -144,34 +109,44 @@ class Reflexes:
             return True
         if self._has_acted(_span(heard)):
             return True
-        reflex = self._asked(words)
-        return reflex is not None and self._hear(reflex, words, "committed", _span(heard))
+        order = self._asked(words)
+        return order is not None and self._hear(order, words, "committed", _span(heard))
 
     async def typed(self, words: str) -> str:
         """Act on typed words; return the sentence that answers them, "" where the mind should."""
         ringer = self._body.ringer
         if ringer is not None and await ringer.take(words):
             return self._sentence("silenced", words)
-        reflex = self._asked(words)
-        if reflex is None or reflex == "repeat" or (reflex == "stop" and not self._body.is_sounding):
+        order = self._asked(words)
+        if order is None or order.verb == "repeat" or (order.verb == "stop" and not self._body.is_sounding):
             return ""
-        return await self.told(reflex, words, "typed")
+        return await self.told(order, words, "typed")
 
-    async def told(self, reflex: Reflex, words: str = "", how: How = "door") -> str:
+    async def told(self, order: Order, words: str = "", how: How = "door") -> str:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
-        now = self._clock()
-        if reflex == "forget":
-            return self._sentence(await self.forget(), words)
-        did = self._act(reflex, words, how, (now, now))
-        if reflex in {"mute", "unmute"}:
+        now = self._record.clock()
+        if order.verb == "forget" and how != "tool":  # which means the turn in hand: that goes when its run has ended
+            return forgotten(await self._forget(), self._voice.language, words)
+        if order.verb == "snooze":
+            return await self._snooze(order.minutes, words)
+        did = self._act(order, words, how, (now, now))
+        if order.verb in {"mute", "unmute"}:
             await self._keep_mute()
         return self._sentence(did, words)
 
-    async def run(self) -> None:
-        """Do afterwards, in order, what an act brings along: what is kept and journaled, and what is heard of it."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._keep_all(), name="reflexes: kept and journaled")
-            group.create_task(self._answer_all(), name="reflexes: signs and sentences")
+    async def _snooze(self, minutes: float | None, words: str) -> str:
+        """Let what rings be silent and ring again."""
+        ringer, length = self._body.ringer, minutes or USUAL_MINUTES
+        if ringer is None or not await ringer.snooze(length, words or "snooze"):
+            return ""
+        return sentence("snoozed", self._voice.language, words, minutes=f"{length:g}")
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what does afterwards, in order, what an act brings along."""
+        return {
+            "reflexes: kept and journaled": self._keep_all,
+            "reflexes: signs and sentences": self._answer_all,
+        }
 
     async def kept(self) -> None:
         """Return when all that was done so far is durable and journaled."""
@@ -186,16 +161,13 @@ class Reflexes:
     async def _answer_all(self) -> None:
         while True:
             acted = await self._unanswered.get()
-            await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
-
-    def situation(self, hand: Lease) -> Mapping[str, str]:
-        """Tell the mind, once, what reflexes did since the room's last block (a `SituationProvider`)."""
-        if hand.event.session_id != ROOM or not self._untold:
-            return {}
-        now = self._clock()
-        told = "; ".join(f"{each.reflex} ({each.did}, {max(0, round(now - each.at))} s ago)" for each in self._untold)
-        self._untold.clear()
-        return {"Reflexes": told}
+            if acted.how == "tool" and acted.reflex not in {"repeat", "forget"}:
+                continue  # the agent says so itself
+            if acted.forgot is None:
+                await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+                continue
+            await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
+            await acted.forgot.drop()  # a voice keeps short sentences
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
@@ -206,30 +178,34 @@ class Reflexes:
             "doubted": dict(self.doubted),
         }
 
-    def _asked(self, words: str) -> Reflex | None:
-        return asked(words, self._wording.active, self._wording.names)
+    def _asked(self, words: str) -> Order | None:
+        active, names = self._wording.active, self._wording.names
+        if reflex := asked(words, active, names):
+            return Order(reflex)
+        percent = volume_asked(words, names) if "louder" in active and "quieter" in active else None
+        return None if percent is None else Order("volume", percent)
 
-    def _hear(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> bool:
+    def _hear(self, order: Order, words: str, how: How, span: tuple[float, float]) -> bool:
         """Act on what was said, unless somebody has, it is too early, or it was no order; return whether it was."""
-        if self._has_acted(span) or (reflex in AT_COMMIT and how != "committed"):
+        if self._has_acted(span) or (order.verb in AT_COMMIT and how != "committed"):
             return False
-        if reason := self.doubt(words, *span):
+        if reason := self._doubt(words, *span):
             self.doubted[reason] = self.doubted.get(reason, 0) + 1
-            log.info("reflex_doubted", reflex=reflex, reason=reason)
+            log.info("reflex_doubted", reflex=order.verb, reason=reason)
             return False
-        return bool(self._act(reflex, words, how, span))
+        return bool(self._act(order, words, how, span))
 
     def _has_acted(self, span: tuple[float, float]) -> bool:
         """Whether somebody acted on this very speech already."""
         needed = SAME_SPEECH * (span[1] - span[0])
         return any(overlap(acted.span, span) >= max(needed, 1e-6) for acted in self._acted)
 
-    def _act(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> str:
+    def _act(self, order: Order, words: str, how: How, span: tuple[float, float]) -> str:
         """Act; return the name of what was done, "" when there was nothing to act upon."""
-        did = ACTS[reflex](self._body)
+        did, reflex = self._body.act(order, by_run=how == "tool"), order.verb
         if not did:
             return ""
-        acted = Acted(reflex, did, words, how, span, self._clock())
+        acted = Acted(reflex, did, words, how, span, self._record.clock())
         self._acted.append(replace(acted, words=""))  # when it was said is all that is asked of it
         self.counts[reflex] = self.counts.get(reflex, 0) + 1
         log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
@@ -241,44 +217,23 @@ class Reflexes:
         match acted.reflex:
             case "stop" if self._body.ringer is not None:
                 await self._body.ringer.note(acted.words)
-            case "quieter" | "louder":
+            case "quieter" | "louder" | "volume":
                 volume, configured = self._body.mouth.volume.percent, self._body.configured_volume
                 await self._body.kept.keep(volume=volume, volume_configured=configured)
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = replace(acted, did=await self.forget(), words="")
-        await self._journal(acted)
+                forgot = await self._forget()
+                acted = replace(acted, did=forgot.did, words="", forgot=forgot)
+        await self._record.add(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted
 
     async def _keep_mute(self) -> None:
         await self._body.kept.keep(muted=self._body.mute.is_on)
 
-    async def _journal(self, acted: Acted) -> None:
-        """Publish the reflex as an envelope that is completed already; and keep it for the next block."""
-        self._untold.append(replace(acted, words=""))
-        envelope = Event(
-            type=REFLEX,
-            content=acted.words,
-            session_id=ROOM,
-            source="system",
-            status="completed",
-            result=acted.did,
-            max_tool_calls=0,
-            importance=0.2,
-            metadata={"reflex": acted.reflex, "did": acted.did, "how": acted.how},
-        )
-        try:
-            await self._bus.publish(envelope)
-        except MemoryFailure as error:
-            log.warning("reflex_not_journaled", reason=str(error))
-
     def _sentence(self, did: str, words: str) -> str:
         if not did:
             return ""
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
-
-    async def _nothing_to_forget(self) -> str:
-        return "nothing to forget"

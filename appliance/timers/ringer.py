@@ -1,7 +1,7 @@
 """The ringer: a due timer rings and tells its name, beside the mind, until somebody says stop or a minute is over."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -13,6 +13,7 @@ from agent.event import Event
 from appliance.timers.due import DueTimer, DueTimers
 from appliance.timers.snooze import snooze_minutes
 from appliance.timers.words import is_stop, is_stop_for_today, told
+from audio.loops import Loop
 from audio.playback.earcons import bell
 from audio.playback.speech_output import SpeechOutput
 
@@ -54,13 +55,20 @@ class Ringer:
     All that rings at the same time rings together; a stop ends all of it.
     """
 
-    def __init__(self, due: DueTimers, mouth: SpeechOutput, language: str, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        due: DueTimers,
+        mouth: SpeechOutput,
+        language: str,
+        is_spoken_to: Callable[[], bool],
+        pace: Pace | None = None,
+    ) -> None:
+        """`is_spoken_to` says whether somebody speaks or just did: a ring over the word "stop" would drown it."""
         self._due = due
         self._mouth = mouth
         self._language = language
         self._pace = pace or Pace()
-        self.is_spoken_to: Callable[[], bool] = lambda: False
-        """Whether somebody speaks now or did just before: a ring over the word "stop" would drown it."""
+        self._is_spoken_to = is_spoken_to
         self._ringing: list[tuple[float, DueTimer]] = []
         """Each with the moment at which it began, in that order."""
         self._unnoted: list[Event] = []
@@ -71,11 +79,9 @@ class Ringer:
         self._sounding: asyncio.Timeout | None = None
         """While a ring is heard or waits for its turn: what ends it early."""
 
-    async def run(self) -> None:
-        """Ring, for ever."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._watch(), name="ringer: timers to rings")
-            group.create_task(self._ring_all(), name="ringer: rings to sound")
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what rings, for ever."""
+        return {"ringer: due timers, beside the mind": self._watch, "ringer: rings to sound": self._ring_all}
 
     async def silence(self) -> None:
         """Return when nothing rings and nothing is about to."""
@@ -118,6 +124,15 @@ class Ringer:
             await self._due.leave_out_today(timers)
         if minutes is not None:
             await self._due.snooze(timers, minutes)
+        await self.note(words)
+        return True
+
+    async def snooze(self, minutes: float, words: str) -> bool:
+        """Be silent at once and ring again in so many minutes; False when nothing rings."""
+        if not self._ringing:
+            return False
+        timers = self.silence_all()
+        await self._due.snooze(timers, minutes)
         await self.note(words)
         return True
 
@@ -166,5 +181,5 @@ class Ringer:
         while self._ringing and self._pace.now() < until:
             self._changed.clear()
             await self._pace.wait(self._changed, until - self._pace.now())
-            if self._pace.now() >= until and self.is_spoken_to():
+            if self._pace.now() >= until and self._is_spoken_to():
                 until = min(self._pace.now() + LOOK_AGAIN, latest)

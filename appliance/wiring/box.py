@@ -1,94 +1,81 @@
-"""The one place that chooses real implementations and puts them together."""
+"""The box, put together: memory, mouth, mind, ears and doors, in the order in which each needs the one before."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
-from random import Random
 from time import monotonic
-from typing import Final
 
-from agent.context.epochs import ContextLimits, Contexts
-from agent.context.situation import SituationProvider
-from agent.context.tokens import TokenCounter
-from agent.event import utc_now
-from agent.loop import Loop, Mind
-from agent.model.chain import Chain
-from agent.prompts import Prompts
-from agent.replies import ReplySink
-from agent.run.attention import Attention
-from agent.run.budget import RunLimits
-from agent.run.run_state import RunState
-from agent.run.system_replies import SystemReplies
-from agent.run.think import Thinker
-from agent.time.quiet import quiet_hours
-from agent.tools.clock import clock_tool
-from agent.tools.events import event_tools
-from agent.tools.faulty import faulty_tool
-from agent.tools.journal import journal_read_tool, journal_tool
-from agent.tools.mcp.servers import McpServers
-from agent.tools.registry import ToolRegistry
-from agent.tools.reply import reply_tool
-from agent.tools.timers import timer_tools
-from agent.tools.tool import Tool
-from appliance.admin.graph_admin import keeper_of
+from agent.tools.device import device_tools
+from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household, Part
+from appliance.api.handler import Household
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
-from appliance.input.ears import Ears
-from appliance.model.switch import ModelChoice, prefix_of_room
-from appliance.output.interruption import Interruption
-from appliance.output.quiet import QuietReplySink
-from appliance.output.text import ReplyRouter, TextReplySink
+from appliance.notify import HeartBeat
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
-from appliance.wiring.about import about
-from appliance.wiring.environment import REAL, Environment
+from appliance.reflexes.forget import no_graph
+from appliance.wiring.agent import Agent, open_agent, open_sessions
+from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
+from appliance.wiring.input import Input, open_input
 from appliance.wiring.memory import MemorySide, memory_side
-from appliance.wiring.senses import Senses, World, join, open_senses
-from appliance.wiring.state import State, disk_of, open_state
-from appliance.wiring.tool_servers import servers_of
-
-CONTEXT_SHARE: Final = 0.75
-"""Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
+from appliance.wiring.output import Output, open_output
+from appliance.wiring.reflexes import open_acting
+from appliance.wiring.state import disk_of, open_state
+from audio.loops import Loop
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     """Everything that runs, put together; `appliance.service` starts its loops."""
 
-    senses: Senses
-    interruption: Interruption
-    mind: Loop
-    servers: McpServers
+    output: Output
+    agent: Agent
+    input: Input
     graph: GraphSide
     memory: MemorySide
     owners: Owners
     erasure: OwnerErasure
     household: Household
     door: Door
-    warm: Callable[[], Coroutine[None, None, None]]
-    """Opens the model's connection, loads what speaking needs and the token vocabulary; nobody waits for it."""
+    config: Config
+    is_deaf: bool
+    """Whether it lives for one question in writing only."""
 
+    def loops(self) -> Mapping[str, Loop]:
+        """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
+        return {
+            "graph: the store's child process": self.graph.run,
+            "memory: tiers and vectors of what happened": self.memory.run,
+            "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
+            **self.output.loops(),
+            **self.agent.loops(),
+            **self.input.loops(),
+            "door: programs on this machine": self.door.run,
+            "door: tells text clients that a run is over": self.household.end_clients,
+            # One that is opened for a question asks its model at once, and is gone before anything else is wanted.
+            **({} if self.is_deaf else {"warm: connections and vocabularies, off the start path": self._warm}),
+        }
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    """What the mind thinks and answers with."""
+    @property
+    def beats(self) -> list[HeartBeat]:
+        """What has to go on for the box to count as alive."""
+        ears = self.input.ears
+        return [self.agent.beat, *([ears.beat] if ears is not None else [])]
 
-    models: Chain
-    attention: Attention
-    contexts: Contexts
-    owners: Owners
-    """Whose own prompt modules there are."""
+    async def _warm(self) -> None:
+        if self.input.ears is not None:
+            await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
+            await asyncio.to_thread(load_voice, self.config)
+        await self.agent.warm()
 
 
 @asynccontextmanager
-async def open_box(config: Config, options: RunOptions, outside: Environment = REAL) -> AsyncIterator[Box]:
+async def open_box(config: Config, options: RunOptions, environment: Environment = REAL) -> AsyncIterator[Box]:
     """Open every part; what is missing on this machine is told in one line each, and done without.
 
     Raises what the parts raise when a person asked for something that cannot be: a wrong model folder, an unreadable
@@ -96,94 +83,43 @@ async def open_box(config: Config, options: RunOptions, outside: Environment = R
     """
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
-        graph = await parts.enter_async_context(graph_side(config, state.journal.database))
+        world = World(config, options, state, environment)
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        tokens = TokenCounter()
-        contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
-        models = Chain.of(await outside.models(config, prefix_of_room(contexts)))
-        choice = ModelChoice(models, state.journal, state.bus, config.zone)
-        await choice.restore()
-        for model in models.models:
-            parts.push_async_callback(model.aclose)
-        player = await outside.player(config, options)
-        parts.push_async_callback(player.aclose)
-        senses = open_senses(World(config, options, outside, state), player, models.warm)
-        text = TextReplySink(state.bus)
-        owners.on_change = contexts.renew
-        replies = SystemReplies(ReplyRouter(_considerate(config, state, senses.voice), text), RunState())
-        attention = Attention(state.mailbox, state.journal, replies, senses.voice.hush)
-        thinking = Thinking(models, attention, contexts, owners)
-        tools = [*memory.tools, *graph.tools_of(owners.shares_graph)]
-        mind, servers = _mind(config, state, tools, thinking, senses.situation(config))
-        interruption = join(senses, attention, contexts, outside.clock)
-        memory.retention.is_busy = lambda: mind.run_in_hand is not None or senses.mouth.current is not None
-        described: dict[str, Part] = {
-            **senses.describe(),
-            "interruptions": interruption.describe,
-            "models": choice.describe,
+        keeper = keeper_of(config, graph)
+        erase_event = no_graph if keeper is None else _erasing(keeper, graph)
+        output = await parts.enter_async_context(open_output(world))
+        sessions = open_sessions(world, output)
+        acting = open_acting(world, output, sessions, erase_event)
+        tools = [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(acting.device)]
+        news = [acting.record.situation]
+        agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, tools, news))
+        hears = open_input(world, output, acting, agent)
+        erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
+        owners.on_change, owners.erase = agent.contexts.renew, erasure.erase
+        memory.retention.is_busy = lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
+        described = {
+            **hears.describe(),
+            "models": agent.choice.describe,
             "graph": graph.describe,
-            **({"mcp": servers.describe} if config.mcp else {}),
+            **({"mcp": agent.servers.describe} if config.mcp else {}),
             "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }
-        most = config.mind.max_tool_calls
         letters = EventIntake(state.mailbox, owners.shares_graph)
-        household = Household(letters, state.bus, text, mind, senses, described, most, monotonic())
-        keeper = keeper_of(config, graph)
-        if keeper is not None:
-            senses.reflexes.forgetting.erase_event = keeper.erase_event
-        erasure = OwnerErasure(config.state_folder, graph, owners, senses.reflexes.forgetting)
-        owners.erase = erasure.erase
-        door = Door(config.socket, household, keeper, choice, owners)
+        most = config.mind.max_tool_calls
+        household = Household(letters, state.bus, output.text, agent.loop, hears, described, most, monotonic())
+        door = Door(config.socket, household, keeper, agent.choice, owners)
         door.open()
         parts.callback(door.close)
-        warm = partial(_warm, config, models, tokens, senses.ears)
-        yield Box(senses, interruption, mind, servers, graph, memory, owners, erasure, household, door, warm)
+        yield Box(output, agent, hears, graph, memory, owners, erasure, household, door, config, options.deaf)
 
 
-def _mind(
-    config: Config, state: State, tools: Sequence[Tool], thinking: Thinking, situation: Sequence[SituationProvider]
-) -> tuple[Loop, McpServers]:
-    replies, contexts = thinking.attention.system_replies, thinking.contexts
-    run_state, reply_sink = replies.run_state, replies.reply_sink
-    zone = str(config.zone)
-    registry = ToolRegistry(
-        [
-            *event_tools(state.mailbox, run_state),
-            reply_tool(run_state, reply_sink),
-            *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
-            clock_tool(utc_now, zone),
-            *([faulty_tool(Random())] if config.mind.test_tool else []),
-            journal_tool(state.journal),
-            journal_read_tool(state.journal),
-            *tools,
-        ]
-    )
-    servers = McpServers(servers_of(config), registry, thinking.owners.shares_graph)
-    thinker = Thinker(thinking.models, state.bus, contexts, run_state, reply_sink, state.mailbox)
-    mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
-    prompts = Prompts(thinking.owners, lambda: about(config, thinking.models.settle()))
-    limits = RunLimits(config.mind.max_tool_calls, thinking.owners.tool_calls)
-    return Loop(mind, thinking.attention, prompts, situation, utc_now, limits), servers
+def _erasing(keeper: Keeper, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
+    """Return what erases an event from the graph, which may have to be started for it."""
 
+    async def erase(event_id: str) -> int:
+        await graph.wake()
+        return await keeper.erase_event(event_id)
 
-def _considerate(config: Config, state: State, voice: ReplySink) -> ReplySink:
-    """Return the voice, behind the quiet hours where there are any."""
-    quiet = quiet_hours(config.mind.quiet_hours, config.zone)
-    return voice if quiet is None else QuietReplySink(voice, state.mailbox, quiet, utc_now)
-
-
-def context_limits(config: Config) -> ContextLimits:
-    """Return how much an epoch may hold: no more than each model reads that may think, now or when it is its turn."""
-    mind = config.mind
-    reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
-    most = min([mind.compress_above_tokens, *(int(CONTEXT_SHARE * tokens) for tokens in reads)])
-    return ContextLimits(mind.history_messages, mind.history_tokens, most)
-
-
-async def _warm(config: Config, models: Chain, tokens: TokenCounter, ears: Ears | None) -> None:
-    if ears is not None:
-        await ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-        await asyncio.to_thread(load_voice, config)
-    await models.warm()
-    await asyncio.to_thread(tokens.load)
+    return erase

@@ -1,4 +1,4 @@
-"""What lies outside the program, chosen: microphone, loudspeaker, voices, models, clock."""
+"""What lies outside the program, chosen: microphone, loudspeaker, voices, models, recognizer, clock."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,17 @@ from agent.model.interface import CachedPrefix, ChatModel
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.input.source import looked_for, open_source
+from appliance.input.whisper.recognizers import Hearing, choose_recognizer
 from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
-from audio.interfaces import AudioSource, Player, Synthesizer
+from appliance.wiring.state import State
+from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
+from audio.turns.vad import load_detector
+
+
+def hearing_of(config: Config) -> Hearing:
+    """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
+    return choose_recognizer(config, fetches=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,19 @@ class Environment:
     """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
+    detector: Callable[[], VoiceDetector] = load_detector
+    hearing: Callable[[Config], Hearing] = hearing_of
+    """Which recognizer hears. Raises `ModelNotFound` for a configured model folder that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What every part of the wiring is put into."""
+
+    config: Config
+    options: RunOptions
+    state: State
+    environment: Environment
 
 
 REAL: Final = Environment()

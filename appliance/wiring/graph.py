@@ -1,11 +1,12 @@
 """The graph, opened: a server of the household's own, or the store that comes with the box; and who makes vectors."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from agent.tools.sharing import shared
 from agent.tools.tool import Tool
@@ -15,7 +16,7 @@ from appliance.model.sentence import usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
 from memory.graph.dialect import Dialect
-from memory.graph.embedded.store import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.name_usage import Asked
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
@@ -23,6 +24,40 @@ from memory.json_value import Json
 from memory.state.database import Database
 from memory.vectors.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.vectors.embedding_local import LocalEmbedder
+
+WAKING_SECONDS: Final = 15.0
+"""How long a first statement waits for the store to start, of the twenty seconds that its tool has."""
+
+
+async def _nothing() -> None:
+    return
+
+
+class OnDemand:
+    """Starts a graph when it is first used."""
+
+    def __init__(self, graph: ManagedGraph) -> None:
+        self.wanted = asyncio.Event()
+        self._graph = graph
+
+    async def wake(self) -> None:
+        """Have it started and wait for it; one that does not come up is told by the statement."""
+        self.wanted.set()
+        if self._graph.store is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WAKING_SECONDS):
+                    await self._graph.store.until(State.READY)
+
+    def waking(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return the tools, each of which wakes the graph first."""
+        return [replace(tool, function=self._waking(tool.function)) for tool in tools]
+
+    def _waking(self, function: Callable[..., Awaitable[Json]]) -> Callable[..., Awaitable[Json]]:
+        async def use(**values: object) -> Json:
+            await self.wake()
+            return await function(**values)
+
+        return use
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +79,8 @@ class GraphSide:
     """None without a graph."""
     asked: Asked = field(default_factory=Asked)
     """Which names of the household's graph were asked for."""
+    wake: Callable[[], Awaitable[None]] = _nothing
+    """Starts a graph that is opened on demand, and waits for it; returns at once for any other."""
 
     def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
         """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
@@ -51,9 +88,13 @@ class GraphSide:
 
 
 @asynccontextmanager
-async def graph_side(config: Config, database: Database | None = None) -> AsyncIterator[GraphSide]:
+async def graph_side(
+    config: Config, database: Database | None = None, *, on_demand: bool = False
+) -> AsyncIterator[GraphSide]:
     """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
 
+    `on_demand` has its `run` wait for the first call of one of its tools, so that a question that needs no memory
+    starts no child process.
     The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
     Raises `ConfigError` for an embedding model that lacks its name or address.
     """
@@ -65,8 +106,11 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
     embedder = choose_embedder(config)
     hers = ManagedGraph(config.state_folder, store, embedder, asked=Asked(database))
     visitors = _visitors(config, embedder, store.dialect, database)
+    start = OnDemand(hers) if on_demand else None
 
     async def run() -> None:
+        if start is not None:
+            await start.wanted.wait()
         async with asyncio.TaskGroup() as group:
             group.create_task(hers.run(), name="graph: the household's")
             group.create_task(visitors.run(), name="graph: visitors' own, while they are used")
@@ -79,7 +123,8 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        yield GraphSide(hers.tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked)
+        tools, wake = (hers.tools, _nothing) if start is None else (start.waking(hers.tools), start.wake)
+        yield GraphSide(tools, run, describe, embedder, hers.writer, hers.store, visitors, hers.asked, wake)
     finally:
         await embedder.close()
         await hers.close()
@@ -126,7 +171,3 @@ def _visitors(config: Config, embedder: Embedder, described: Dialect, database: 
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)
-
-
-async def _nothing() -> None:
-    return

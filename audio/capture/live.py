@@ -13,6 +13,8 @@ import numpy as np
 from audio.capture.health import DeviceFault, Fault, LagWatch, ZeroRun
 from audio.capture.input import Block, ChunkCutter, Input, InputFormat
 from audio.devices.portaudio import SOUND_THREAD
+from audio.errors import DeviceUnavailable
+from audio.interfaces import always_awake
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 
 BUFFERED_SECONDS: Final = 10.0
@@ -57,14 +59,15 @@ class LiveMicrophone:
         dead_seconds: float = DEAD_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         thread: Executor = SOUND_THREAD,
+        zero_limit: float = ZERO_SECONDS,
     ) -> None:
+        """`zero_limit`: seconds of nothing but zeros after which it counts as dead; `inf` for one that mutes itself."""
         self.name = name
-        self.is_at_rest: Callable[[], bool] = lambda: False
+        self._is_at_rest = always_awake
         """Whether blocks may be handed over `AT_REST_CHUNKS` at a time; asked in the sound card's thread."""
         self.missing = ""
-        """Why it was not there when it was chosen; empty where it was, and where nobody looked."""
-        self.zero_limit = ZERO_SECONDS
-        """Seconds of nothing but zeros after which the device counts as dead; `inf` for one that mutes itself."""
+        """Why it was not there when somebody looked before it was opened (`look`); empty where it was."""
+        self._zero_limit = zero_limit
         self.is_proven = False
         """Whether it is open and hands over sound: after a fault of the sound itself, sound that is none of that."""
         self._clock = clock
@@ -106,6 +109,13 @@ class LiveMicrophone:
             return np.zeros(0, np.int16), self._clock()
         return np.concatenate([chunk.samples for chunk in chunks]), chunks[0].started_at
 
+    def look(self, find: Callable[[], object]) -> None:
+        """Find out whether it is there, by `find`, which raises `DeviceUnavailable`; that it is not is kept."""
+        try:
+            find()
+        except DeviceUnavailable as error:
+            self.missing = str(error)
+
     def give_up(self, fault: Fault) -> None:
         """Have `chunks` end with a fault that was found outside; on the event loop."""
         self._fault, self.is_proven = fault, False
@@ -129,9 +139,9 @@ class LiveMicrophone:
             self._begun = None
             self._thread.submit(self._card.close)
 
-    async def chunks(self) -> AsyncGenerator[AudioChunk, None]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncGenerator[AudioChunk, None]:
         """Yield what is recorded until closed. Raises `DeviceUnavailable`: at the first step, or when the card dies."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._is_at_rest = asyncio.get_running_loop(), is_at_rest
         try:
             # One thread, so that closing never overtakes an opening that was cancelled.
             begun, self._begun = self._begun, None
@@ -171,7 +181,7 @@ class LiveMicrophone:
         zeros = self._zeros.hear(chunk.samples)
         if self._suspected is not Fault.MONITOR and (self._suspected is not Fault.ZEROS or zeros == 0.0):
             self.is_proven = True
-        if zeros >= (self.zero_limit if self.is_proven else min(self.zero_limit, PROOF_SECONDS)):
+        if zeros >= (self._zero_limit if self.is_proven else min(self._zero_limit, PROOF_SECONDS)):
             raise self._failed(Fault.ZEROS)
         if self._lag.only_grows:
             raise self._failed(Fault.LAGGING)
@@ -202,7 +212,7 @@ class LiveMicrophone:
             self._fault = Fault.GONE
         if self._is_told or self._loop is None:
             return
-        if self.is_at_rest() and len(self._blocks) < AT_REST_CHUNKS:
+        if self._is_at_rest() and len(self._blocks) < AT_REST_CHUNKS:
             return
         self._is_told = True
         # The loop may end while the card still hands over its last block.

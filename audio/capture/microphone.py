@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Protocol
 
 from audio.capture.input import InputFormat, Taker, age_of, formats_to_try
-from audio.capture.live import LiveMicrophone
+from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
 from audio.devices.portaudio import DEVICES
 
@@ -12,8 +12,8 @@ from audio.devices.portaudio import DEVICES
 class MicrophoneSource(LiveMicrophone):
     """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
 
-    def __init__(self, device: str = "") -> None:
-        super().__init__(SounddeviceInput(device), device or "the default microphone")
+    def __init__(self, device: str = "", zero_limit: float = ZERO_SECONDS) -> None:
+        super().__init__(SounddeviceInput(device), device or "the default microphone", zero_limit=zero_limit)
 
 
 class _Stream(Protocol):

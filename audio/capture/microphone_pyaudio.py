@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from audio.capture.input import InputFormat, Taker, age_of, formats_to_try
-from audio.capture.live import LiveMicrophone
+from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, choose
 from audio.devices.listing_pyaudio import GO_ON, INT16, OVERFLOWED, list_devices, open_portaudio
 from audio.errors import DeviceUnavailable
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class PyAudioMicrophone(LiveMicrophone):
     """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
 
-    def __init__(self, device: str = "") -> None:
-        super().__init__(PyAudioInput(device), device or "the default microphone")
+    def __init__(self, device: str = "", zero_limit: float = ZERO_SECONDS) -> None:
+        super().__init__(PyAudioInput(device), device or "the default microphone", zero_limit=zero_limit)
 
 
 class PyAudioInput:

@@ -1,12 +1,12 @@
 """Mute: a switch in front of everything that hears; what is said while it is on is gone before anybody keeps it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from audio.interfaces import AudioSource
+from audio.interfaces import AudioSource, always_awake
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
 from audio.speech import RecognizedTurn
 
@@ -54,9 +54,9 @@ class MutedSource:
         """The other one's; muted chunks are counted by the switch."""
         return self._source.dropped_chunks
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         """Yield the other one's chunks, or silence of the same time."""
-        chunks = self._source.chunks()
+        chunks = self._source.chunks(is_at_rest)
         try:
             async for chunk in chunks:
                 self._mute.dropped_chunks += self._mute.is_on

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from audio.errors import BadRecording
+from audio.interfaces import always_awake
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ class RecordingSource:
         self.started_at = 0.0
         """Seconds on `time.monotonic` of the first sample; 0 until `chunks` is stepped."""
         self.is_live = not fast
-        self.is_at_rest: Callable[[], bool] = lambda: False
-        """Whether chunks may be handed over `AT_REST_CHUNKS` at a time."""
 
     @property
     def dropped_chunks(self) -> int:
@@ -65,7 +64,7 @@ class RecordingSource:
         """Length of the recording, without the silence behind it."""
         return len(self._samples) / SAMPLE_RATE
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         """Yield the recording and the silence behind it; the last chunk is filled up with zeros."""
         self.started_at = time.monotonic()
         closing = np.zeros(int(CLOSING_SECONDS * SAMPLE_RATE), np.int16)
@@ -75,7 +74,7 @@ class RecordingSource:
         for number, start in enumerate(range(0, len(samples), CHUNK_SAMPLES)):
             held.append(AudioChunk(samples[start : start + CHUNK_SAMPLES], self.started_at + number * CHUNK_SECONDS))
             is_last = start + CHUNK_SAMPLES >= len(samples)
-            if self.is_at_rest() and len(held) < AT_REST_CHUNKS and not is_last:
+            if is_at_rest() and len(held) < AT_REST_CHUNKS and not is_last:
                 continue
             # A microphone hands a chunk over when its last sample was taken.
             await asyncio.sleep(max(0.0, held[-1].ended_at - time.monotonic()) if self.is_live else 0)

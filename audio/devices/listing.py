@@ -97,11 +97,12 @@ def find_device(substring: str, kind: Kind) -> SoundDevice:
 
 def find_device_anew(substring: str, kind: Kind) -> SoundDevice:
     """Find as `find_device` does, among the devices there are now. On the sound thread (see `DeviceList.refresh`)."""
-    _read_anew(is_missing=False)
+    is_new = _read_anew(is_missing=False)
     try:
         return find_device(substring, kind)
     except DeviceUnavailable:
-        _read_anew(is_missing=True)
+        if is_new or not _read_anew(is_missing=True):
+            raise
         return find_device(substring, kind)
 
 
@@ -129,10 +130,10 @@ def cannot_be_opened(kind: Kind, name: str, reason: object) -> DeviceUnavailable
     )
 
 
-def _read_anew(*, is_missing: bool) -> None:
+def _read_anew(*, is_missing: bool) -> bool:
     module = sounddevice()
     try:
-        DEVICES.refresh(module, is_missing=is_missing)
+        return DEVICES.refresh(module, is_missing=is_missing)
     except module.PortAudioError as error:
         raise no_answer(error) from error
 

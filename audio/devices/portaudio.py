@@ -24,6 +24,9 @@ SOONEST_FORCED: Final = 4.0
 LATEST_FORCED: Final = 300.0
 """... so many seconds."""
 
+LOOKS_A_CHANGE: Final = 2
+"""Readings of the list that one change told by the system allows, whatever was read before (see `Hotplug.wait`)."""
+
 CARDS: Final = Path("/proc/asound/cards")
 """Changes when hardware comes or goes."""
 
@@ -109,7 +112,7 @@ class Stream(Protocol):
 class DeviceList:
     """When the list of devices may be read anew: PortAudio reads it once, and reading it again ends every stream.
 
-    All methods are called on the sound thread.
+    All methods but `expect_change` are called on the sound thread.
     """
 
     def __init__(self, cards: Path = CARDS, clock: Callable[[], float] = time.monotonic) -> None:
@@ -119,6 +122,8 @@ class DeviceList:
         self._open: list[Stream] = []
         self._patience = SOONEST_FORCED
         self._forced_at = -LATEST_FORCED
+        self._allowed = 0
+        """Readings that a change told by the system allows, though idle streams are given up for them."""
         self._is_initialized = True
         """By the import; no more where it could not be, after it had been ended to read the list anew."""
 
@@ -131,31 +136,41 @@ class DeviceList:
         if stream in self._open:
             self._open.remove(stream)
 
-    def refresh(self, module: PortAudioModule, *, is_missing: bool = False) -> None:
-        """Read the list anew if that costs nobody a stream, or if hardware came or went since it was last read.
+    def expect_change(self) -> None:
+        """Take note that the system told of a change; on any thread."""
+        self._allowed = LOOKS_A_CHANGE
+
+    def refresh(self, module: PortAudioModule, *, is_missing: bool = False) -> bool:
+        """Read the list anew if that costs nobody a stream, or if hardware came or went since; return whether it was.
 
         Where a wanted device `is_missing` (a sound server's devices come and go without a change of hardware), idle
-        streams are given up for it too, ever less often. Whoever loses a stream opens it again. Raises the module's
-        `PortAudioError` when it cannot be opened again; the next call tries that once more.
+        streams are given up for it too: after a change that the system told of, else ever less often. Whoever loses a
+        stream opens it again. Raises the module's `PortAudioError` when it cannot be opened again; the next call tries
+        that once more.
         """
         hardware = self._hardware()
         if self._open and hardware == self._seen and not (is_missing and self._may_force()):
-            return
+            return False
         for stream in tuple(self._open):
             stream.give_up()
             self.closed(stream)
         if hardware != self._seen:
             self._patience = SOONEST_FORCED
-        self._seen = hardware
+        self._seen, self._allowed = hardware, max(0, self._allowed - 1)
         if self._is_initialized:
             module._terminate()
             self._is_initialized = False
         module._initialize()
         self._is_initialized = True
+        return True
 
     def _may_force(self) -> bool:
+        if not all(stream.is_idle() for stream in self._open):
+            return False
+        if self._allowed:
+            return True
         now = self._clock()
-        if now - self._forced_at < self._patience or not all(stream.is_idle() for stream in self._open):
+        if now - self._forced_at < self._patience:
             return False
         self._forced_at, self._patience = now, min(2 * self._patience, LATEST_FORCED)
         return True

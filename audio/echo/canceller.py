@@ -1,11 +1,13 @@
-"""Echo cancellation by WebRTC's audio processing module, from livekit's wheel, on frames of exactly 10 ms."""
+"""Echo cancellation: WebRTC's canceller in frames of 10 ms, and the stream of chunks that goes through it."""
 
 import importlib.util
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from audio.pcm import SAMPLE_RATE, Samples
+from audio.echo.reference import PlayedReference
+from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
 
 FRAME_SAMPLES: Final = SAMPLE_RATE // 100
 """10 ms: the module ends the whole process when it is given another length (FACTS, "Sound")."""
@@ -66,3 +68,106 @@ class WebRtcCanceller:
         """Forget what was learned; the module finds the delay by itself, only sooner when it is told."""
         self._module = self._new_module(echo_cancellation=True)
         self._delay_ms = max(0, round(delay * 1000))
+
+
+REFRAMING_SAMPLES: Final = 128
+"""The most that is left of a chunk when frames are cut from a stream of them: 5 x 512 = 16 x 160."""
+
+
+class Reframer:
+    """Cuts the chunks of one source into frames, and joins what became of the frames into chunks."""
+
+    def __init__(self) -> None:
+        self._rest: Samples = np.zeros(0, np.int16)
+        self._done: Samples = np.zeros(REFRAMING_SAMPLES, np.int16)
+
+    def cut(self, chunk: AudioChunk) -> list[tuple[Samples, float]]:
+        """Return the frames that the chunk completes, each with the time of its first sample."""
+        at = chunk.started_at - len(self._rest) / SAMPLE_RATE
+        samples = np.concatenate([self._rest, chunk.samples])
+        whole = len(samples) // FRAME_SAMPLES
+        self._rest = samples[whole * FRAME_SAMPLES :]
+        return [
+            (samples[number * FRAME_SAMPLES :][:FRAME_SAMPLES], at + number * FRAME_SAMPLES / SAMPLE_RATE)
+            for number in range(whole)
+        ]
+
+    def join(self, frames: list[Samples]) -> Samples:
+        """Return the next 512 samples, `REFRAMING_SAMPLES` behind; to be called once after each `cut`."""
+        samples = np.concatenate([self._done, *frames])
+        self._done = samples[CHUNK_SAMPLES:]
+        return samples[:CHUNK_SAMPLES]
+
+
+DELAY_SECONDS: Final = (CANCELLER_SAMPLES + REFRAMING_SAMPLES) / SAMPLE_RATE
+"""By which cleaned samples come after the raw ones, canceller or not: 16 ms. Chunks carry the time of their samples."""
+
+LEAD_SECONDS: Final = 0.02
+"""By which the echo is kept behind its reference: a canceller explains nothing by what comes after it."""
+
+RESTING_FRAMES: Final = 100
+"""Of silence in the reference (1 s), after which no echo is left and the canceller rests: it costs 0.7 % of a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """One chunk, and what became of the frames that it completed: all int16, 16 kHz."""
+
+    chunk: AudioChunk
+    """512 samples, `DELAY_SECONDS` behind the raw ones, with their time."""
+    near: Samples
+    """The frames as they were recorded."""
+    far: Samples
+    """What was played with them, `LEAD_SECONDS` early."""
+    left: Samples
+    """What is left of `near`; `CANCELLER_SAMPLES` behind."""
+
+
+class CleanedStream:
+    """Feeds a canceller. Without one, or while nothing was played for a second, sound passes with the same delay."""
+
+    def __init__(self, reference: PlayedReference, canceller: Canceller | None = None) -> None:
+        self.canceller = canceller
+        """May be put in later; the loop's thread only."""
+        self._reference = reference
+        self._reframer = Reframer()
+        self._echo_delay = 0.0
+        """Seconds from the time that the player tells for a sample to that of its echo."""
+        self._before: Samples = np.zeros(FRAME_SAMPLES, np.int16)
+        """The frame before, as it was recorded."""
+        self._silent_frames = RESTING_FRAMES
+
+    @property
+    def lead(self) -> float:
+        """Seconds that the reference is read ahead of the microphone's time."""
+        return LEAD_SECONDS - self._echo_delay
+
+    def expect_echo_after(self, seconds: float) -> None:
+        """Lay the reference so that an echo so long after the player's time for its sound is `LEAD_SECONDS` late."""
+        self._echo_delay = seconds
+        self._reference.pair_anew()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have the canceller forget what it learned: the room, the devices or the pairing is another one."""
+        if self.canceller is not None:
+            self.canceller.begin_anew(LEAD_SECONDS)
+
+    def process(self, chunk: AudioChunk) -> Cleaned:
+        """Take the next chunk."""
+        frames = self._reframer.cut(chunk)
+        far = self._reference.read(frames[0][1] + self.lead, len(frames) * FRAME_SAMPLES)
+        fars = far.reshape(-1, FRAME_SAMPLES)
+        lefts = [self._left(near, played) for (near, _), played in zip(frames, fars, strict=True)]
+        cleaned = AudioChunk(self._reframer.join(lefts), chunk.started_at - DELAY_SECONDS)
+        return Cleaned(cleaned, np.concatenate([near for near, _ in frames]), far, np.concatenate(lefts))
+
+    def _left(self, near: Samples, far: Samples) -> Samples:
+        before, self._before = self._before, near
+        was_resting = self._silent_frames >= RESTING_FRAMES
+        self._silent_frames = 0 if np.any(far) else self._silent_frames + 1
+        if self.canceller is None or self._silent_frames >= RESTING_FRAMES:
+            return np.concatenate([before[-CANCELLER_SAMPLES:], near[:-CANCELLER_SAMPLES]])
+        if was_resting:  # what it still holds is from before its rest
+            self.canceller.cancel(before, np.zeros(FRAME_SAMPLES, np.int16))
+        return self.canceller.cancel(near, far)

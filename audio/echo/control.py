@@ -9,9 +9,8 @@ import structlog
 
 from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
-from audio.echo.duplex import Duplex, Mode
+from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import CancellingGuard
-from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
 from audio.playback.live import LivePlayer
@@ -50,6 +49,11 @@ class EchoControl:
     def duplex(self) -> Duplex:
         """The choice as it stands."""
         return self.guard.duplex if isinstance(self.guard, CancellingGuard) else self.fixed
+
+    @property
+    def mode(self) -> Mode:
+        """How it listens while it speaks."""
+        return self.duplex.mode
 
     @property
     def hears_another(self) -> bool:
@@ -120,7 +124,7 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
 def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, unwanted: str = "") -> EchoControl:
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
-    Only a `LivePlayer` tells what it plays: its `on_played` is taken. With another player, without livekit, or where
+    Only a `LivePlayer` tells what it plays. With another player, without livekit, or where
     cancellation is `unwanted` for the reason given, it is half duplex. `player.busy_until` and the chunks' times are
     on one clock; `play` is how a calibration gets its turn at the player.
     """
@@ -132,5 +136,5 @@ def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, u
     if not has_canceller():
         return EchoControl(half_duplex, play)
     reference = PlayedReference()
-    player.on_played = reference.take
+    player.tap(reference.take)
     return EchoControl(CancellingGuard(reference, half_duplex), play, calibrates_at_start=calibrates_at_start)

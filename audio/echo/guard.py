@@ -10,13 +10,11 @@ import numpy as np
 import structlog
 
 from audio.echo.calibration import Calibration, measure
-from audio.echo.canceller import Canceller
-from audio.echo.duplex import Duplex, Leak, Mode, choose
-from audio.echo.half_duplex import HalfDuplex
+from audio.echo.canceller import Canceller, Cleaned, CleanedStream
+from audio.echo.duplex import Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
 from audio.echo.reference import PlayedReference
-from audio.echo.stream import Cleaned, CleanedStream
 from audio.pcm import CHUNK_SECONDS, AudioChunk, power_of
 
 log = structlog.get_logger()

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from audio.playback.queued_sentence import SpokenSentence
-from audio.playback.speech_output import SpeechOutput
+from audio.playback.speech_output import Speaks, SpeechObserver
 from audio.speech import RecognizedTurn
 from audio.tts.speakable import speakable
 
@@ -49,11 +49,16 @@ class _Spoken:
     ended_at: float
 
 
-class SelfEcho:
+class SelfEcho(SpeechObserver):
     """Remembers what was spoken when, on the clock of the utterances; a `Guard` for the intake."""
 
-    def __init__(self) -> None:
+    def __init__(self, speech: Speaks, clock: Callable[[], float]) -> None:
+        """Follow what `speech` says; `clock` is that of the utterances, in seconds."""
+        self._clock = clock
+        self._began = 0.0
+        """When the sentence under way began."""
         self._spoken: deque[_Spoken] = deque(maxlen=MOST_SENTENCES)
+        speech.observe(self)
 
     def spoken(self, text: str, started_at: float, ended_at: float = math.inf) -> None:
         """Take a sentence that is spoken from `started_at` on; told again with its end, and the text that was heard.
@@ -69,26 +74,15 @@ class SelfEcho:
         under_way = [sentence for sentence in self._spoken if sentence.ended_at == math.inf]
         self._spoken = deque(under_way, maxlen=MOST_SENTENCES)
 
-    def follow(self, mouth: SpeechOutput, clock: Callable[[], float]) -> None:
-        """Learn what is spoken from the mouth's callbacks, behind whoever has them; before its `run`, after theirs.
+    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+        """Take the beginning of a sentence."""
+        self._began = at
+        self.spoken(sentence.text, at)
 
-        `clock` is that of the utterances.
-        """
-        on_first_sound, on_ended = mouth.on_first_sound, mouth.on_ended
-        began = 0.0
-
-        def first_sound(sentence: SpokenSentence, at: float) -> None:
-            nonlocal began
-            began = at
-            self.spoken(sentence.text, at)
-            on_first_sound(sentence, at)
-
-        async def ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-            if heard and self._spoken and self._spoken[-1].started_at == began:
-                self.spoken(heard, began, clock())
-            await on_ended(sentence, heard, whole)
-
-        mouth.on_first_sound, mouth.on_ended = first_sound, ended
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        """Take the end of a sentence: of the whole one, or of the part that was heard."""
+        if heard and self._spoken and self._spoken[-1].started_at == self._began:
+            self.spoken(heard, self._began, self._clock())
 
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""

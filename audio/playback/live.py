@@ -12,10 +12,65 @@ from numpy.typing import NDArray
 
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
-from audio.playback.loudness import Ramp
-from audio.playback.ring import SampleRing
+from audio.playback.volume import Ramp
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
+
+
+class SampleRing:
+    """A bounded queue of int16 samples for one writer thread and one reader thread.
+
+    Order is kept, nothing is lost but by `drop`. Neither side ever waits: `write` takes only what fits, `read` gives
+    silence for what is missing. Each position below is assigned by one thread only, and assigning an int is atomic.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._samples = np.zeros(capacity, np.int16)
+        self._written = 0
+        """Samples ever written; the writer's."""
+        self._dropped_to = 0
+        """Everything before this position is not to be read; the writer's."""
+        self._read = 0
+        """Samples ever read or skipped; the reader's."""
+
+    @property
+    def waiting(self) -> int:
+        """Samples that are still to be read."""
+        return self._written - max(self._read, self._dropped_to)
+
+    @property
+    def room(self) -> int:
+        """Samples that fit."""
+        return len(self._samples) - (self._written - self._read)
+
+    def write(self, samples: Samples) -> int:
+        """Queue as many of the samples as fit and return how many. Writer only."""
+        taken = min(len(samples), self.room)
+        start = self._written % len(self._samples)
+        first = min(taken, len(self._samples) - start)
+        self._samples[start : start + first] = samples[:first]
+        self._samples[: taken - first] = samples[first:taken]
+        self._written += taken
+        return taken
+
+    def drop(self) -> int:
+        """Forget what is queued and return how many samples that were. Writer only."""
+        dropped = self.waiting
+        self._dropped_to = self._written
+        return dropped
+
+    def read(self, out: Samples) -> int:
+        """Fill `out` with the next samples, then with zeros; return how many were samples. Reader only."""
+        position = max(self._read, self._dropped_to)
+        given = min(len(out), self._written - position)
+        start = position % len(self._samples)
+        first = min(given, len(self._samples) - start)
+        out[:first] = self._samples[start : start + first]
+        out[first:given] = self._samples[: given - first]
+        out[given:] = 0
+        self._read = position + given
+        return given
+
 
 AHEAD_SECONDS = 1.0
 """Queued before `play` waits."""
@@ -51,7 +106,8 @@ class Filler(Protocol):
     def __call__(self, out: Samples, delay: float) -> None:
         """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds.
 
-        A `delay` of 0 says that the device does not know it: some drivers never tell.
+        A `delay` of 0 says that the device does not know it: some drivers never tell. An empty `out` says that the
+        stream has ended and is to be opened again.
         """
 
 
@@ -60,10 +116,6 @@ class PlaybackTap(Protocol):
 
     def __call__(self, samples: Samples, sample_rate: int, at: float) -> None:
         """Take a buffer (int16, shape (n,), mono, Hz) whose first sample is heard at `at`, seconds on the clock."""
-
-
-def _unwatched(samples: Samples, sample_rate: int, at: float) -> None:
-    """Nobody watches."""
 
 
 class Output(Protocol):
@@ -94,8 +146,8 @@ class LivePlayer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self.on_played: PlaybackTap = _unwatched
-        """Told every buffer that goes to the device, silence included; to be set before `start`."""
+        self._taps: tuple[PlaybackTap, ...] = ()
+        """Read by the callback."""
         self._clock = clock
         self._output = output
         self._dead_after = dead_after
@@ -116,6 +168,10 @@ class LivePlayer:
         """Seconds of `time.monotonic` of the last callback; written by its thread."""
         self._taken_ends_at = 0.0
         """Seconds of `time.monotonic` at which the last sample taken by the callback is over; written by its thread."""
+
+    def tap(self, tap: PlaybackTap) -> None:
+        """Have one more told of every buffer that goes to the device from now on, silence included; for good."""
+        self._taps += (tap,)
 
     @property
     def latency(self) -> float:
@@ -210,12 +266,15 @@ class LivePlayer:
 
     def _fill(self, out: Samples, delay: float) -> None:
         """Give the callback what waits, then silence; in the sound card's thread."""
+        if len(out) == 0:
+            return
         given = self._take(out)
         now = self._clock()
         if given:
             self._taken_ends_at = now + (delay or self.latency) + given / self._format.sample_rate
         self._asked_at = now
-        self.on_played(out, self._format.sample_rate, now + (delay or self.latency))
+        for tap in self._taps:
+            tap(out, self._format.sample_rate, now + (delay or self.latency))
 
     def _take(self, out: Samples) -> int:
         """Fill a buffer and return how many of its samples were waiting; in the sound card's thread.

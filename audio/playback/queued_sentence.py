@@ -4,9 +4,8 @@ import asyncio
 from dataclasses import dataclass
 
 from audio.errors import SynthesisFailed
-from audio.interfaces import Synthesizer
+from audio.interfaces import Synthesizer, closing
 from audio.speech import SpeechAudio, WordTiming
-from audio.tts.pieces import closing
 from audio.tts.speakable import speakable, written_part
 from audio.tts.words import heard_part
 

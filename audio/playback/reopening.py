@@ -1,7 +1,8 @@
-"""A loudspeaker that comes back: watched, opened again with back-off, silent in between."""
+"""A loudspeaker that may come and go: supervised, opened again when it is back, silent in between."""
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -9,12 +10,42 @@ from typing import Final
 import numpy as np
 import structlog
 
+from audio.devices.hotplug import RETRY_PAUSES
 from audio.devices.portaudio import SOUND_THREAD, SoundThread
 from audio.errors import DeviceUnavailable
-from audio.pcm import Samples
+from audio.pcm import SAMPLE_RATE, Samples
 from audio.playback.live import Filler, LivePlayer, Output, OutputFormat
-from audio.playback.played import PlayedSound
 from audio.resampler import StreamResampler
+
+KEPT_SECONDS: Final = 4.0
+"""A second of captured sound, the delay from loudspeaker to microphone, and the time until somebody compares them."""
+
+MOST_BLOCKS: Final = 2000
+"""Kept at most; blocks of 2 ms and more cover `KEPT_SECONDS`."""
+
+
+class PlayedSound:
+    """The last seconds that went to the loudspeaker. Kept by the sound card's thread, read by any."""
+
+    def __init__(self) -> None:
+        self._blocks: deque[tuple[Samples, int, float]] = deque(maxlen=MOST_BLOCKS)
+        """Copies, each with its rate (Hz) and the moment (s) at which its first sample is heard; the oldest goes."""
+
+    def keep(self, samples: Samples, sample_rate: int, at: float) -> None:
+        """Copy a buffer, int16, shape (n,), mono, heard from `at` on, seconds on the clock; silence too."""
+        self._blocks.append((samples.copy(), sample_rate, at))
+        while self._blocks and self._blocks[0][2] < at - KEPT_SECONDS:
+            self._blocks.popleft()
+
+    def last(self, now: float) -> Samples:
+        """Return at most `KEPT_SECONDS` up to `now`, int16 at 16 kHz, without gaps; none where it was silent."""
+        blocks = [each for each in tuple(self._blocks) if now - KEPT_SECONDS <= each[2]]
+        if not any(samples.any() for samples, _, _ in blocks):
+            return np.zeros(0, np.int16)
+        rate = blocks[-1][1]
+        sound = np.concatenate([samples for samples, its_rate, _ in blocks if its_rate == rate])
+        return StreamResampler(rate, SAMPLE_RATE).feed(sound)
+
 
 log = structlog.get_logger()
 
@@ -23,9 +54,6 @@ DEAD_SECONDS: Final = 1.5
 
 LOOK_SECONDS: Final = 0.25
 """Between two looks at it."""
-
-PAUSES: Final = (0.25, 0.5, 1.0, *(2.0,) * 10, 4.0)
-"""Seconds between tries to open it again; the last one for ever."""
 
 PATIENCE: Final = 5.0
 """Seconds that a start or an end waits for a sound system that hangs; longer, and it goes on without."""
@@ -48,8 +76,7 @@ class ReopeningOutput:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.on_change: Callable[[bool], None] = lambda _: None
-        """Told on the event loop when it is there again (true) and when it is gone (false), after the start."""
+        self._observers: list[Callable[[bool], None]] = []
         self.played = PlayedSound()
         self.is_there = False
         self.name = NOWHERE.name
@@ -67,6 +94,12 @@ class ReopeningOutput:
         self._conversion: _Conversion | None = None
         self._asked_at = 0.0
         """Seconds on the clock of the last callback; written by its thread."""
+        self._is_given_up = False
+        """Whether its stream was ended for a look at the list of devices, which nobody need be told of."""
+
+    def observe(self, observer: Callable[[bool], None]) -> None:
+        """Have one more told, on the event loop, when it is there again (true) and when it is gone (false)."""
+        self._observers.append(observer)
 
     def open(self) -> OutputFormat:
         """Open the device, or remember why that cannot be: it may come later. Blocks for `PATIENCE` at most."""
@@ -101,38 +134,56 @@ class ReopeningOutput:
         state = {"device": self.name, "state": "open" if self.is_there else "gone", "times_lost": self.times_lost}
         return state if self.is_there else {**state, "reason": self.reason}
 
-    async def run(self) -> None:
-        """Watch the device and open it again when it is gone, for ever."""
+    async def run(self, next_look: Callable[[], Awaitable[None]]) -> None:
+        """Watch the device and open it again when it is gone, for ever.
+
+        One that is missing is looked for some times soon after it was lost, then when `next_look` returns: when it may
+        have come (`Hotplug.wait`).
+        """
         while True:
             await self._sleep(LOOK_SECONDS)
-            if self.is_there and self._clock() - self._asked_at > DEAD_SECONDS:
+            is_given_up = self._is_given_up
+            if is_given_up and await self._try():
+                continue
+            if self.is_there and (is_given_up or self._clock() - self._asked_at > DEAD_SECONDS):
                 self.is_there, self.times_lost = False, self.times_lost + 1
                 self.reason = f"{self.name} takes no more sound: check its cable or the sound server"
                 log.warning("loudspeaker_lost", reason=self.reason)
-                self.on_change(False)
+                self._tell(False)
             if not self.is_there:
-                await self._reopen()
+                await self._reopen(next_look)
                 log.info("loudspeaker_back", device=self.name)
-                self.on_change(True)
+                self._tell(True)
 
-    async def _reopen(self) -> None:
+    def _tell(self, is_there: bool) -> None:
+        for observer in self._observers:
+            observer(is_there)
+
+    async def _reopen(self, next_look: Callable[[], Awaitable[None]]) -> None:
         """Return when it is open again."""
-        loop, tries = asyncio.get_running_loop(), 0
-        while True:
-            # Waits for as long as the sound system hangs; one job at a time, so that nothing piles up behind it.
-            await loop.run_in_executor(self._thread, self._output.close)
-            try:
-                opened = await loop.run_in_executor(self._thread, self._output.open)
-                self._adapt(opened)
-                self._asked_at = self._clock()
-                await loop.run_in_executor(self._thread, self._output.begin, self._give)
-            except DeviceUnavailable as error:
-                self.reason = str(error)
-                await self._sleep(PAUSES[min(tries, len(PAUSES) - 1)])
-                tries += 1
+        pauses = iter(RETRY_PAUSES if self.times_lost else ())
+        while not await self._try():
+            if (pause := next(pauses, None)) is None:
+                await next_look()
             else:
-                self.name, self.reason, self.is_there = opened.name, "", True
-                return
+                await self._sleep(pause)
+
+    async def _try(self) -> bool:
+        """Open it; return whether it is open."""
+        self._is_given_up = False
+        loop = asyncio.get_running_loop()
+        # Waits for as long as the sound system hangs; one job at a time, so that nothing piles up behind it.
+        await loop.run_in_executor(self._thread, self._output.close)
+        try:
+            opened = await loop.run_in_executor(self._thread, self._output.open)
+            self._adapt(opened)
+            self._asked_at = self._clock()
+            await loop.run_in_executor(self._thread, self._output.begin, self._give)
+        except DeviceUnavailable as error:
+            self.reason = str(error)
+            return False
+        self.name, self.reason, self.is_there = opened.name, "", True
+        return True
 
     def _adapt(self, opened: OutputFormat) -> None:
         self._device_rate = opened.sample_rate
@@ -141,6 +192,9 @@ class ReopeningOutput:
 
     def _give(self, out: Samples, delay: float) -> None:
         """Fill what the device asks for; in the sound card's thread."""
+        if len(out) == 0:
+            self._is_given_up = True
+            return
         now = self._asked_at = self._clock()
         if self._fill is None:
             out[:] = 0
@@ -168,7 +222,7 @@ class _Conversion:
 
 
 class ReopeningPlayer(LivePlayer):
-    """A `Player` on a loudspeaker that may come and go; `output.run` watches it."""
+    """A `Player` on a loudspeaker that may come and go; `output.run` supervises it."""
 
     def __init__(self, output: Output, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.output = ReopeningOutput(output, clock=clock)

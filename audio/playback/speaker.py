@@ -52,6 +52,7 @@ class SounddeviceOutput:
         self._settings: dict[str, int | str] = {}
         """What sounddevice opens a stream with."""
         self._stream: _Stream | None = None
+        self._fill: Filler | None = None
         self._silent_blocks = 0
         """In a row, up to now."""
 
@@ -85,6 +86,7 @@ class SounddeviceOutput:
 
         try:
             self._stream = module.OutputStream(**self._settings, latency=LATENCY_SECONDS, callback=callback)
+            self._fill = fill
             self._stream.start()
         except module.PortAudioError as error:
             self.close()
@@ -96,8 +98,10 @@ class SounddeviceOutput:
         return self._silent_blocks > IDLE_BLOCKS
 
     def give_up(self) -> None:
-        """End the stream, because the list of devices is read anew; whoever plays notices that nothing is asked for."""
+        """End the stream, because the list of devices is read anew; whoever plays is told."""
         self.close()
+        if self._fill is not None:
+            self._fill(np.empty(0, np.int16), 0.0)
 
     def close(self) -> None:
         """Stop at once and release the device; safe to call twice."""

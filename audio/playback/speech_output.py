@@ -2,17 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from audio.errors import AudioError
 from audio.interfaces import Player, Synthesizer
+from audio.loops import Loop
 from audio.playback.queued_sentence import QueuedSentence, SpokenSentence
 from audio.playback.volume import Volume
 from audio.speech import SpeechAudio
 
-__all__ = ["SpeechOutput", "SpokenSentence"]
+__all__ = ["Speaks", "SpeechObserver", "SpeechOutput", "SpokenSentence"]
 
 MOST_WAITING: Final = 64
 """Sentences said and not yet begun to be made; past it `say` waits."""
@@ -33,22 +34,43 @@ PERSON: Final = "a person"
 """Who pauses it by asking for it."""
 
 
-async def _started(sentence: SpokenSentence) -> None:
-    """Nobody wants to know."""
+class SpeechObserver:
+    """Follows what is spoken; override what is wanted. Told on the event loop; what it raises ends the playback loop.
+
+    Not told of announcements, but for those that fail.
+    """
+
+    async def sentence_started(self, sentence: SpokenSentence) -> None:
+        """Take a sentence whose first sample goes to the player as soon as every observer has returned."""
+
+    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+        """Take the moment, in seconds on the output's clock, at which its first sample leaves the loudspeaker."""
+
+    def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
+        """Take why a sentence could not be said whole; told before its end."""
+
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        """Take the end of a sentence, after its last sample: what was heard of it, and whether that was all."""
+
+    def speaking_changed(self, speaking: bool) -> None:
+        """Take that there is something to say, before its first sound, or that all of it has ended."""
 
 
-async def _ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-    """Nobody wants to know."""
+class Speaks(Protocol):
+    """Whatever can be followed while it speaks."""
+
+    def observe(self, observer: SpeechObserver) -> None:
+        """Tell one more observer, behind those that are told already; for good."""
 
 
 class SpeechOutput:
     """Speaks sentences one after the other, in the order of `say`.
 
-    Every sentence that was said ends exactly once, in order, with `on_ended`; before that, unless it was hushed before
-    its turn, it starts exactly once with `on_started`. The callbacks may be set until `run` begins; what they raise
-    ends `run`. The player must have been started, and remains its owner's to close.
+    Every sentence that was said ends exactly once, in order (`SpeechObserver.sentence_ended`); before that, unless it
+    was hushed before its turn, it starts exactly once. The player must have been started, and remains its owner's to
+    close.
 
-    Whoever pauses its holds it: it goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
+    Whoever pauses it holds it: it goes on when the last one lets go, or is hushed. No sentence starts meanwhile.
     """
 
     def __init__(
@@ -62,16 +84,7 @@ class SpeechOutput:
         self._synthesizer = synthesizer
         self._clock = clock
         self._player = player
-        self.on_started: Callable[[SpokenSentence], Awaitable[None]] = _started
-        """Awaited before the sentence's first sample goes to the player."""
-        self.on_first_sound: Callable[[SpokenSentence, float], None] = lambda sentence, at: None
-        """Told the moment, in seconds on `time.monotonic`, at which the first sample leaves the loudspeaker."""
-        self.on_ended: Callable[[SpokenSentence, str, bool], Awaitable[None]] = _ended
-        """Awaited after the last sample left the loudspeaker, with what was heard and whether that was all."""
-        self.on_failed: Callable[[SpokenSentence, str], None] = lambda sentence, reason: None
-        """Told, before `on_ended`, why a sentence could not be said whole."""
-        self.on_speaking: Callable[[bool], None] = lambda speaking: None
-        """Told that there is something to say, before its first sound, and that all of it has ended."""
+        self._observers: list[SpeechObserver] = []
         self._waiting: asyncio.Queue[QueuedSentence] = asyncio.Queue(MOST_WAITING)
         self._ready: asyncio.Queue[QueuedSentence] = asyncio.Queue(LOOK_AHEAD)
         self._open: list[QueuedSentence] = []
@@ -91,6 +104,10 @@ class SpeechOutput:
         self._last_reply: dict[int, SpokenSentence] = {}
         """By number."""
         self.volume = Volume(player, volume)
+
+    def observe(self, observer: SpeechObserver) -> None:
+        """Tell one more observer, behind those that are told already; for good."""
+        self._observers.append(observer)
 
     @property
     def current(self) -> SpokenSentence | None:
@@ -115,7 +132,7 @@ class SpeechOutput:
         self._open.append(line)
         if self._quiet.is_set():
             self._quiet.clear()
-            self.on_speaking(True)
+            self._tell_speaking(True)
         try:
             await self._waiting.put(line)
         except asyncio.CancelledError:
@@ -125,7 +142,7 @@ class SpeechOutput:
     async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
         """Play a sound and say a sentence after it, behind what plays now and before all that waits.
 
-        Returns when it was heard or hushed; cancelled, it is silent at once. Of the callbacks only `on_failed` is told.
+        Returns when it was heard or hushed; cancelled, it is silent at once. Observers are told only where it failed.
         A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
         """
         line = QueuedSentence(sentence)
@@ -142,7 +159,7 @@ class SpeechOutput:
             finally:
                 self._announced = None
         if line.failure:
-            self.on_failed(sentence, line.failure)
+            self._tell_failed(line)
 
     def pause(self, by: str = PERSON) -> None:
         """Be silent within one buffer of the device, until `by` lets go; what is announced sounds all the same."""
@@ -184,12 +201,13 @@ class SpeechOutput:
         """Return when everything that was said has ended."""
         await self._quiet.wait()
 
-    async def run(self) -> None:
-        """Speak what is said, for ever."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._make_all(), name="mouth: synthesis")
-            group.create_task(self._play_all(), name="mouth: playback")
-            group.create_task(self._end_long_pauses(), name="mouth: pauses that nobody ends")
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what speaks what is said, for ever."""
+        return {
+            "speech: synthesis, sentence after sentence": self._make_all,
+            "speech: playback, in the order of the sentences": self._play_all,
+            "speech: ends pauses that nobody ends": self._end_long_pauses,
+        }
 
     async def _make_all(self) -> None:
         while True:
@@ -212,8 +230,10 @@ class SpeechOutput:
             except AudioError as error:
                 line.give_up(self._player.stop(), str(error))
         if line.failure:
-            self.on_failed(line.sentence, line.failure)
-        await self.on_ended(line.sentence, *line.heard())
+            self._tell_failed(line)
+        heard, whole = line.heard()
+        for observer in self._observers:
+            await observer.sentence_ended(line.sentence, heard, whole)
         self._close(line)
 
     async def _end_long_pauses(self) -> None:
@@ -231,7 +251,8 @@ class SpeechOutput:
         await self._free.wait()
         if line.given_up:
             return
-        await self.on_started(line.sentence)
+        for observer in self._observers:
+            await observer.sentence_started(line.sentence)
         first = True
         while piece is not None and not line.given_up:
             await self._sound(line, piece, first=first)
@@ -255,13 +276,22 @@ class SpeechOutput:
         await self._player.play(piece)
         if first and not line.given_up:
             begins = self._player.busy_until - len(piece.samples) / piece.sample_rate
-            self.on_first_sound(line.sentence, max(now, begins))
+            for observer in self._observers:
+                observer.first_sound(line.sentence, max(now, begins))
 
     def _close(self, line: QueuedSentence) -> None:
         self._open.remove(line)
         if not self._open:
             self._quiet.set()
-            self.on_speaking(False)
+            self._tell_speaking(False)
+
+    def _tell_speaking(self, speaking: bool) -> None:
+        for observer in self._observers:
+            observer.speaking_changed(speaking)
+
+    def _tell_failed(self, line: QueuedSentence) -> None:
+        for observer in self._observers:
+            observer.sentence_failed(line.sentence, line.failure)
 
     def _keep(self, sentence: SpokenSentence) -> None:
         """Remember a reply's sentence, for whoever asks to hear it again; one that is repeated is in its place."""

@@ -2,8 +2,57 @@
 
 from typing import Final
 
+import numpy as np
+
 from audio.interfaces import Player
-from audio.playback.loudness import gain
+from audio.pcm import Samples
+
+SILENT_DB: Final = -40.0
+"""Level of 1 %, dB relative to the voice as it is made; loudness is heard by its logarithm."""
+
+FADE_SECONDS: Final = 0.005
+"""From silence to full level: too short to be heard as a fade, long enough not to click."""
+
+
+def gain(percent: int) -> float:
+    """Return the factor of the samples for a volume of 0 to 100 %: 0 is silence, 100 changes nothing."""
+    if percent <= 0:
+        return 0.0
+    return float(10 ** (SILENT_DB * (1 - min(percent, 100) / 100) / 20))
+
+
+def scaled(samples: Samples, factor: float) -> Samples:
+    """Return the samples times a factor in [0, 1]; the samples themselves for 1."""
+    return samples if factor == 1.0 else (samples * np.float32(factor)).astype(np.int16)
+
+
+class Ramp:
+    """A gain in [0, 1] that moves to its target by small steps. Not thread-safe: who has the samples has it."""
+
+    def __init__(self, sample_rate: int, level: float) -> None:
+        self.level = level
+        """The gain of the last sample."""
+        self._step = 1 / (FADE_SECONDS * sample_rate)
+        """Change from one sample to the next."""
+
+    def samples_to(self, target: float) -> int:
+        """Return how many samples it takes to reach a gain."""
+        return int(np.ceil(abs(target - self.level) / self._step))
+
+    def apply(self, samples: Samples, target: float) -> None:
+        """Scale the samples (int16, shape (n,)) in place, on the way to the target."""
+        if self.level == target == 1.0:
+            return
+        way = np.arange(1, min(self.samples_to(target), len(samples)) + 1, dtype=np.float32) * self._step
+        gains = np.full(len(samples), target, np.float32)
+        if target < self.level:
+            gains[: len(way)] = np.maximum(self.level - way, target)
+        else:
+            gains[: len(way)] = np.minimum(self.level + way, target)
+        if len(samples):
+            self.level = target if len(way) < len(samples) else float(gains[-1])
+        samples[:] = samples * gains
+
 
 STEP: Final = 15
 """Percent of one "quieter": 6 dB, half the amplitude."""

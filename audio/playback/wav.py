@@ -12,7 +12,7 @@ import numpy as np
 
 from audio.errors import OutputUnwritable
 from audio.pcm import Samples
-from audio.playback.loudness import scaled
+from audio.playback.volume import scaled
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
 

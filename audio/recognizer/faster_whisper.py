@@ -1,23 +1,109 @@
 """Whisper on CTranslate2: loaded once, int8, in the caller's worker thread."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, to_float
-from audio.recognizer.hotwords import Hotwords, fitting, no_hotwords
 from audio.recognizer.models import check_model_folder
-from audio.recognizer.window import WHOLE, Window, short_window
 from audio.speech import Transcript, Utterance
 from audio.turns.evidence import Evidence, judge, letters_of, thresholds_for
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
     from faster_whisper.transcribe import Segment
+
+MOST_HOTWORD_TOKENS: Final = 64
+"""Of Whisper's 448: prompt and answer share them, and each costs time in every decode (upstream's cap is 223)."""
+
+Hotwords: TypeAlias = Callable[[], Sequence[str]]
+"""Tells the words of this moment, the most important first. Called in the recognizer's thread; returns at once."""
+
+
+def no_hotwords() -> Sequence[str]:
+    """Expect no word more than others."""
+    return ()
+
+
+def listed(text: str) -> list[str]:
+    """Return the words of a setting that separates them by commas."""
+    return [word for each in text.split(",") if (word := each.strip())]
+
+
+def fitting(words: Iterable[str], tokens_of: Callable[[str], int], most: int = MOST_HOTWORD_TOKENS) -> str:
+    """Return the words with commas between them, each once, up to the first that no longer fits; "" for none.
+
+    `tokens_of` counts the tokens of a text as the model's prompt holds it.
+    """
+    fit = ""
+    for word in dict.fromkeys(words):
+        longer = f"{fit}, {word}" if fit else word
+        if tokens_of(f" {longer}") > most:
+            break
+        fit = longer
+    return fit
+
+
+Features: TypeAlias = NDArray[np.float32]
+"""The log-mel spectrogram, shape (bands, frames) or (1, bands, frames)."""
+
+StorageView: TypeAlias = object
+"""CTranslate2's handle on what the encoder made."""
+
+Encode: TypeAlias = Callable[[Features], StorageView]
+
+FRAME_SAMPLES: Final = 160
+"""A frame is 10 ms (upstream `hop_length`)."""
+
+WHOLE: Final = 3000
+"""Frames that Whisper was trained on, and upstream always pads to."""
+
+MARGIN: Final = 100
+"""Frames of silence behind the utterance: cut closer, models repeat themselves and invent (FACTS, "Recognition")."""
+
+
+def short_window(samples: int) -> int:
+    """Return the frames for an utterance of so many samples at 16 kHz, even and at most `WHOLE`."""
+    frames = -(-samples // FRAME_SAMPLES) + MARGIN
+    return min(WHOLE, frames + frames % 2)
+
+
+class Window:
+    """Stands before an encoder that upstream always gives the whole window, and cuts what it gets."""
+
+    def __init__(self, encode: Encode) -> None:
+        self.encoder = encode
+        self.cut_to(WHOLE)
+
+    def cut_to(self, frames: int) -> None:
+        """Encode so many frames from now on; what was encoded before is forgotten."""
+        self._frames = frames
+        self._encode = encoded_once(self.encoder)
+
+    def __call__(self, features: Features) -> StorageView:
+        """Return what the encoder makes of the first frames."""
+        return self._encode(np.ascontiguousarray(features[..., : self._frames]))
+
+
+def encoded_once(encode: Encode) -> Encode:
+    """Return `encode` that keeps its last answer, and gives it for the same features again.
+
+    Upstream encodes once to detect the language and once to decode, and that is most of the cost of an utterance.
+    """
+    last: list[tuple[Features, StorageView]] = []
+
+    def encode_once(features: Features) -> StorageView:
+        if not last or not np.array_equal(last[0][0], features):
+            last[:] = [(features.copy(), encode(features))]
+        return last[0][1]
+
+    return encode_once
+
 
 TEMPERATURES: Final = (0.0, 0.4)
 """Two decodes at most; the library's six can take seconds on a noise."""

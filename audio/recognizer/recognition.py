@@ -32,10 +32,15 @@ class Recognition:
     more speech. All methods are for the event loop and return at once, but `run` and `settled`.
     """
 
-    def __init__(self, recognizer: Recognizer, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        recognizer: Recognizer,
+        on_words_so_far: Callable[[RecognizedTurn], None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`on_words_so_far` is told the words of a turn that is still as it was when they were asked for."""
         self.recognizer = recognizer
-        self.on_words_so_far: Callable[[RecognizedTurn], None] = lambda _: None
-        """Told the words of a turn that is still as it was when they were asked for."""
+        self._on_words_so_far = on_words_so_far
         self._clock = clock
         self._whole: deque[Utterance] = deque()
         self._ahead: Utterance | None = None
@@ -118,7 +123,7 @@ class Recognition:
             log.debug("recognition_ahead_failed", reason=str(error))
             return
         if self._wanted is utterance:
-            self.on_words_so_far(self._known)
+            self._on_words_so_far(self._known)
 
     async def _recognize(self, utterance: Utterance) -> RecognizedTurn:
         began = self._clock()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Final
 
+from audio.playback.speech_output import Speaks, SpeechObserver
 from audio.reflexes.words import NAMES, calls, plain
 from audio.speech import RecognizedTurn
 
@@ -23,7 +24,7 @@ WORD_SECONDS: Final = 1.2
 """The longest wake word: a turn that began so shortly before the word's end, and ended with it, held nothing else."""
 
 
-class Attention:
+class Attention(SpeechObserver):
     """Knows whom words are for. With a wake word it holds back what is for others; without one it only tells evidence.
 
     All times are seconds on the source's clock, which for a microphone is `time.monotonic`.
@@ -31,12 +32,14 @@ class Attention:
 
     def __init__(
         self,
+        speech: Speaks,
         wake_word: str = "",
         names: Collection[str] = NAMES,
         follow_up: float = FOLLOW_UP_SECONDS,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wake_word` is the model's name, "" for the mode without; `follow_up` is in seconds."""
+        """Follow `speech`; `wake_word` is the model's name, "" for the mode without; `follow_up` is in seconds."""
+        self.wake_word = wake_word
         self._needs_wake = bool(wake_word)
         self._names = names
         self._called = (*names, wake_word.replace("_", " ")) if wake_word else names
@@ -47,13 +50,14 @@ class Attention:
         self._is_replying = False
         self.wakes = 0
         """Since the start."""
+        speech.observe(self)
 
     def wake(self, at: float) -> None:
         """Take the end of a wake word, or of its name said alone."""
         self._woken_at = at
         self.wakes += 1
 
-    def speaking(self, speaking: bool) -> None:
+    def speaking_changed(self, speaking: bool) -> None:
         """Take that it begins to answer, or has ended: the window for the next words opens then."""
         self._is_replying = speaking
         if not speaking:

@@ -185,13 +185,15 @@ class Spotter:
     counted in `dropped`: the recognizer will still get it.
     """
 
-    def __init__(self, search: KeywordSearch, on_spotted: Callable[[Spotted], None]) -> None:
+    def __init__(
+        self, search: KeywordSearch, on_spotted: Callable[[Spotted], None], is_sounding: Callable[[], bool]
+    ) -> None:
+        """`is_sounding` says whether anything of its own is to be heard; asked when speech has ended."""
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = StretchCutter()
         self._waiting: asyncio.Queue[tuple[Stretch, bool]] = asyncio.Queue(MOST_WAITING)
-        self.is_sounding: Callable[[], bool] = lambda: False
-        """Whether anything of its own is to be heard; asked when speech has ended."""
+        self._is_sounding = is_sounding
         self.dropped = 0
         self.ready = asyncio.Event()
         """Set while the model is loaded; without it nothing is collected."""
@@ -206,7 +208,7 @@ class Spotter:
         if self._waiting.full():
             self._waiting.get_nowait()
             self.dropped += 1
-        self._waiting.put_nowait((stretch, self.is_sounding()))
+        self._waiting.put_nowait((stretch, self._is_sounding()))
 
     def forget(self) -> None:
         """Drop all sound that is kept."""

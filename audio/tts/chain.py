@@ -9,14 +9,56 @@ from contextlib import aclosing
 import numpy as np
 
 from audio.errors import SynthesisFailed
-from audio.interfaces import Synthesizer
-from audio.pcm import Samples
+from audio.interfaces import Synthesizer, closing
+from audio.pcm import Samples, from_float
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio, WordTiming
-from audio.tts import tone
-from audio.tts.breaker import Breaker
-from audio.tts.pieces import closing
 from audio.tts.words import WORD_MARKS, position_after
+
+TONE_RATE = 24_000
+TONE_HZ = (440.0, 330.0)
+TONE_NOTE_SECONDS = 0.2
+TONE_LEVEL = 0.15
+"""Of full scale: -16 dBFS."""
+TONE_FADE_SECONDS = 0.02
+
+
+def failure_tone() -> Samples:
+    """Return the notes: int16, shape (9600,), 24 kHz, each faded in and out."""
+    time = np.arange(round(TONE_NOTE_SECONDS * TONE_RATE), dtype=np.float32) / TONE_RATE
+    fade = np.minimum(1.0, np.minimum(time, time[::-1]) / TONE_FADE_SECONDS)
+    return from_float(np.concatenate([TONE_LEVEL * fade * np.sin(2 * np.pi * note * time) for note in TONE_HZ]))
+
+
+FIRST_PAUSE_SECONDS = 10.0
+LONGEST_PAUSE_SECONDS = 300.0
+
+
+class Breaker:
+    """Opens at a failure, for twice as long each time in a row; then one try decides.
+
+    `clock` gives monotonic seconds. One failure is enough: a person hears each, as a pause and another voice.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._pause = 0.0
+        self._until = clock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the voice is to be left alone now."""
+        return self._clock() < self._until
+
+    def failed(self) -> None:
+        """Take note of a failure."""
+        self._pause = min(LONGEST_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, 2 * self._pause))
+        self._until = self._clock() + self._pause
+
+    def succeeded(self) -> None:
+        """Take note of a whole sentence."""
+        self._pause, self._until = 0.0, self._clock()
+
 
 HEAD_SECONDS = 0.3
 """Sound that a voice must have given before any of it is heard: most failures come earlier, and stay unheard."""
@@ -77,7 +119,7 @@ class VoiceChain:
                 for piece in said.left():
                     yield piece
                 return
-        yield said.take(SpeechAudio(tone.failure_tone(), tone.SAMPLE_RATE))
+        yield said.take(SpeechAudio(failure_tone(), TONE_RATE))
         raise SynthesisFailed(f"no voice could speak: {'; '.join(reasons) or 'there is none'}")
 
     def _in_order(self, language: str) -> list[Synthesizer]:

@@ -1,17 +1,27 @@
 """From chunks to transcripts in two loops: one never waits for anything, the other recognizes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 
 import structlog
 
 from audio.errors import RecognitionFailed
-from audio.interfaces import AudioSource, ChunkWatcher, EchoGuard, Recognizer, TurnObserver, VoiceDetector
+from audio.interfaces import (
+    AudioSource,
+    ChunkWatcher,
+    EchoGuard,
+    Recognizer,
+    TurnIntake,
+    TurnObserver,
+    VoiceDetector,
+    always_awake,
+)
 from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognizer.recognition import Recognition
 from audio.speech import RecognizedTurn, SpeechStarted, Utterance
+from audio.turns.activity import SpeechActivity
 from audio.turns.completeness import LONGEST_SILENCE, commit_silence, completeness_of
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.turns.foreground import Foreground
@@ -31,7 +41,7 @@ __all__ = [
 log = structlog.get_logger()
 
 REFLEX = "reflex"
-"""What `Listener.admit` answers when a reflex took the words: they were meant for it, and nobody else gets them."""
+"""What `TurnIntake.admit` answers when a reflex took the words: they were meant for it, and nobody else gets them."""
 
 TOO_SHORT = "too short"
 """Why nobody gets a cough: it was no speech at all."""
@@ -84,17 +94,17 @@ class Surroundings:
     echo: EchoGuard = field(default_factory=NoEcho)
     clock: Callable[[], float] = monotonic
     """The clock of whoever reads `RecognizedTurn.recognized_at`."""
-
-
-async def _admit_all(heard: RecognizedTurn) -> str:
-    return ""
+    activity: SpeechActivity = field(default_factory=SpeechActivity)
+    """Told when speech is under way."""
+    may_rest: Callable[[], bool] = always_awake
+    """Whether nothing else keeps the ears from taking a few chunks at a time while it is quiet; from any thread."""
 
 
 class Listener:
     """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread.
 
-    Watchers and observers are told on the event loop, in the order of the lists; they have to return at once. The end
-    of a turn is told when its words are known, so the next one may have started by then.
+    Watchers and observers are told on the event loop, in the order in which they came; they have to return at once. The
+    end of a turn is told when its words are known, so the next one may have started by then.
     """
 
     def __init__(
@@ -103,53 +113,54 @@ class Listener:
         detector: VoiceDetector,
         endpointer: Endpointer,
         recognizer: Recognizer,
-        sink: Callable[[RecognizedTurn], Awaitable[None]],
+        intake: TurnIntake,
         surroundings: Surroundings | None = None,
     ) -> None:
         self.source = source
         self.recognizer = recognizer
         self.counters = Counters()
-        self.watchers: list[ChunkWatcher] = []
-        self.observers: list[TurnObserver] = []
-        self.admit: Callable[[RecognizedTurn], Awaitable[str]] = _admit_all
-        """Asked for each turn with words before the sink gets it: why nobody gets them, or "" (also see `REFLEX`)."""
+        self._watchers: list[ChunkWatcher] = []
+        self._observers: list[TurnObserver] = []
         self.ready = asyncio.Event()
         """Set once the recognizer is loaded, or was found not to be there."""
         self.ended = asyncio.Event()
         """Set when the source has ended and all of it was handed on."""
-        self.last_speech_at = 0.0
-        """Seconds on the source's clock at which speech was last under way; 0 before."""
-        self.on_chunk: Callable[[], None] = lambda: None
-        """Called for each chunk that came: the ears' heart beat."""
         surroundings = surroundings or Surroundings()
-        self.echo = surroundings.echo
-        """Whoever calibrates may put another guard in its place; it holds from the next chunk on."""
+        self._echo = surroundings.echo
+        self._activity = surroundings.activity
+        self._may_rest = surroundings.may_rest
         self._detector = detector
         self._endpointer = endpointer
-        self._sink = sink
+        self._intake = intake
         self._turn = Turn()
         self._foreground = Foreground()
         self._now = 0.0
         """Seconds on the source's clock just after the newest chunk."""
         self._was_covered = False
         self._is_calm = False
-        self._recognition = Recognition(recognizer, surroundings.clock)
-        self._recognition.on_words_so_far = self._tell_words_so_far
+        self._recognition = Recognition(recognizer, self._tell_words_so_far, surroundings.clock)
+
+    def watch(self, *watchers: ChunkWatcher) -> None:
+        """Show every chunk to more watchers, behind those that see it already; for good."""
+        self._watchers += watchers
+
+    def observe(self, *observers: TurnObserver) -> None:
+        """Tell more observers of every turn, behind those that are told already; for good."""
+        self._observers += observers
 
     @property
     def is_at_rest(self) -> bool:
         """Whether nobody speaks and nothing sounds like it: chunks may come two at a time. Safe from any thread."""
-        return self._is_calm
+        return self._is_calm and self._may_rest()
 
     async def listen(self) -> None:
         """Cut the source into utterances until it ends. Raises `DeviceUnavailable` when the source does."""
         self._detector.reset()
         try:
-            async for chunk in self.source.chunks():
+            async for chunk in self.source.chunks(lambda: self.is_at_rest):
                 self._now = chunk.ended_at
                 self.counters.chunks += 1
-                self.on_chunk()
-                self._take(self.echo.clean(chunk))
+                self._take(self._echo.clean(chunk))
                 if not self.source.is_live:
                     await self._recognition.settled()
         finally:
@@ -182,7 +193,7 @@ class Listener:
 
     def _take(self, chunk: AudioChunk) -> None:
         """Show a cleaned chunk to the detector and the watchers, and cut it unless its own voice covers it."""
-        covered = self.echo.covers(chunk)
+        covered = self._echo.covers(chunk)
         if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))
             self._turn.before.clear()
@@ -192,7 +203,7 @@ class Listener:
         probability = self._detector.probability(chunk.samples)
         # Behind the energy gate 0 means that the room is at its background; the detector itself never is so sure.
         self._is_calm = probability == 0.0 and not self._endpointer.is_in_turn
-        for watch in self.watchers:
+        for watch in self._watchers:
             watch(chunk, probability, covered)
         if covered:
             self.counters.gated += 1
@@ -208,7 +219,7 @@ class Listener:
         signals = self._endpointer.process(probability, chunk.started_at)
         if self._endpointer.is_in_turn or self._turn.chunks:  # the second: a chunk that ends the turn belongs to it
             self._turn.chunks.append(chunk)
-            self.last_speech_at = chunk.ended_at
+            self._activity.heard(chunk.ended_at)
         else:
             self._turn.follow(chunk, level)
         self._handle(signals)
@@ -218,8 +229,8 @@ class Listener:
             match signal:
                 case Started():
                     self._turn.begin()
-                    for observer in self.observers:
-                        observer.speech_started(SpeechStarted(signal.at))
+                    for observer in self._observers:
+                        observer.speech_started(SpeechStarted(signal.at, self.peek))
                 case SoftEnd():
                     self._look_ahead()
                 case Resumed():
@@ -239,7 +250,7 @@ class Listener:
             self._endpointer.commit_after(LONGEST_SILENCE)
 
     def _so_far(self, span: Span) -> Utterance:
-        suspicion = self.echo.suspicion(span.started_at, span.ended_at)
+        suspicion = self._echo.suspicion(span.started_at, span.ended_at)
         return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
 
     def _commit(self, signal: Committed) -> None:
@@ -262,11 +273,11 @@ class Listener:
             completeness = completeness_of(heard.transcript.text, heard.transcript.language)
             neutral = self._endpointer.settings.commit_seconds
             self._endpointer.commit_after(commit_silence(completeness, neutral))
-        for observer in self.observers:
+        for observer in self._observers:
             observer.words_so_far(heard)
 
     async def _close(self, utterance: Utterance, heard: RecognizedTurn | None) -> None:
-        """Take a whole turn from the recognizer: the end of its way, or on to the sink."""
+        """Take a whole turn from the recognizer: the end of its way, or on to the intake."""
         if heard is None:
             self._end(None, FAILED)
             return
@@ -278,10 +289,10 @@ class Listener:
             confidence=transcript.confidence,
             speech_seconds=round(utterance.speech_seconds, 2),
         )
-        reason = await self.admit(heard) if transcript.text else "no words"
+        reason = await self._intake.admit(heard) if transcript.text else "no words"
         self._end(heard, reason)
         if not reason:
-            await self._sink(heard)
+            await self._intake.accept(heard)
 
     def _end(self, heard: RecognizedTurn | None, reason: str) -> None:
         """Count the end of a turn and tell the observers."""
@@ -290,5 +301,5 @@ class Listener:
             self.counters.reflexes += reason == REFLEX
         else:
             self.counters.suppress(reason)
-        for observer in self.observers:
+        for observer in self._observers:
             observer.turn_ended(heard, reason)

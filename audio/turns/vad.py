@@ -1,16 +1,181 @@
 """Voice activity: Silero on onnxruntime, one thread, no torch."""
 
 import importlib.util
+from collections import deque
+from dataclasses import dataclass
+from math import inf, log10, sqrt
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audio.errors import ModelNotFound
 from audio.interfaces import VoiceDetector
-from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, Samples, to_float
-from audio.turns.energy_gate import EnergyGate
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, to_float
+
+PRE_ROLL_CHUNKS: Final = 8
+"""A quarter of a second that the detector is fed when the gate opens: what it keeps in mind is about that long."""
+
+SMOOTHING: Final = 0.3
+"""Share of a new chunk in the short-time level, which rises with a weak voice before any one chunk stands out."""
+
+Levels: TypeAlias = tuple[float, float, float]
+"""Of one chunk in three bands, dB above one step of the converter: all below 2 kHz; the same with rumble and hum (under
+300 Hz) damped; mostly what is above 2 kHz."""
+
+_FOUR_ONES: Final = np.ones(4, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """When a chunk is plainly background. Tuned on 41 clips in five noises at 20, 10, 5 and 0 dB: none was lost."""
+
+    margin_db: float = 1.5
+    """A chunk so much above the background's level is looked at by the detector ..."""
+    margin_deviations: float = 4.0
+    """... or, where that is more, so many of its own deviations: a narrow hum fluctuates more than rain."""
+    widest_db: float = 4.0
+    """A band in which that comes to more is unsteady; with none steady (music, talk) the gate stays open."""
+    calm_probability: float = 0.1
+    """The detector has to say less than this for a chunk to count as background."""
+    calm_seconds: float = 0.8
+    """And that for so long before the gate closes; the gaps between words are shorter."""
+    learning: float = 0.05
+    """Share of a new chunk in the background's level: another one is learnt within a second or two."""
+    learning_unasked: float = 0.01
+    """The same for its deviation while the gate is closed: a voice just under the margin must not widen it."""
+
+
+class _Background:
+    """Level and deviation (dB) of what the detector calls no speech, in one band."""
+
+    def __init__(self, settings: GateSettings) -> None:
+        self._settings = settings
+        self._mean = 0.0
+        self._variance = inf
+        self._chunks = 0
+        """Learnt from so far."""
+        self._drift = 0.0
+        """How far the short-time level is above the mean."""
+
+    @property
+    def margin(self) -> float:
+        """Decibels above its mean at which a chunk no longer is background."""
+        return max(self._settings.margin_db, self._settings.margin_deviations * sqrt(self._variance))
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether speech can be told from it by the level."""
+        return self.margin <= self._settings.widest_db
+
+    def holds(self, level: float) -> bool:
+        """Follow the next chunk's level (dB); return whether it is the background's. Quieter than it always is."""
+        margin, above = self.margin, level - self._mean
+        self._drift += SMOOTHING * (above - self._drift)
+        return above <= margin and self._drift <= margin / 2.0
+
+    def learn(self, level: float, *, was_asked: bool) -> None:
+        """Take the level (dB) of a chunk that is background: the detector said so, or was not asked."""
+        self._chunks += 1
+        if self._chunks == 1:
+            self._mean, self._variance = level, self._settings.widest_db**2
+            return
+        settings, above = self._settings, level - self._mean
+        self._mean += self._share(settings.learning) * above
+        share = self._share(settings.learning if was_asked else settings.learning_unasked)
+        self._variance += share * (above * above - self._variance)
+
+    def _share(self, learning: float) -> float:
+        """Return the share of a new chunk: the first ones count alike."""
+        return max(learning, 1.0 / self._chunks)
+
+
+class EnergyGate:
+    """A `VoiceDetector` around another: answers 0 itself for chunks at the background's level, asks it for the rest.
+
+    The background is learnt from the chunks that the other called no speech. While it is unknown or unsteady in all
+    bands every chunk is asked for. When the gate opens, the detector is fed the last quarter of a second first, so that
+    its state is what it would have been; the chunk that opened is answered by the detector.
+    """
+
+    def __init__(self, detector: VoiceDetector, settings: GateSettings | None = None) -> None:
+        self._detector = detector
+        self._settings = settings or GateSettings()
+        self._calm_chunks = round(self._settings.calm_seconds / CHUNK_SECONDS)
+        self._skipped: deque[Samples] = deque(maxlen=PRE_ROLL_CHUNKS)
+        self._bands = self._unknown()
+        self._calm = 0
+        """Chunks in a row that were background."""
+        self.asked = 0
+        """Chunks that the detector was asked for since the start, pre-roll included."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the detector is asked for every chunk."""
+        return self._calm < self._calm_chunks
+
+    def probability(self, samples: Samples) -> float:
+        """Return the probability of speech in [0, 1] for one chunk of 512 samples at 16 kHz."""
+        levels = levels_of(samples)
+        is_calm = self._holds(levels)
+        if not self.is_open:
+            if is_calm:
+                self._skipped.append(samples)
+                self._learn(levels, was_asked=False)
+                return 0.0
+            self._catch_up()
+        self.asked += 1
+        probability = self._detector.probability(samples)
+        is_background = probability < self._settings.calm_probability
+        if is_background:
+            self._learn(levels, was_asked=True)
+        self._calm = self._calm + 1 if is_calm and is_background else 0
+        return probability
+
+    def reset(self) -> None:
+        """Forget the state and the background, as at the start of a new source."""
+        self._detector.reset()
+        self._skipped.clear()
+        self._calm = 0
+        self._bands = self._unknown()
+
+    def _unknown(self) -> list[_Background]:
+        return [_Background(self._settings) for _ in range(3)]
+
+    def _holds(self, levels: Levels) -> bool:
+        """Return whether every band is at its background and one of them is steady; all follow the level."""
+        held = [band.holds(level) for band, level in zip(self._bands, levels, strict=True)]
+        return all(held) and any(band.is_steady for band in self._bands)
+
+    def _learn(self, levels: Levels, *, was_asked: bool) -> None:
+        for band, level in zip(self._bands, levels, strict=True):
+            band.learn(level, was_asked=was_asked)
+
+    def _catch_up(self) -> None:
+        for samples in self._skipped:
+            self._detector.probability(samples)
+        self.asked += len(self._skipped)
+        self._skipped.clear()
+        self._calm = 0
+
+
+def levels_of(samples: Samples) -> Levels:
+    """Return the level in the three bands, cheaply.
+
+    Sums of four samples are a low pass at 2 kHz, the differences of neighbouring sums damp its low end, the differences
+    of neighbouring samples are a high pass.
+    """
+    wave = samples.astype(np.float32)
+    bass = wave.reshape(-1, 4) @ _FOUR_ONES
+    return _decibels(bass), _decibels(bass[1:] - bass[:-1]), _decibels(wave[1:] - wave[:-1])
+
+
+def _decibels(band: NDArray[np.float32]) -> float:
+    """Return the mean square in dB; what is below one step of the converter, digital silence too, is 0."""
+    power = float(band.dot(band)) / len(band)
+    return 10.0 * log10(power) if power > 1.0 else 0.0
+
 
 CONTEXT_SAMPLES: Final = 64
 """Samples of the chunk before that the model wants in front (upstream `OnnxWrapper`); without it all is silence."""

@@ -46,6 +46,7 @@ from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
+from tests.loops import together
 
 T = TypeVar("T")
 
@@ -196,7 +197,10 @@ class Chaos:
         last = self.sent + events
         while self.sent < last:
             async with asyncio.TaskGroup() as group:
-                loops = [group.create_task(loop) for loop in (self.mouth.run(), self.loop.run(), self.loop.watch())]
+                loops = [
+                    group.create_task(loop)
+                    for loop in (together(self.mouth.loops()), self.loop.run(), self.loop.watch())
+                ]
                 await self._send(min(last, self.sent + 4 * MOST_OPEN))
                 if self.sent >= last:
                     await self._rest()
@@ -230,7 +234,7 @@ class Chaos:
             await asyncio.sleep(0)
 
     def _disturb(self) -> None:
-        if self.chance.random() < 0.2 and (event_id := self.outlet.hush()):
+        if self.chance.random() < 0.2 and (event_id := self.outlet.stop_speaking()):
             self.loop.interrupt(event_id)
         if self.chance.random() < 0.1:
             self.loop.interrupt()
@@ -297,7 +301,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
         run_state,
         Thinker([model], bus, contexts, run_state, outlet, mailbox),
     )
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     limits = RunLimits(retry_seconds=0.0)
     loop = Loop(mind, attention, OnePrompt(SYSTEM), [place_in_time(UTC, clock.now)], clock.now, limits)
     made = Chaos(chance, mailbox, loop, mouth, outlet, model, clock)

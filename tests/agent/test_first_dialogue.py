@@ -41,6 +41,7 @@ from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import spoken
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
+from tests.loops import together
 from tests.memory.graph_looks import SESSION
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
@@ -115,11 +116,11 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     contexts = Contexts(journal, bus, ContextLimits(), TokenCounter())
     thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     loop = Loop(mind, attention, Prompts(), [], lambda: datetime.now(UTC), RunLimits())
     try:
         async with asyncio.TaskGroup() as group:
-            speaking = group.create_task(mouth.run())
+            speaking = group.create_task(together(mouth.loops()))
             yield Scene(journal, mailbox, loop, bus)
             speaking.cancel()
     finally:

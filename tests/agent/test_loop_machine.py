@@ -18,6 +18,7 @@ from agent.mailbox import Lease
 from memory.errors import StateUnusable
 from tests.agent.chaos import ENDED, Chaos, chaos
 from tests.in_memory import IN_MEMORY
+from tests.loops import together
 
 EXAMPLES: Final = 12
 
@@ -101,12 +102,12 @@ class MindMachine(RuleBasedStateMachine):
         if hand is None:
             return False
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-            beside = [group.create_task(loop) for loop in (self.all.mouth.run(), self.all.loop.watch())]
+            beside = [group.create_task(loop) for loop in (together(self.all.mouth.loops()), self.all.loop.watch())]
             life = group.create_task(self._live(hand))
             for _ in range(after if how != "undisturbed" else 0):
                 await asyncio.sleep(0)
             if how == "interrupted":
-                self.all.outlet.hush()
+                self.all.outlet.stop_speaking()
                 self.all.loop.interrupt()
             if how == "dies":
                 life.cancel()
@@ -114,7 +115,7 @@ class MindMachine(RuleBasedStateMachine):
             for task in beside:
                 task.cancel()
         if how == "dies":
-            self.all.outlet.hush()
+            self.all.outlet.stop_speaking()
             await _again(self.all.mailbox.recover)
         return True
 

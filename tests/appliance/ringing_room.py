@@ -21,6 +21,14 @@ from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import Clock
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.loops import together
+
+
+@dataclass
+class Somebody:
+    """Who may be speaking in the room."""
+
+    speaks: bool = False
 
 
 @dataclass
@@ -33,6 +41,7 @@ class RingingRoom:
     ringer: Ringer
     voice: ScriptedVoice
     player: ScriptedPlayer
+    somebody: Somebody
 
     async def set(self, seconds: float, label: str = "pasta") -> Event:
         """Set a timer."""
@@ -85,11 +94,12 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     voice, player = ScriptedVoice(), ScriptedPlayer()
     mouth = SpeechOutput(voice, player)
     pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))
-    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", pace)
+    somebody = Somebody()
+    ringer = Ringer(DueTimers(state, clock, clock.wait), mouth, "en", lambda: somebody.speaks, pace)
     try:
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-            running = [group.create_task(ringer.run()), group.create_task(mouth.run())]
-            yield RingingRoom(clock, state, mouth, ringer, voice, player)
+            running = [group.create_task(together(ringer.loops())), group.create_task(together(mouth.loops()))]
+            yield RingingRoom(clock, state, mouth, ringer, voice, player, somebody)
             for task in running:
                 task.cancel()
     finally:

@@ -30,7 +30,9 @@ from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript,
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
+from tests.audio.ears_fakes import Intake
 from tests.audio.mouth_fakes import note
+from tests.loops import together
 
 RATE = 48_000
 WORD_SECONDS = 0.25
@@ -116,6 +118,13 @@ async def nothing(events: tuple[Event, ...]) -> None:
     """The journal is not looked at."""
 
 
+class FullDuplex:
+    """An `OwnVoice` of which nothing is left in the microphone."""
+
+    mode = Mode.FULL
+    hears_another = False
+
+
 class Evening:
     """The parts, and the loops that run."""
 
@@ -127,16 +136,11 @@ class Evening:
         self.mouth = SpeechOutput(Humming(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(nothing), "en")
         self.listener = Listener(
-            MicrophoneSource("mic"), load_detector(), Endpointer(EndpointerSettings()), self.script, self._sink
+            MicrophoneSource("mic"), load_detector(), Endpointer(EndpointerSettings()), self.script, Intake()
         )
-        self.interruption = Interruption(self.mouth, self.outlet, lambda event_id: True)
-        self.interruption.mode = lambda: Mode.FULL
-        self.interruption.follow(self.listener)
-        self.listener.watchers.append(self.spoken)
-        self.listener.observers.append(self)
-
-    async def _sink(self, heard: RecognizedTurn) -> None:
-        """There is no mailbox."""
+        self.interruption = Interruption(self.mouth, self.outlet, lambda event_id: True, FullDuplex(), lambda heard: "")
+        self.listener.watch(self.interruption, self.spoken)
+        self.listener.observe(self.interruption, self)
 
     def speech_started(self, started: SpeechStarted) -> None:
         self.noticed.append(monotonic())
@@ -167,7 +171,7 @@ class Evening:
             loops = [
                 group.create_task(loop)
                 for loop in (
-                    self.mouth.run(),
+                    together(self.mouth.loops()),
                     self.interruption.run(),
                     self.listener.listen(),
                     self.listener.recognize(),

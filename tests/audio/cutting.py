@@ -1,15 +1,16 @@
 """A sound cut into utterances by the real ears, as fast as they go; and sounds put into a quiet room."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import numpy as np
 
-from audio.interfaces import VoiceDetector
+from audio.interfaces import VoiceDetector, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.speech import RecognizedTurn, Transcript, Utterance
+from audio.speech import Transcript, Utterance
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
+from tests.audio.ears_fakes import Intake
 
 
 class Played:
@@ -22,7 +23,7 @@ class Played:
     def __init__(self, sound: Samples) -> None:
         self._sound = sound
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         for number in range(len(self._sound) // CHUNK_SAMPLES):
             yield AudioChunk(self._sound[number * CHUNK_SAMPLES :][:CHUNK_SAMPLES], number * CHUNK_SECONDS)
             await asyncio.sleep(0)
@@ -46,16 +47,12 @@ def cut(sound: Samples, detector: VoiceDetector) -> list[Utterance]:
 
 
 async def _cut(sound: Samples, detector: VoiceDetector) -> list[Utterance]:
-    found: list[Utterance] = []
-
-    async def keep(heard: RecognizedTurn) -> None:
-        found.append(heard.utterance)
-
-    listener = Listener(Played(sound), detector, Endpointer(), Nameless(), keep)
+    intake = Intake()
+    listener = Listener(Played(sound), detector, Endpointer(), Nameless(), intake)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen())
         group.create_task(listener.recognize())
-    return found
+    return [heard.utterance for heard in intake.heard]
 
 
 def in_a_room(*sounds: Samples, peak: float = 8000.0, seed: int = 3) -> Samples:

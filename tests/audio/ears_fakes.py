@@ -1,13 +1,15 @@
 """Scripted stand-ins for the seams of the ears: a source, a voice detector, a recognizer."""
 
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from audio.errors import RecognitionFailed
+from audio.interfaces import always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
+from audio.playback.speech_output import SpeechObserver
 from audio.speech import RecognizedTurn, SpeechStarted, Transcript, Utterance
 
 PROBABILITIES = {"#": 0.9, "+": 0.4, ".": 0.05}
@@ -31,7 +33,7 @@ class ScriptedSource:
     error: Exception | None = None
     """Raised after the last chunk."""
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         for number in range(len(self.pattern)):
             yield AudioChunk(marked(number), self.at(number))
         if self.error is not None:
@@ -85,6 +87,32 @@ class ScriptedRecognizer:
         if isinstance(said, Exception):
             raise said
         return Transcript(said, "en", self.name)
+
+
+@dataclass
+class Intake:
+    """A `TurnIntake` that keeps what it is given; what `held_back` names by its words it does not admit."""
+
+    heard: list[RecognizedTurn] = field(default_factory=list)
+    held_back: dict[str, str] = field(default_factory=dict)
+    """Reason by words."""
+
+    async def admit(self, heard: RecognizedTurn) -> str:
+        return self.held_back.get(heard.transcript.text, "")
+
+    async def accept(self, heard: RecognizedTurn) -> None:
+        self.heard.append(heard)
+
+
+class Unfollowed:
+    """A `Speaks` that says nothing."""
+
+    def observe(self, observer: SpeechObserver) -> None:
+        """Never tell it anything."""
+
+
+def unasked() -> None:
+    """Peek at nothing."""
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import asyncio
 import time
 import wave
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from audio.errors import AudioError, SynthesisFailed
 from audio.pcm import Samples
+from audio.playback.speech_output import SpeechObserver, SpokenSentence
 from audio.speech import SpeechAudio, WordTiming
 
 
@@ -231,3 +232,21 @@ class SilentPlayer:
 
     async def aclose(self) -> None:
         """There is nothing to close."""
+
+
+@dataclass
+class Following(SpeechObserver):
+    """A `SpeechObserver` that calls what a test gives it."""
+
+    first: Callable[[SpokenSentence, float], object] = lambda sentence, at: None
+    ended: Callable[[str, bool], object] = lambda heard, whole: None
+    changed: Callable[[bool], object] = lambda speaking: None
+
+    def first_sound(self, sentence: SpokenSentence, at: float) -> None:
+        self.first(sentence, at)
+
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+        self.ended(heard, whole)
+
+    def speaking_changed(self, speaking: bool) -> None:
+        self.changed(speaking)

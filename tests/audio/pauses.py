@@ -2,13 +2,14 @@
 
 import csv
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from audio.capture.recording import read_recording
+from audio.interfaces import always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.speech import Transcript, Utterance
 from audio.turns.vad import load_detector
@@ -183,7 +184,7 @@ class PieceSource:
     name: str = "a piece"
     dropped_chunks: int = 0
 
-    async def chunks(self) -> AsyncIterator[AudioChunk]:
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
         samples = self.piece.samples
         for number in range(len(samples) // CHUNK_SAMPLES):
             start = number * CHUNK_SAMPLES

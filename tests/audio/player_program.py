@@ -57,7 +57,7 @@ async def knock(player: LivePlayer) -> None:
         if given > 2.0:
             loop.call_soon_threadsafe(idle.set)
 
-    player.on_played = count
+    player.tap(count)
     await idle.wait()
     await player.play(SpeechAudio(np.full(480, 16_000, np.int16), 24_000))
     await player.drain()

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
-from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.audio.mouth_fakes import Following, ScriptedPlayer, ScriptedVoice
+from tests.loops import together
 
 WRITTEN = "It is **20 °C** at 9:05 now."
 SPOKEN = "It is twenty degrees Celsius at nine oh five now."
@@ -16,13 +17,9 @@ async def heard_after(words: int, *, timed: bool) -> tuple[str, bool]:
     unheard = (len(SPOKEN.split()) - words - 0.5) * 0.2
     voice, player = ScriptedVoice(times_words=timed), ScriptedPlayer(at_once=False, unheard=unheard)
     mouth, heard = SpeechOutput(voice, player), list[tuple[str, bool]]()
-
-    async def ended(sentence: SpokenSentence, part: str, whole: bool) -> None:
-        heard.append((part, whole))
-
-    mouth.on_ended = ended
+    mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         await mouth.say(SpokenSentence("reply", 1, WRITTEN, "en"))
         await player.draining.wait()
         mouth.hush()

@@ -34,6 +34,7 @@ from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
 from tests.crash.script import Answering, Arrival, arrivals
+from tests.loops import together
 
 NOON: Final = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -70,7 +71,7 @@ class Life:
     async def live(self) -> None:
         """Receive what was not accepted yet, as whoever sent it would again, and work until nothing is left to do."""
         async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-            for loop in (self.mouth.run(), self.mind.run(), self.mind.watch()):
+            for loop in (together(self.mouth.loops()), self.mind.run(), self.mind.watch()):
                 self.tasks.append(group.create_task(loop))
             await self._receive(arrivals(self.seed, NOON))
             while not self.clock.at_rest:
@@ -94,7 +95,7 @@ class Life:
 
     def interrupt(self) -> None:
         """Do what the ears do when somebody means it."""
-        if event_id := self.outlet.hush():
+        if event_id := self.outlet.stop_speaking():
             self.mind.interrupt(event_id)
 
 
@@ -127,7 +128,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     model = DyingModel(Answering(seed, NOON), steps, ledger)
     thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
+    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     prompt = OnePrompt("You are nakari.")
     loop = Loop(mind, attention, prompt, [place_in_time(UTC, clock.now)], clock.now, RunLimits())
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)

@@ -8,6 +8,7 @@ loud the last second of the microphone was.
 import asyncio
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import structlog
@@ -15,6 +16,9 @@ import structlog
 from appliance.input.supervision import MicrophoneSupervision
 from audio.capture.health import Fault
 from audio.capture.microphone import MicrophoneSource
+from audio.devices.hotplug import system_hotplug
+from audio.devices.listing import find_device
+from audio.devices.portaudio import SOUND_THREAD
 from audio.errors import DeviceUnavailable
 from audio.pcm import rms_dbfs
 from audio.playback.reopening import ReopeningPlayer
@@ -52,17 +56,21 @@ async def obey(microphone: MicrophoneSource, player: ReopeningPlayer) -> None:
 
 
 async def main(device: str, zeros: str) -> None:
-    microphone = MicrophoneSource(device)
-    microphone.zero_limit = float(zeros)
+    microphone = MicrophoneSource(device, float(zeros))
     player = ReopeningPlayer(SounddeviceOutput("speaker"), "speaker")
     await player.start()
-    supervision = MicrophoneSupervision(microphone, player.output.played)
+    hotplug = system_hotplug()
 
     def changed(fault: Fault | None) -> None:
         tell(microphone=fault.value if fault else "back")
 
-    supervision.on_change = changed
-    player.output.on_change = lambda is_there: tell(loudspeaker="back" if is_there else "gone")
+    supervision = MicrophoneSupervision(microphone, changed, hotplug.wait, player.output.played)
+    try:
+        SOUND_THREAD.call(partial(find_device, device, "input"), 5.0)
+    except DeviceUnavailable as error:
+        supervision.absent(str(error))
+        tell(microphone="missing")
+    player.output.observe(lambda is_there: tell(loudspeaker="back" if is_there else "gone"))
 
     async def listen() -> None:
         async for _ in microphone.chunks():
@@ -71,9 +79,10 @@ async def main(device: str, zeros: str) -> None:
             supervision.chunk()
 
     async with asyncio.TaskGroup() as group:
+        group.create_task(hotplug.run())
         group.create_task(supervision.keep(listen, lambda: None))
         group.create_task(supervision.watch())
-        group.create_task(player.output.run())
+        group.create_task(player.output.run(hotplug.wait))
         group.create_task(obey(microphone, player))
 
 

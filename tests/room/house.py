@@ -131,7 +131,7 @@ class House:
     async def silence(self) -> None:
         """Return when she has said all she has to say."""
         await self.box.household.mailbox.until_idle()
-        await self.box.senses.mouth.quiet()
+        await self.box.output.speech.quiet()
         await self.wait(lambda: not self.is_sounding)
 
     def put(self, sound: Sound, dbfs: float, after: float = 0.0) -> float:
@@ -185,8 +185,8 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
     async def open_and_tell() -> T:
         told: list[T] = []
         async with open_box(config, RunOptions(), outside) as box:
-            assert box.senses.ears is not None
-            box.senses.ears.listener.observers.append(turns)
+            assert box.input.ears is not None
+            box.input.ears.listener.observe(turns)
 
             async def tell() -> None:
                 told.append(await story(House(box, card, model, voice, turns)))

@@ -72,7 +72,7 @@ class Soak:
 
 async def soak(house: House, loops: int, seen: Callable[[Soak], None] = lambda _: None) -> Soak:
     """Let so many minutes pass; `seen` is told after each."""
-    found, ears = Soak(), house.box.senses.ears
+    found, ears = Soak(), house.box.input.ears
     assert ears is not None
     sounds = [(at, says(words, voice)) for at, words, voice in QUESTIONS]
     began = house.now + SETTLE_SECONDS

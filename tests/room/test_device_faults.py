@@ -78,7 +78,7 @@ class Supervised:
 
 
 @contextmanager
-def supervised(card: VirtualSound, device: str, zeros: str = "inf") -> Iterator[Supervised]:
+def supervised(card: VirtualSound, device: str, zeros: str = "inf", first: str = "open") -> Iterator[Supervised]:
     command = [sys.executable, "-m", "tests.room.device_faults_program", device, zeros]
     with subprocess.Popen(
         command, env=os.environ | card.environment, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -86,7 +86,7 @@ def supervised(card: VirtualSound, device: str, zeros: str = "inf") -> Iterator[
     ) as child:  # fmt: skip
         try:
             devices = Supervised(child)
-            devices.until(microphone="open")
+            devices.until(microphone=first)
             yield devices
         finally:
             child.kill()
@@ -108,6 +108,17 @@ def test_a_killed_server_that_comes_back_is_used_again(card: VirtualSound) -> No
             devices.until_level(MURMUR)
     assert devices.changes() == ["open", "gone", "back"]
     assert devices.changes("loudspeaker") == ["gone", "back"]
+
+
+@pytest.mark.sound
+@pytest.mark.shows("V3")
+def test_a_card_that_appears_is_taken_up_by_a_box_that_had_none(card: VirtualSound) -> None:
+    card.kill()
+    with supervised(card, "mic", first="missing") as devices:
+        card.restart()
+        devices.until(BACK_WITHIN, loudspeaker="back")
+        devices.until(BACK_WITHIN, microphone="back")
+    assert devices.changes() == ["missing", "open", "back"]
 
 
 @pytest.mark.sound

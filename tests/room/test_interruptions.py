@@ -90,8 +90,8 @@ def test_a_reply_goes_on_after_what_was_nothing(tmp_path: Path, make: Callable[[
 def test_words_so_far_whose_turn_is_nobody_s_in_the_end_cost_a_pause_and_no_reply(tmp_path: Path) -> None:
     async def story(house: House) -> tuple[Interruption, int]:
         echo = await warm_up(house)
-        intake = house.box.senses.intake
-        intake.guards = (*intake.guards, lambda heard: "unsure")  # of whole turns: what is asked ahead passes
+        intake = house.box.input.intake
+        intake.over_reply = lambda heard: "unsure"  # of whole turns: what is asked ahead passes
         found = await interrupt(house, says(ORDERS[5]), echo, AFTER[0])
         return found, len([heard for _, heard in house.turns.so_far if heard.transcript.text])
 

@@ -51,8 +51,8 @@ def test_nothing_is_made_of_noise(tmp_path: Path, name: str) -> None:
             for after, sound, dbfs in part(name, number):
                 house.card.room.put(at_level(sound, dbfs), house.now + after)
             await passed(PART_SECONDS)
-        assert house.box.senses.ears is not None
-        assert house.box.senses.ears.listener.counters.chunks > parts * PART_SECONDS * 31
+        assert house.box.input.ears is not None
+        assert house.box.input.ears.listener.counters.chunks > parts * PART_SECONDS * 31
         return house.turns.taken_up, Counter(suppressed for _, _, suppressed in house.turns.ended)
 
     taken_up, ended = live(tmp_path, listen)

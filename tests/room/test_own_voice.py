@@ -25,7 +25,7 @@ def test_she_does_not_hear_herself(tmp_path: Path, room: str, voice: str) -> Non
 
     async def speak(house: House) -> Monologue:
         found = await monologue(house, SECONDS)
-        told.append(house.box.senses.echo.describe().partition(";")[0])
+        told.append(house.box.input.acting.echo.describe().partition(";")[0])
         return found
 
     replies = [speech(8, seed) for seed in range(12)]

@@ -20,15 +20,15 @@ OWN = "You can say stop at any time. Wait. Louder. Go on. Mute. Please repeat th
 def test_louder_and_mute_in_a_quiet_room_act_before_the_turn_is_over(tmp_path: Path) -> None:
     async def story(house: House) -> list[float]:
         delays = []
-        reflexes = house.box.senses.reflexes.reflexes
-        await house.wait(lambda: house.box.senses.reflexes.spotter and house.box.senses.reflexes.spotter.ready.is_set())
+        reflexes = house.box.input.reflexes
+        await house.wait(lambda: house.box.input.spotter and house.box.input.spotter.ready.is_set())
         for word in ("quieter", "louder", "mute"):
             ended = house.put(says(word, "slt"), -30, after=1.0)
             await house.wait(lambda word=word: reflexes.counts.get(word), 5.0)  # type: ignore[misc]
             delays.append(house.now - ended)
             await passed(4.0)
-        assert house.box.senses.mouth.volume.percent == 100
-        assert house.box.senses.reflexes.body.mute.is_on
+        assert house.box.output.speech.volume.percent == 100
+        assert house.box.input.acting.verbs.mute.is_on
         before = len(house.turns.started)
         house.put(says("What time is it?", "slt"), -30, after=0.5)
         await passed(6.0)
@@ -46,12 +46,12 @@ def test_stop_over_her_own_voice_ends_it(tmp_path: Path) -> None:
     async def story(house: House) -> tuple[float, int]:
         await warm_up(house)
         before = len(house.voice.sentences)
-        await house.wait(lambda: house.box.senses.reflexes.spotter and house.box.senses.reflexes.spotter.ready.is_set())
+        await house.wait(lambda: house.box.input.spotter and house.box.input.spotter.ready.is_set())
         await house.ask()
         ended = house.put(says("Stop!", "slt"), -24, after=3.0)
         await passed(3.0)
         await house.silence()
-        assert house.box.senses.reflexes.reflexes.counts == {"stop": 1}
+        assert house.box.input.reflexes.counts == {"stop": 1}
         assert house.turns.taken_up == [], "the mind is not asked what to do about it"
         return house.card.played[-1][1] - ended, len(house.voice.sentences) - before
 
@@ -69,7 +69,7 @@ def test_what_she_says_herself_is_no_reflex(tmp_path: Path) -> None:
             await house.ask()
             await house.silence()
             await passed(2.0)
-        reflexes = house.box.senses.reflexes.reflexes
+        reflexes = house.box.input.reflexes
         return dict(reflexes.counts), dict(reflexes.doubted)
 
     acted, doubted = live(tmp_path, story, Surroundings(answers=(OWN,)))

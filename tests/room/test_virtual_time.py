@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from tests.room.virtual_time import EPOCH, NothingHappens, VirtualTimeLoop, passed, run_virtually
 
 

@@ -15,7 +15,8 @@ from appliance.output.voices import choose_voice
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import WavPlayer
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken
-from tests.audio.mouth_fakes import Clock
+from tests.audio.mouth_fakes import Clock, Following
+from tests.loops import together
 
 SENTENCES = (
     "Remember that the plumber comes on Friday.",
@@ -37,15 +38,11 @@ async def main(state: Path, recording: Path) -> None:
         file = state / "nakari.toml"
         file.write_text(f'[voice]\nengine = "auto"\nedge_url = "{server.url}"\n[state]\nfolder = "{state}"\n')
         mouth = SpeechOutput(choose_voice(load(file, {"HOME": str(state)}), clock), player)
-
-        async def ended(sentence: SpokenSentence, part: str, whole: bool) -> None:
-            heard.append((part, whole))
-
-        mouth.on_ended = ended
+        mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
         await player.start()
         opened = time.monotonic()
         async with asyncio.TaskGroup() as group:
-            running = group.create_task(mouth.run())
+            running = group.create_task(together(mouth.loops()))
             for number, sentence in enumerate(SENTENCES):
                 begin = time.monotonic() - opened
                 await _say(mouth, number, sentence, server, clock)
@@ -58,7 +55,7 @@ async def main(state: Path, recording: Path) -> None:
 
 async def _say(mouth: SpeechOutput, number: int, sentence: str, server: EdgeServer, clock: Clock) -> None:
     sounding = asyncio.Event()
-    mouth.on_first_sound = lambda sentence, at: sounding.set()
+    mouth.observe(Following(first=lambda sentence, at: sounding.set()))
     if number == 2:
         await _network("up")
         clock.now += 11.0  # the voice is left alone for ten seconds after its first failure

@@ -86,7 +86,7 @@ async def test_not_one_word_of_a_member_or_a_visitor_is_left_and_every_other_wor
             assert found_in(home.state, word) == []
             assert not any(word in envelope.content for envelope in box.box.household.bus.recent)
         await everybody_else_is_there(box, home.state, cleo)
-        journal = box.box.senses.reflexes.forgetting.state.journal
+        journal = box.box.input.acting.forgetting.state.journal
         for key in (member, visitor):
             entries = await journal.entries(owner_key=key)
             assert entries
@@ -169,5 +169,5 @@ async def test_what_the_household_wrote_is_forgotten_as_what_it_said_is(tmp_path
         assert (await tell(box.config.socket, {"do": "forget", "minutes": 5}))["done"] == "Forgotten."
         assert found_in(home.state, OURS) == []
         assert found_in(home.state, ADAS), "another owner's stay"
-        journal = box.box.senses.reflexes.forgetting.state.journal
+        journal = box.box.input.acting.forgetting.state.journal
         assert [entry.body["events"] for entry in await journal.entries(topic=FORGOTTEN)] == [1, 1]

@@ -80,16 +80,16 @@ FAILS = Outage(failing, "disk_unusable", "has room", "cannot be written: File to
 
 async def spoken_to(she: Living, words: str, seconds_ago: float) -> None:
     """Let her hear something, and wait until she has said what she says of it at once."""
-    await she.box.senses.intake.accept(heard(words, seconds_ago))
-    await she.box.senses.mouth.quiet()
+    await she.box.input.intake.accept(heard(words, seconds_ago))
+    await she.box.output.speech.quiet()
 
 
 async def at_rest(she: Living) -> None:
     """Return when all that waited for the disk is answered."""
     async with asyncio.timeout(30):
-        await she.box.senses.intake.turns.none.wait()
+        await she.box.input.intake.turns.none.wait()
         await she.box.household.mailbox.until_idle()
-        await she.box.senses.mouth.quiet()
+        await she.box.output.speech.quiet()
 
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["new", "begun"])

@@ -22,8 +22,7 @@ from appliance.input.whisper.pull import pull
 from appliance.input.whisper.short_window import is_short
 from audio.errors import AudioError, ModelDamaged
 from audio.interfaces import Recognizer
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
-from audio.recognizer.hotwords import Hotwords, listed, no_hotwords
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, Hotwords, WhisperOptions, listed, no_hotwords
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.recognizer.speed import BOUND
 from audio.speech import Transcript, Utterance

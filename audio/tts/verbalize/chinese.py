@@ -3,9 +3,40 @@
 import re
 from typing import Final
 
-from audio.tts.verbalize import chinese_words as words
 from audio.tts.verbalize.numerals import chinese_cardinal, chinese_decimal, chinese_digits
 from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, rule
+
+MONEY: Final = {
+    **{"$": "美元", "US$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元", "₩": "韩元", "₹": "卢比"},
+    **{"USD": "美元", "EUR": "欧元", "GBP": "英镑", "CNY": "元", "RMB": "元", "JPY": "日元", "HK$": "港元"},
+}
+
+UNITS: Final = {
+    **{"°C": "摄氏度", "°F": "华氏度", "°": "度"},
+    **{"km": "公里", "cm": "厘米", "mm": "毫米", "m": "米", "km²": "平方公里", "m²": "平方米", "㎡": "平方米"},
+    **{"m³": "立方米", "kg": "公斤", "mg": "毫克", "g": "克", "ml": "毫升", "mL": "毫升", "l": "升", "L": "升"},
+    **{"KB": "KB", "kB": "KB", "MB": "MB", "GB": "GB", "TB": "TB", "Mbps": "兆比特每秒"},
+    **{"GHz": "吉赫兹", "MHz": "兆赫兹", "kHz": "千赫兹", "Hz": "赫兹", "kWh": "千瓦时", "kW": "千瓦", "W": "瓦"},
+    **{"mAh": "毫安时", "V": "伏", "dB": "分贝", "hPa": "百帕", "kcal": "千卡", "bpm": "次每分钟", "rpm": "转每分钟"},
+    **{"ms": "毫秒", "s": "秒", "sec": "秒", "min": "分钟", "h": "小时", "hr": "小时", "hrs": "小时"},
+}
+
+PER: Final = {
+    **{"km/h": ("每小时", "公里"), "kph": ("每小时", "公里"), "m/s": ("每秒", "米"), "MB/s": ("每秒", "MB")},
+    **{"mph": ("每小时", "英里"), "Mbit/s": ("每秒", "兆比特"), "kbit/s": ("每秒", "千比特")},
+}
+"""Sign -> what is said before the number, and after it."""
+
+MEASURES: Final = (
+    *"个位名只条张本杯瓶碗盘块片件双对次遍场台辆架把支颗粒棵朵家间座层套份顿步句段种类岁年天周点倍米斤升元百千万亿",
+    *("小时", "分钟", "秒钟", "公里", "公斤", "千克", "厘米", "毫米", "平方", "美元", "欧元", "英镑"),
+)
+"""Before these two is 两 and not 二."""
+
+SIGNS: Final = {
+    **{"=": "等于", "≠": "不等于", "<": "小于", ">": "大于", "≤": "小于等于", "≥": "大于等于", "≈": "约等于"},
+    **{"+": "加", "−": "减", "×": "乘以", "÷": "除以", "±": "正负", "&": "和", "∞": "无穷大", "√": "根号", "π": "派"},
+}
 
 
 def verbalize(text: str) -> str:
@@ -53,15 +84,15 @@ def _time(found: re.Match[str]) -> str:
 def _money(found: re.Match[str]) -> str:
     sign, size = found["sign"], found["size"] or ""
     figures = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", found["n"]).replace(".–", "–").rstrip(".")
-    return f"{'负' if found['minus'] else ''}{_counts(figures)}{size}{words.MONEY[sign]}"
+    return f"{'负' if found['minus'] else ''}{_counts(figures)}{size}{MONEY[sign]}"
 
 
 def _amount(found: re.Match[str]) -> str:
-    return f"{_counts(found[1])}{words.UNITS[found[2]]}"
+    return f"{_counts(found[1])}{UNITS[found[2]]}"
 
 
 def _per(found: re.Match[str]) -> str:
-    before, after = words.PER[found[2]]
+    before, after = PER[found[2]]
     return f"{before}{_counts(found[1])}{after}"
 
 
@@ -77,8 +108,8 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 _SIZE = r"(?:\s?(?P<size>[千百]?[万亿]|[千百]))?"
-_MEASURES = "|".join(words.MEASURES)
-_CURRENCY_SIGN = either(sign for sign in words.MONEY if not sign.isalpha())
+_MEASURES = "|".join(MEASURES)
+_CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
 
 _RULES: Final[tuple[Rule, ...]] = (
     rule(r"\s*(?:-+|=+)>\s*", "，"),
@@ -108,12 +139,12 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"(?<![\d.,])(?P<minus>[-−])?(?P<n>{RANGE}){_SIZE}\s?"
-        rf"(?P<sign>{either(words.MONEY)})(?![A-Za-z])",
+        rf"(?P<sign>{either(MONEY)})(?![A-Za-z])",
         _money,
     ),
     rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度))", "负"),
-    rule(rf"(?<!\d)({RANGE})\s?({either(words.PER)})(?![A-Za-z/])", _per),
-    rule(rf"(?<!\d)({RANGE})\s?({either(words.UNITS)})(?![A-Za-z/²³])", _amount),
+    rule(rf"(?<!\d)({RANGE})\s?({either(PER)})(?![A-Za-z/])", _per),
+    rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![A-Za-z/²³])", _amount),
     rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),
     rule(r"(?<![\d./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\d/])", _fraction),
     # Numbers
@@ -130,7 +161,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d):(?=\d)", "比"),
     rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d)", "到"),
     rule(r"(?<!\w)[~～](?=\s?\d)|(?<=[\u4e00-\u9fff])[~～](?=\s?\d)", "约"),
-    rule(rf"\s*({either(words.SIGNS)})\s*", lambda found: words.SIGNS[found[1]]),
+    rule(rf"\s*({either(SIGNS)})\s*", lambda found: SIGNS[found[1]]),
     rule(rf"(?<![\d.第])2(?=\s?(?:{_MEASURES}))(?!\s?点[一二三四五六七八九零])", "两"),
     rule(r"(?<=[A-Za-z])-(?=\d)", " "),
     rule(NUMBER, lambda found: chinese_decimal(found[0])),

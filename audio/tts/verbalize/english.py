@@ -3,9 +3,169 @@
 import re
 from typing import Final
 
-from audio.tts.verbalize import english_words as words
 from audio.tts.verbalize.numerals import cardinal, decimal, digits, ordinal, two_digits, year
 from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, is_one, rule
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+WEEKDAYS: Final = {
+    **{"Mon": "Monday", "Tue": "Tuesday", "Tues": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday"},
+    **{"Thur": "Thursday", "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday"},
+}
+
+MONEY: Final = {
+    "$": ("dollar", "dollars", "cent", "cents"),
+    "US$": ("dollar", "dollars", "cent", "cents"),
+    "€": ("euro", "euros", "cent", "cents"),
+    "£": ("pound", "pounds", "penny", "pence"),
+    "¥": ("yen", "yen", "", ""),
+    "₹": ("rupee", "rupees", "paisa", "paise"),
+    "₩": ("won", "won", "", ""),
+    "USD": ("dollar", "dollars", "cent", "cents"),
+    "EUR": ("euro", "euros", "cent", "cents"),
+    "GBP": ("pound", "pounds", "penny", "pence"),
+    "CNY": ("yuan", "yuan", "fen", "fen"),
+    "RMB": ("yuan", "yuan", "fen", "fen"),
+    "JPY": ("yen", "yen", "", ""),
+    "CHF": ("franc", "francs", "centime", "centimes"),
+}
+"""Sign -> one, many, a hundredth, hundredths; a currency without hundredths reads its decimals."""
+
+MAGNITUDES: Final = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "bn": "billion", "B": "billion"}
+"""What may follow an amount of money at once."""
+
+UNITS: Final = {
+    "°C": ("degree Celsius", "degrees Celsius"),
+    "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
+    "°": ("degree", "degrees"),
+    "%": ("percent", "percent"),
+    "‰": ("per mille", "per mille"),
+    "km/h": ("kilometer per hour", "kilometers per hour"),
+    "kph": ("kilometer per hour", "kilometers per hour"),
+    "mph": ("mile per hour", "miles per hour"),
+    "m/s": ("meter per second", "meters per second"),
+    "km²": ("square kilometer", "square kilometers"),
+    "m²": ("square meter", "square meters"),
+    "m³": ("cubic meter", "cubic meters"),
+    "km": ("kilometer", "kilometers"),
+    "cm": ("centimeter", "centimeters"),
+    "mm": ("millimeter", "millimeters"),
+    "µm": ("micrometer", "micrometers"),
+    "m": ("meter", "meters"),
+    "ft": ("foot", "feet"),
+    "mi": ("mile", "miles"),
+    "kg": ("kilogram", "kilograms"),
+    "mg": ("milligram", "milligrams"),
+    "g": ("gram", "grams"),
+    "lb": ("pound", "pounds"),
+    "lbs": ("pound", "pounds"),
+    "oz": ("ounce", "ounces"),
+    "ml": ("milliliter", "milliliters"),
+    "mL": ("milliliter", "milliliters"),
+    "cl": ("centiliter", "centiliters"),
+    "l": ("liter", "liters"),
+    "L": ("liter", "liters"),
+    "tsp": ("teaspoon", "teaspoons"),
+    "tbsp": ("tablespoon", "tablespoons"),
+    "kB": ("kilobyte", "kilobytes"),
+    "KB": ("kilobyte", "kilobytes"),
+    "MB": ("megabyte", "megabytes"),
+    "GB": ("gigabyte", "gigabytes"),
+    "TB": ("terabyte", "terabytes"),
+    "KiB": ("kibibyte", "kibibytes"),
+    "MiB": ("mebibyte", "mebibytes"),
+    "GiB": ("gibibyte", "gibibytes"),
+    "kbit/s": ("kilobit per second", "kilobits per second"),
+    "Mbit/s": ("megabit per second", "megabits per second"),
+    "Mbps": ("megabit per second", "megabits per second"),
+    "Gbps": ("gigabit per second", "gigabits per second"),
+    "MB/s": ("megabyte per second", "megabytes per second"),
+    "GHz": ("gigahertz", "gigahertz"),
+    "MHz": ("megahertz", "megahertz"),
+    "kHz": ("kilohertz", "kilohertz"),
+    "Hz": ("hertz", "hertz"),
+    "kWh": ("kilowatt hour", "kilowatt hours"),
+    "kW": ("kilowatt", "kilowatts"),
+    "MW": ("megawatt", "megawatts"),
+    "W": ("watt", "watts"),
+    "mAh": ("milliamp hour", "milliamp hours"),
+    "V": ("volt", "volts"),
+    "dB": ("decibel", "decibels"),
+    "hPa": ("hectopascal", "hectopascals"),
+    "kcal": ("kilocalorie", "kilocalories"),
+    "kJ": ("kilojoule", "kilojoules"),
+    "bpm": ("beat per minute", "beats per minute"),
+    "rpm": ("revolution per minute", "revolutions per minute"),
+    "fps": ("frame per second", "frames per second"),
+    "ms": ("millisecond", "milliseconds"),
+    "s": ("second", "seconds"),
+    "sec": ("second", "seconds"),
+    "min": ("minute", "minutes"),
+    "mins": ("minute", "minutes"),
+    "h": ("hour", "hours"),
+    "hr": ("hour", "hours"),
+    "hrs": ("hour", "hours"),
+}
+"""Sign -> one, many. Left out is what is a word as well, such as `in`."""
+
+PER: Final = {sign: one for sign, (one, _) in UNITS.items() if sign.isalpha()}
+"""What may follow a slash after a thing that was counted: `€5/kg`."""
+
+ABBREVIATIONS: Final = {
+    "e.g.": "for example",
+    "i.e.": "that is",
+    "etc.": "et cetera",
+    "vs.": "versus",
+    "approx.": "approximately",
+    "ca.": "about",
+    "cf.": "compare",
+    "incl.": "including",
+    "excl.": "excluding",
+    "max.": "maximum",
+    "min.": "minimum",
+    "dept.": "department",
+    "w/o": "without",
+    "w/": "with",
+    "Dr.": "Doctor",
+    "Prof.": "Professor",
+    "Mr.": "Mister",
+    "Mrs.": "Missus",
+    "Ms.": "Miz",
+    "Mt.": "Mount",
+    "Jr.": "Junior",
+    "Sr.": "Senior",
+}
+
+FRACTION_PARTS: Final = {
+    **{2: ("half", "halves"), 3: ("third", "thirds"), 4: ("quarter", "quarters"), 5: ("fifth", "fifths")},
+    **{6: ("sixth", "sixths"), 8: ("eighth", "eighths"), 10: ("tenth", "tenths")},
+}
+
+SIGNS: Final = {
+    "=": "equals",
+    "≠": "is not equal to",
+    "<": "is less than",
+    ">": "is greater than",
+    "≤": "is at most",
+    "≥": "is at least",
+    "≈": "is about",
+    "+": "plus",
+    "−": "minus",
+    "×": "times",
+    "÷": "divided by",
+    "±": "plus or minus",
+    "∞": "infinity",
+    "√": "the square root of",
+    "π": "pi",
+    "&": "and",
+    "§": "section",
+}
+
+LIMITS: Final = {"<": "less than ", ">": "more than ", "≤": "at most ", "≥": "at least "}
+"""The same signs before a number that nothing is compared with: `>5 km`."""
 
 
 def verbalize(text: str) -> str:
@@ -41,7 +201,7 @@ def _telephone(found: re.Match[str]) -> str:
 
 # Dates and times
 
-_MONTH_NAMES = "|".join(words.MONTHS)
+_MONTH_NAMES = "|".join(MONTHS)
 _MONTH = rf"(?:{_MONTH_NAMES}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[1-9]|20)\d\d"
@@ -50,7 +210,7 @@ _OCLOCK: Final = "o'clock"
 
 
 def _month(name: str) -> str:
-    return next(month for month in words.MONTHS if month.startswith(name[:3]))
+    return next(month for month in MONTHS if month.startswith(name[:3]))
 
 
 def _day(figures: str) -> str:
@@ -65,7 +225,7 @@ def _iso_date(found: re.Match[str]) -> str:
     month, day = int(found[2]), int(found[3])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return found[0]
-    said = f"{words.MONTHS[month - 1]} {ordinal(day)}{_of_year(found[1])}"
+    said = f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[1])}"
     return f"{said} at " if found[4] else said
 
 
@@ -74,7 +234,7 @@ def _slashed_date(found: re.Match[str]) -> str:
     month, day = (first, second) if first <= 12 else (second, first)
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return found[0]
-    return f"{words.MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
+    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
 
 
 def _month_first(found: re.Match[str]) -> str:
@@ -111,15 +271,15 @@ def _decade(found: re.Match[str]) -> str:
 
 # Amounts
 
-_CURRENCY_SIGN = either(sign for sign in words.MONEY if not sign.isalpha())
+_CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
 
 
 def _money(found: re.Match[str]) -> str:
     minus, sign, figures, magnitude = found["minus"], found["sign"], found["n"], found["size"]
-    one, many, cent, cents = words.MONEY[sign]
+    one, many, cent, cents = MONEY[sign]
     said = "minus " if minus else ""
     if magnitude:
-        return f"{said}{_numbers(figures)} {words.MAGNITUDES.get(magnitude, magnitude)} {many}"
+        return f"{said}{_numbers(figures)} {MAGNITUDES.get(magnitude, magnitude)} {many}"
     whole, _, hundredths = figures.partition(".")
     if len(bounds(figures)) > 1 or len(hundredths) != 2 or not cent:
         return f"{said}{_numbers(figures)} {one if is_one(figures) else many}"
@@ -132,15 +292,15 @@ def _money(found: re.Match[str]) -> str:
 
 
 def _amount(found: re.Match[str]) -> str:
-    one, many = words.UNITS[found[2]]
+    one, many = UNITS[found[2]]
     return f"{_numbers(found[1])} {one if is_one(found[1]) else many}"
 
 
 def _fraction(found: re.Match[str]) -> str:
     whole, count, parts = found[1], int(found[2]), int(found[3])
-    if parts not in words.FRACTION_PARTS or not 0 < count < parts:
+    if parts not in FRACTION_PARTS or not 0 < count < parts:
         return f"{cardinal(int(whole)) + ' ' if whole else ''}{cardinal(count)} out of {cardinal(parts)}"
-    one, many = words.FRACTION_PARTS[parts]
+    one, many = FRACTION_PARTS[parts]
     if whole:
         return f"{cardinal(int(whole))} and {'a' if count == 1 else cardinal(count)} {one if count == 1 else many}"
     return f"{cardinal(count)} {one if count == 1 else many}"
@@ -161,7 +321,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     # Dates and times
     rule(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?:(T|\s(?=\d?\d:))|(?![\w-]))", _iso_date),
     rule(r"(?<![\w/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\w/])", _slashed_date),
-    rule(rf"\b({'|'.join(words.WEEKDAYS)})\b\.?(?=,?\s+(?:\d|{_MONTH}))", lambda found: words.WEEKDAYS[found[1]]),
+    rule(rf"\b({'|'.join(WEEKDAYS)})\b\.?(?=,?\s+(?:\d|{_MONTH}))", lambda found: WEEKDAYS[found[1]]),
     rule(rf"\b({_MONTH})\s+({_DAY})(?:\s?[–-]\s?({_DAY}))?\b(?![:.]\d)(?:,?\s+({_YEAR})\b)?", _month_first),
     rule(rf"(?<![\w.,:])(the\s+)?({_DAY})\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR})\b)?", _day_first),
     rule(r"(?<=[\dmM])\s?[–—-]\s?(?=\d?\d:\d\d|\d?\d\s?[AaPp]\.?[Mm]\b)", " to "),
@@ -177,7 +337,7 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: found[1] + year(int(found[2])),
     ),
     # Amounts
-    rule(r"(?<!\S)([<>≤≥])(?=\d)", lambda found: words.LIMITS[found[1]]),
+    rule(r"(?<!\S)([<>≤≥])(?=\d)", lambda found: LIMITS[found[1]]),
     rule(r"(%|°[CF]?)\s?[–—~-]\s?(?=\d)", r"\1 to "),
     rule(
         rf"(?<!\w)(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE})"
@@ -186,12 +346,12 @@ _RULES: Final[tuple[Rule, ...]] = (
     ),
     rule(
         rf"(?<![\w.,])(?P<minus>[-−])?(?P<n>{RANGE})(?:\s?(?P<size>thousand|million|billion|trillion))?"
-        rf"\s?(?P<sign>{either(words.MONEY)})(?!\w)",
+        rf"\s?(?P<sign>{either(MONEY)})(?!\w)",
         _money,
     ),
     rule(rf"(?<![\w.,])[-−](?={NUMBER})", "minus "),
-    rule(rf"(?<!\d)({RANGE})\s?({either(words.UNITS)})(?![\w/²³]|\s?°)", _amount),
-    rule(rf"(?<=[a-z])/({either(words.PER)})\b", lambda found: f" per {words.PER[found[1]]}"),
+    rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![\w/²³]|\s?°)", _amount),
+    rule(rf"(?<=[a-z])/({either(PER)})\b", lambda found: f" per {PER[found[1]]}"),
     rule(r"(?<=[a-z])/(day|week|month|year|hour|minute|second|night|person|piece)\b", r" per \1"),
     rule(r"\b24/7\b", "twenty-four seven"),
     rule(r"(?<![\w./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\w/]|\.\d)", _fraction),
@@ -212,7 +372,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=\d)(?:\s?[–—]\s?|:)(?=\d)|(?<![A-Za-z\d])(\d+)-(?=\d)", lambda found: f"{found[1] or ''} to "),
     rule(r"(?<=\d)-(?=\d)", " "),
     rule(r"(?<!\w)~(?=\s?\d)", "about "),
-    rule(rf"\s*({either(words.SIGNS)})\s*", lambda found: f" {words.SIGNS[found[1]]} "),
+    rule(rf"\s*({either(SIGNS)})\s*", lambda found: f" {SIGNS[found[1]]} "),
     rule(r"(?<=[A-Za-z])-?(?=\d)", " "),
     rule(r"(?<=\d)-?(?=[A-Za-z])", " "),
     rule(NUMBER, lambda found: decimal(found[0])),
@@ -220,8 +380,8 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"%", " percent "),
     rule(r"°", " degrees "),
     rule(r"\band/or\b", "and or"),
-    rule(rf"(?<!\w)({either(words.ABBREVIATIONS)})(?=\s*$)", lambda found: f"{words.ABBREVIATIONS[found[1]]}."),
-    rule(rf"(?<!\w)({either(words.ABBREVIATIONS)})(?!\w)", lambda found: words.ABBREVIATIONS[found[1]]),
+    rule(rf"(?<!\w)({either(ABBREVIATIONS)})(?=\s*$)", lambda found: f"{ABBREVIATIONS[found[1]]}."),
+    rule(rf"(?<!\w)({either(ABBREVIATIONS)})(?!\w)", lambda found: ABBREVIATIONS[found[1]]),
     rule(r"(?<=[a-z])\s?/\s?(?=[a-z])", " or "),
     rule(r"(?<=\w)\s?/\s?(?=\w)", " "),
     rule(r"\s+-{1,3}\s+", " — "),

@@ -8,7 +8,7 @@ import pytest
 from agent.event import ASR_TRANSCRIPT, Event
 from appliance.admin.graph_admin import keeper_of
 from appliance.api.memory_requests import TakeSnapshot
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import Forgetting, no_mind
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import open_state
 from audio.tts.tts_cache import TtsCache
@@ -44,8 +44,8 @@ async def test_a_name_told_and_forgotten_is_found_nowhere(tmp_path: Path) -> Non
         (phrases / "one.json").write_text(f'{{"text": "Hello {NAME}."}}')
         places = {file.relative_to(box.state).parts[0] for file in found_in(box.state, NAME)}
         assert places >= {"audit", "snapshots", "phrases", "graph"}
-        forgetting = Forgetting(state, drop_sound=[TtsCache(phrases).forget], erase_event=keeper.erase_event)
-        assert await forgetting.last() == "forgotten"
+        forgetting = Forgetting(state, None, no_mind, keeper.erase_event, [TtsCache(phrases)])
+        assert (await forgetting.last()).did == "forgotten"
         assert await keeper.writer.audit.verify() > 0
         assert await state.journal.search(NAME, "household") == []
         left = await keeper.writer.graph.read("MATCH (n) RETURN labels(n)[0] AS l")

@@ -12,7 +12,7 @@ from appliance.admin.local import keeper_alone
 from appliance.api.memory_requests import UseTool
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import open_owners
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from memory.graph.embedded.store import State as StoreState
@@ -67,7 +67,7 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
         await graph.asked.save()
         assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
         owners = await open_owners(config, state)
-        await OwnerErasure(config.state_folder, graph, owners, Forgetting(state)).erase(ADA, silent)
+        await OwnerErasure(config.state_folder, graph, owners, mindless(state)).erase(ADA, silent)
         await graph.asked.save()
         assert await owners_of(state) == {("", HOUSEHOLD)}
         running.cancel()

@@ -10,8 +10,7 @@ from appliance.exits import Exit
 from appliance.input.echo import A_RECORDING, MEASURED_WITHIN, SWITCHED_OFF, calibrated
 from audio.echo.canceller import Canceller
 from audio.echo.control import MISSING, EchoControl
-from audio.echo.duplex import Duplex, Mode
-from audio.echo.half_duplex import HalfDuplex
+from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.speech import SpeechAudio
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.door_fakes import ScriptedHandler, serving

@@ -20,6 +20,7 @@ from audio.turns.listener import REFLEX, TOO_SHORT
 from memory.errors import StateUnusable
 from tests.appliance.command import nakari, state_folder
 from tests.appliance.input.test_hearing import heard
+from tests.audio.ears_fakes import unasked
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -35,7 +36,7 @@ async def tell(state: State) -> None:
     await state.bus.publish(step("runs.new", typed, "run", {"source": "cli", "attempt": 1, "content": ""}, "hello"))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(turns.run())
-        turns.speech_started(SpeechStarted(1.0))
+        turns.speech_started(SpeechStarted(1.0, unasked))
         turns.words_so_far(heard("thank you for"))
         turns.turn_ended(heard("thank you for watching"), "echo")
         turns.turn_ended(None, "failed")
@@ -144,14 +145,14 @@ async def test_the_connection_is_warmed_while_somebody_speaks_but_not_again_and_
     prewarm = Prewarm(warm, lambda: now[0])
     async with asyncio.TaskGroup() as group:
         running = group.create_task(prewarm.run())
-        prewarm.speech_started(SpeechStarted(1.0))
+        prewarm.speech_started(SpeechStarted(1.0, unasked))
         prewarm.words_so_far(heard("what time"))
         assert await warmed.get() == 100.0
         now[0] += NOT_AGAIN_WITHIN - 1
-        prewarm.speech_started(SpeechStarted(2.0))
+        prewarm.speech_started(SpeechStarted(2.0, unasked))
         prewarm.turn_ended(heard("what time is it"), "")
         now[0] += 1
-        prewarm.speech_started(SpeechStarted(3.0))
+        prewarm.speech_started(SpeechStarted(3.0, unasked))
         assert await warmed.get() == 110.0
         running.cancel()
     assert warmed.empty()

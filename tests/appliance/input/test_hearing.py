@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from appliance.input.event import event_of
-from appliance.input.intake import Intake
+from appliance.input.intake import Intake, TurnGate
 from appliance.input.pending_turns import PendingTurns
 from audio.playback.speech_output import SpokenSentence
 from audio.speech import RecognizedTurn, Transcript, Utterance
@@ -51,7 +51,22 @@ def intake(mailbox: FullDisk, **settings: Any) -> Intake:
     async def say(sentence: SpokenSentence) -> None:
         raise AssertionError("a disk with room is no matter for words")
 
-    return Intake(PendingTurns(mailbox, say, "en"), 10, **settings)
+    turns = PendingTurns(mailbox, say, "en")
+    return Intake(
+        turns, 10, **{"gate": passes, "over_reply": passes, "reflex": ignores, "addressing": unmarked} | settings
+    )
+
+
+def passes(heard: RecognizedTurn) -> str:
+    return ""
+
+
+async def ignores(heard: RecognizedTurn) -> bool:
+    return False
+
+
+def unmarked(heard: RecognizedTurn) -> dict[str, str]:
+    return {}
 
 
 async def test_words_that_a_reflex_took_reach_nobody_else() -> None:
@@ -61,7 +76,7 @@ async def test_words_that_a_reflex_took_reach_nobody_else() -> None:
         asked.append(words.transcript.text)
         return words.transcript.text == "stop"
 
-    into = intake(mailbox, reflexes=(only_stop,))
+    into = intake(mailbox, reflex=only_stop)
     assert [await into.admit(heard(words)) for words in ("stop", "what time is it")] == [REFLEX, ""]
     assert asked == ["stop", "what time is it"]
     assert mailbox.filed == []
@@ -74,8 +89,8 @@ async def test_the_first_guard_that_objects_says_why_and_no_reflex_hears_it() ->
         asked.append(words.transcript.text)
         return False
 
-    guards = (lambda h: "too quiet" if h.transcript.text == "hm" else "", lambda h: "echo")
-    into = intake(FullDisk(0), guards=guards, reflexes=(never,))
+    gate = TurnGate(passes, lambda h: "too quiet" if h.transcript.text == "hm" else "", lambda h: "echo", passes)
+    into = intake(FullDisk(0), gate=gate, reflex=never)
     assert [await into.admit(heard(words)) for words in ("hm", "hello")] == ["too quiet", "echo"]
     assert asked == []
 

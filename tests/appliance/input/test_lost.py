@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, LostTurns
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import SpeechStarted
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import FAILED, TOO_SHORT, TOO_SLOW, Listener
 from tests.audio.ears_fakes import FAILED as STUMBLES
-from tests.audio.ears_fakes import ScriptedDetector, ScriptedRecognizer, ScriptedSource
+from tests.audio.ears_fakes import Intake, ScriptedDetector, ScriptedRecognizer, ScriptedSource, unasked
 from tests.audio.heard import heard
 
 
@@ -37,7 +37,7 @@ class Room:
         """Let a turn be lost for a reason; return whether a sign was heard of it."""
         before = len(self.signs)
         self.now += after
-        self.lost.speech_started(SpeechStarted(self.now - 1.0))
+        self.lost.speech_started(SpeechStarted(self.now - 1.0, unasked))
         self.lost.turn_ended(None, reason)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(self.lost.run())
@@ -88,14 +88,10 @@ async def test_once_words_are_recognized_the_next_loss_is_signed_at_once() -> No
 
 async def test_the_ears_tell_of_a_recognizer_that_stumbled() -> None:
     pattern = "." * 40 + "#" * 10 + "." * 40
-    room = Room()
-
-    async def nobody(heard: RecognizedTurn) -> None:
-        raise AssertionError("there were no words")
-
+    room, intake = Room(), Intake()
     source, recognizer = ScriptedSource(pattern), ScriptedRecognizer([STUMBLES, STUMBLES])
-    ears = Listener(source, ScriptedDetector(pattern), Endpointer(EndpointerSettings()), recognizer, nobody)
-    ears.observers.append(room.lost)
+    ears = Listener(source, ScriptedDetector(pattern), Endpointer(EndpointerSettings()), recognizer, intake)
+    ears.observe(room.lost)
     async with asyncio.TaskGroup() as group:
         signing = group.create_task(room.lost.run())
         listening = group.create_task(ears.listen())
@@ -104,3 +100,4 @@ async def test_the_ears_tell_of_a_recognizer_that_stumbled() -> None:
         await asyncio.sleep(0)
         signing.cancel()
     assert len(room.signs) == 1
+    assert intake.heard == []

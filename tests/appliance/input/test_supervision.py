@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from appliance.input.device_news import SETTLE_SECONDS, DeviceNews
-from appliance.input.supervision import AWAITED_PAUSE, PAUSES, Around, MicrophoneSupervision
+from appliance.input.supervision import FAULTY_PAUSE, Around, MicrophoneSupervision
 from audio.capture.health import DeviceFault, Fault
 from audio.capture.live import LiveMicrophone
+from audio.devices.hotplug import RETRY_PAUSES
 from audio.errors import DeviceUnavailable
 from audio.pcm import CHUNK_SAMPLES
-from audio.playback.played import PlayedSound
+from audio.playback.reopening import PlayedSound
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.capture.test_microphone import ScriptedCard
@@ -27,11 +28,21 @@ class Time:
         self.now = 0.0
         self.until = until
         self.slept: list[float] = []
+        self.looks = 0
+        """Times that a look was waited for."""
+
+    async def next_look(self) -> None:
+        """Nothing tells of a change for a minute."""
+        self.looks += 1
+        await self._pass(60.0)
 
     def clock(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
+        await self._pass(seconds)
+
+    async def _pass(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
         await asyncio.sleep(0)
@@ -46,15 +57,18 @@ def gone() -> DeviceUnavailable:
 class Scripted:
     """A supervised microphone whose listening follows a script."""
 
-    def __init__(self, *script: Exception | None, until: float = 60.0) -> None:
+    def __init__(self, *script: Exception | None, until: float = 600.0) -> None:
         self.time = Time(until)
         self.microphone = LiveMicrophone(ScriptedCard(), "a card", clock=self.time.clock)
         self.changes: list[Fault | None] = []
         self.rests = 0
         self.supervision = MicrophoneSupervision(
-            self.microphone, PlayedSound(), Around(self.time.clock, self.time.sleep)
+            self.microphone,
+            self.changes.append,
+            self.time.next_look,
+            PlayedSound(),
+            Around(self.time.clock, self.time.sleep),
         )
-        self.supervision.on_change = self.changes.append
         self._script = list(script)
 
     async def listen(self) -> None:
@@ -75,11 +89,11 @@ class Scripted:
 
 
 @pytest.mark.shows("V3")
-async def test_it_is_opened_again_for_ever_ever_less_often_and_told_once() -> None:
+async def test_it_is_opened_again_for_ever_and_told_once() -> None:
     scripted = Scripted(None)
     await scripted.run()
-    assert scripted.time.slept[: len(PAUSES)] == list(PAUSES)
-    assert set(scripted.time.slept[len(PAUSES) :]) == {PAUSES[-1]}
+    assert scripted.time.slept[: len(RETRY_PAUSES)] == list(RETRY_PAUSES)
+    assert len(scripted.time.slept) - len(RETRY_PAUSES) == scripted.time.looks > 5, "then only on the system's word"
     assert scripted.changes == [Fault.GONE]
     assert scripted.rests == len(scripted.time.slept), "the heart beat rests whenever nobody listens"
     assert scripted.supervision.describe() == {"state": "gone", "times_lost": 1, "reason": str(gone())}
@@ -90,7 +104,7 @@ async def test_once_it_is_back_that_is_told_and_the_next_loss_is_answered_at_onc
     scripted = Scripted(None, gone(), gone(), None, None)
     await scripted.run()
     assert scripted.changes == [Fault.GONE, None, Fault.GONE, None, Fault.GONE]
-    assert scripted.time.slept[:6] == [*PAUSES[:3], PAUSES[0], PAUSES[0], PAUSES[1]]
+    assert scripted.time.slept[:6] == [*RETRY_PAUSES[:3], RETRY_PAUSES[0], RETRY_PAUSES[0], RETRY_PAUSES[1]]
     assert scripted.supervision.describe()["times_lost"] == 3
 
 
@@ -99,7 +113,7 @@ async def test_one_that_never_was_there_is_awaited_in_silence() -> None:
     scripted.supervision.absent("there is none")
     assert scripted.supervision.is_awaited
     await scripted.run()
-    assert set(scripted.time.slept) == {AWAITED_PAUSE}
+    assert len(scripted.time.slept) == scripted.time.looks > 5, "it is never looked for without a word"
     assert scripted.changes == []
     scripted.microphone.trust()
     scripted.supervision.chunk()
@@ -107,8 +121,16 @@ async def test_one_that_never_was_there_is_awaited_in_silence() -> None:
     assert not scripted.supervision.is_awaited
 
 
+@pytest.mark.shows("V3")
+async def test_one_that_can_be_opened_and_gives_no_sound_is_tried_again_without_a_word() -> None:
+    scripted = Scripted(*[DeviceFault(Fault.ZEROS, "the microphone gives nothing but zeros")] * 1000)
+    await scripted.run()
+    assert set(scripted.time.slept[len(RETRY_PAUSES) :]) == {FAULTY_PAUSE}
+    assert scripted.time.looks == 0
+
+
 async def test_a_recording_is_listened_to_once() -> None:
-    supervision, heard = MicrophoneSupervision(None), []
+    supervision, heard = MicrophoneSupervision(None, lambda fault: None, Time().next_look), []
 
     async def listen() -> None:
         heard.append("it")
@@ -134,7 +156,13 @@ async def watched(card: ScriptedCard, answer: bool | None, *, zeros: bool = True
         asked += 1
         return answer
 
-    supervision = MicrophoneSupervision(microphone, PlayedSound(), Around(time.clock, time.sleep, records_itself))
+    supervision = MicrophoneSupervision(
+        microphone,
+        lambda fault: None,
+        time.next_look,
+        PlayedSound(),
+        Around(time.clock, time.sleep, records_itself),
+    )
     raised: list[str] = []
 
     async def listen() -> None:

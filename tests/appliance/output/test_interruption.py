@@ -1,7 +1,7 @@
 """Somebody speaks while she does: through the real mouth and outlet, to what the mind is told."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import numpy as np
@@ -15,11 +15,12 @@ from appliance.output.voice import SENTENCE_ENDED, VoiceReplySink
 from audio.echo.duplex import DUCK_DB, Mode
 from audio.pcm import CHUNK_SAMPLES, AudioChunk
 from audio.playback.speech_output import SpeechOutput
-from audio.speech import SpeechStarted
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.barge_in import PATIENCE_SECONDS, PEEK_AFTER_SECONDS
 from audio.turns.listener import REFLEX
 from tests.audio.heard import heard
 from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
+from tests.loops import together
 
 EVENT = Event(type="asr_transcript", content="tell me a story", source="mic")
 STORY = "Once there was a king."
@@ -36,9 +37,12 @@ class Room:
         self.player = ScriptedPlayer(at_once=False, unheard=0.5)
         self.mouth = SpeechOutput(ScriptedVoice(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(self._keep), "en")
-        self.interruption = Interruption(self.mouth, self.outlet, self._interrupt, self.clock)
-        self.interruption.mode = lambda: mode
-        self.interruption.peek = self.peeks.release
+        self.mode = mode
+        self.hears_another = False
+        self.held_back: Callable[[RecognizedTurn], str] = lambda heard: ""
+        self.interruption = Interruption(
+            self.mouth, self.outlet, self._interrupt, self, lambda heard: self.held_back(heard), self.clock
+        )
 
     async def _keep(self, events: tuple[Event, ...]) -> None:
         self.published += events
@@ -57,7 +61,7 @@ class Room:
     def somebody_speaks(self) -> float:
         """Return when."""
         self.clock.now += 1.0
-        self.interruption.speech_started(SpeechStarted(self.clock.now))
+        self.interruption.speech_started(SpeechStarted(self.clock.now, self.peeks.release))
         return self.clock.now
 
     def speech(self, probability: float, chunks: int) -> None:
@@ -65,7 +69,7 @@ class Room:
             self.interruption(AudioChunk(np.zeros(CHUNK_SAMPLES, np.int16), self.clock.now), probability, False)
 
     def sound(self, *, is_another: bool, chunks: int) -> None:
-        self.interruption.hears_another = lambda: is_another
+        self.hears_another = is_another
         for _ in range(chunks):
             self.interruption(AudioChunk(np.zeros(CHUNK_SAMPLES, np.int16), self.clock.now), 0.0, False)
 
@@ -81,7 +85,7 @@ class Room:
 async def a_room(mode: Mode = Mode.FULL) -> AsyncIterator[Room]:
     room = Room(mode)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        loops = [group.create_task(room.mouth.run()), group.create_task(room.interruption.run())]
+        loops = [group.create_task(together(room.mouth.loops())), group.create_task(room.interruption.run())]
         yield room
         for loop in loops:
             loop.cancel()
@@ -125,7 +129,7 @@ async def test_what_nobody_gets_lets_her_go_on_and_all_of_it_is_heard(reason: st
 async def test_words_that_a_guard_holds_back_do_not_end_a_reply_ahead_of_their_turn() -> None:
     async with a_room() as room:
         delivery = await room.tell()
-        room.interruption.guards = (lambda heard: "echo" if heard.transcript.text in STORY else "",)
+        room.held_back = lambda heard: "echo" if heard.transcript.text in STORY else ""
         at = room.somebody_speaks()
         room.interruption.words_so_far(heard("there was a king", at, at + 0.8))
         assert room.interrupted == []
@@ -157,7 +161,7 @@ async def test_after_two_seconds_without_a_word_she_goes_on_by_herself() -> None
         room.somebody_speaks()
         room.clock.now += PEEK_AFTER_SECONDS
         room.interruption.speech_started(
-            SpeechStarted(room.clock.now)
+            SpeechStarted(room.clock.now, room.peeks.release)
         )  # as if it came again; the loop looks at the time
         assert room.happened == ["pause"]
         room.clock.now += PEEK_AFTER_SECONDS
@@ -210,7 +214,7 @@ async def test_after_a_question_company_is_an_answer() -> None:
 async def test_a_reflex_over_the_reply_is_left_to_the_reflex() -> None:
     async with a_room() as room:
         delivery = await room.tell()
-        room.interruption.guards = (lambda heard: REFLEX if heard.transcript.text == "louder" else "",)
+        room.held_back = lambda heard: REFLEX if heard.transcript.text == "louder" else ""
         at = room.somebody_speaks()
         louder = heard("louder", at, at + 0.4)
         room.interruption.words_so_far(louder)
@@ -224,7 +228,7 @@ async def test_a_reflex_over_the_reply_is_left_to_the_reflex() -> None:
 async def test_a_reflex_that_did_not_act_leaves_the_words_to_the_mind() -> None:
     async with a_room() as room:
         delivery = await room.tell()
-        room.interruption.guards = (lambda heard: REFLEX,)
+        room.held_back = lambda heard: REFLEX
         at = room.somebody_speaks()
         room.interruption.words_so_far(heard("stop", at, at + 0.4))
         assert room.interrupted == []

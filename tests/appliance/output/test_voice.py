@@ -13,6 +13,7 @@ from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceReplySink
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.loops import together
 
 EVENT = Event(type="asr_transcript", content="hello", source="mic")
 FIRST, SECOND = "Here is the first sentence.", "And here is the second one."
@@ -46,7 +47,7 @@ class Room:
 async def a_room() -> AsyncIterator[Room]:
     room = Room()
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        speaking = group.create_task(room.mouth.run())
+        speaking = group.create_task(together(room.mouth.loops()))
         yield room
         speaking.cancel()
 
@@ -104,7 +105,7 @@ async def test_nothing_sounds_before_its_commit() -> None:
     await delivery.close()
     with pytest.raises(ExceptionGroup):
         async with asyncio.timeout(10):
-            await room.mouth.run()
+            await together(room.mouth.loops())
     assert room.player.levels == []
 
 
@@ -159,7 +160,7 @@ async def test_hushed_it_tells_what_was_heard_and_marks_the_rest_unsaid() -> Non
         await delivery.feed(f"{FIRST} {SECOND} And nobody wants a thi")
         await room.player.draining.wait()
 
-        assert room.outlet.hush() == EVENT.id
+        assert room.outlet.stop_speaking() == EVENT.id
         await delivery.feed("rd one.")
         await delivery.close()
 
@@ -170,14 +171,14 @@ async def test_hushed_it_tells_what_was_heard_and_marks_the_rest_unsaid() -> Non
             ("", SECOND, False),
         ]
         assert room.committed() == [FIRST]
-        assert room.outlet.hush() == "", "nothing is under way any more"
+        assert room.outlet.stop_speaking() == "", "nothing is under way any more"
 
 
 @pytest.mark.shows("V17")
 async def test_hushed_before_its_first_sentence_nothing_of_it_is_ever_said() -> None:
     async with a_room() as room:
         delivery = room.outlet.open(Reply(EVENT, "c1"))
-        assert room.outlet.hush() == EVENT.id
+        assert room.outlet.stop_speaking() == EVENT.id
         await delivery.feed(f"{FIRST} {SECOND}")
         await delivery.close()
         assert await delivery.ended() == Delivered("", "", interrupted=True)

@@ -25,7 +25,7 @@ from appliance.owners.erasure import (
     sentence,
 )
 from appliance.owners.owners import identities_of, open_owners
-from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.forget import mindless
 from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from memory.history.audit import AuditLog
@@ -71,7 +71,7 @@ async def erasing(box: KeptBox) -> AsyncIterator[OwnerErasure]:
     async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
         owners = await open_owners(config, state)
         running = group.create_task(graph.run())
-        yield OwnerErasure(config.state_folder, graph, owners, Forgetting(state))
+        yield OwnerErasure(config.state_folder, graph, owners, mindless(state))
         running.cancel()
 
 
@@ -129,7 +129,7 @@ async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
     config = box.config()
     async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
         await journaled(state, ADA, NAME)
-        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), Forgetting(state))
+        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), mindless(state))
         (box.state / ORDERS).mkdir()
         for left in (ADA, HOUSEHOLD, "junk"):
             (box.state / ORDERS / left).touch()
@@ -148,7 +148,7 @@ async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
 async def test_what_an_observer_is_shown_of_late_goes_too_and_of_nobody_else(tmp_path: Path) -> None:
     config = KeptBox(tmp_path, "enabled = false").config()
     async with open_state(config) as state, graph_side(config) as graph:
-        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), Forgetting(state))
+        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), mindless(state))
         for owner in (ADA, BEN):
             await state.bus.publish(Event("ui.events", f"said by {owner}", owner_key=owner))
         await erasure.erase(ADA, silent)

@@ -1,6 +1,5 @@
 """Reflexes over a real mouth, a real state database and a scripted loudspeaker."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,13 +9,16 @@ import numpy as np
 
 from agent.event import Event
 from agent.mailbox import Lease
-from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
-from appliance.reflexes.reflexes import REFLEX, Reflexes
+from appliance.reflexes.record import REFLEX, ReflexRecord
+from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute
+from audio.loops import running
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.reflexes.spotter import Spotted
 from audio.reflexes.words import Reflex
@@ -30,12 +32,39 @@ class ReflexRoom:
     """What a test looks at."""
 
     ringing: RingingRoom
-    body: Body
-    reflexes: Reflexes
+    switches: KeptSwitches
     folder: Path
     interrupted: list[str] = field(default_factory=list)
     now: float = 100.0
     """Seconds on the source's clock."""
+    doubt: str = ""
+    """Why whatever is heard is nobody's order."""
+    forgotten: list[str] = field(default_factory=list)
+    has_memory: bool = False
+    """Whether there is anything to forget."""
+
+    def __post_init__(self) -> None:
+        mouth, ringer, muted = self.ringing.mouth, self.ringing.ringer, self.switches.now.muted
+        self.body = Verbs(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
+        self.record = ReflexRecord(self.ringing.state.bus, lambda: self.now)
+        self.reflexes = Reflexes(
+            self.body,
+            Voice(mouth, self.ringing.player, "en"),
+            self.record,
+            Wording(),
+            lambda words, began, ended: self.doubt,
+            self.forget,
+        )
+
+    async def forget(self) -> Forgot:
+        """Stand for `Forgetting.last`."""
+        self.forgotten.append("it")
+        if not self.has_memory:
+            return Forgot("nothing to forget")
+        return Forgot("forgotten", "“the dentist is on Friday”", self._drop)
+
+    async def _drop(self) -> None:
+        self.forgotten.append("what saying it kept")
 
     @property
     def mouth(self) -> SpeechOutput:
@@ -83,7 +112,7 @@ class ReflexRoom:
 
     def told(self, session: str = "room") -> dict[str, str]:
         """Return what the next block of a session says."""
-        return dict(self.reflexes.situation(Lease(Event("user_text", "hello", session_id=session))))
+        return dict(self.record.situation(Lease(Event("user_text", "hello", session_id=session))))
 
     def spot(self, reflex: Reflex, ago: float = 0.3, seconds: float = 0.4) -> None:
         """Spot a word that ended so many seconds ago."""
@@ -103,12 +132,6 @@ async def reflex_room(folder: Path) -> AsyncIterator[ReflexRoom]:
     async with ringing_room(folder) as ringing:
         kept = KeptSwitches(folder / "switches.json")
         ringing.mouth.volume.percent = kept.volume_for(100)
-        body = Body(ringing.mouth, Mute(is_on=kept.now.muted), kept, ringing.ringer)
-        voice = Voice(ringing.mouth, ringing.player, "en")
-        room = ReflexRoom(ringing, body, Reflexes(body, voice, ringing.state.bus), folder)
-        room.reflexes._clock = lambda: room.now
-        body.interrupt = room.interrupt
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(room.reflexes.run())
+        room = ReflexRoom(ringing, kept, folder)
+        async with running(room.reflexes.loops()):
             yield room
-            running.cancel()

@@ -7,6 +7,7 @@ import pytest
 
 from appliance.reflexes.kept import Kept, KeptSwitches
 from appliance.reflexes.reflexes import MOST_WAITING
+from appliance.reflexes.verbs import Order
 from audio.errors import DeviceUnavailable
 from tests.appliance.reflexes.reflex_room import heard, reflex_room
 
@@ -112,7 +113,7 @@ async def test_mute_holds_in_the_very_call_is_said_aloud_and_survives_a_restart(
         assert room.reflexes.describe()["muted"] is True
     async with reflex_room(tmp_path) as room:
         assert room.body.mute.is_on
-        assert await room.reflexes.told("unmute") == "I can hear again."
+        assert await room.reflexes.told(Order("unmute")) == "I can hear again."
         assert room.reflexes.describe()["muted"] is False
         assert json.loads((tmp_path / "switches.json").read_text())["muted"] is False, "durable when it is told"
 
@@ -190,7 +191,7 @@ async def test_the_mind_is_told_in_the_rooms_next_block_once_and_at_no_cost(tmp_
 @pytest.mark.shows("V16")
 async def test_a_doubtful_word_does_nothing_and_is_counted(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        room.reflexes.doubt = lambda words, began, ended: "echo"
+        room.doubt = "echo"
         room.spot("mute")
         assert not await room.reflexes.take(heard("mute", room.now))
         assert not room.body.mute.is_on
@@ -200,21 +201,15 @@ async def test_a_doubtful_word_does_nothing_and_is_counted(tmp_path: Path) -> No
 @pytest.mark.shows("V29")
 async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        forgotten: list[str] = []
-
-        async def forget() -> str:
-            forgotten.append("it")
-            return "forgotten"
-
-        room.reflexes.forget = forget
+        room.has_memory = True
         turn = heard("forget what you just heard", room.now)
         room.reflexes.words_so_far(turn)
         await room.settle()
-        assert forgotten == []
+        assert room.forgotten == []
         assert await room.reflexes.take(turn)
         await room.settle()
-        assert forgotten == ["it"]
-        assert [text for text, _ in room.voice.asked] == ["Forgotten."]
+        assert room.forgotten == ["it", "what saying it kept"]
+        assert [text for text, _ in room.voice.asked] == ["Forgotten: “the dentist is on Friday”."]
         assert await room.journaled() == [("forget", "forgotten", "committed", None)], "its own words are not kept"
 
 

@@ -210,8 +210,7 @@ async def test_a_second_timer_joins_the_first_after_the_pause(tmp_path: Path) ->
 @pytest.mark.shows("V23")
 async def test_it_does_not_ring_into_somebody_s_words_but_a_television_does_not_silence_it(tmp_path: Path) -> None:
     async with ringing_room(tmp_path) as room:
-        speaks = True
-        room.ringer.is_spoken_to = lambda: speaks
+        room.somebody.speaks = True
         await ringing(room)
         room.clock.advance(PAUSE)
         for _ in range(3):
@@ -219,10 +218,10 @@ async def test_it_does_not_ring_into_somebody_s_words_but_a_television_does_not_
             room.clock.advance(LOOK_AGAIN)
         await room.settle()
         assert len(room.said) == 1
-        speaks = False
+        room.somebody.speaks = False
         room.clock.advance(LOOK_AGAIN)
         await room.rings(2)
-        speaks, held = True, 0.0
+        room.somebody.speaks, held = True, 0.0
         room.clock.advance(PAUSE)
         while len(room.said) == 2:
             await room.settle()

@@ -6,7 +6,7 @@ import pytest
 
 from agent.context.epochs import EPOCH
 from appliance.config.load import Config, load
-from appliance.wiring.box import CONTEXT_SHARE, context_limits
+from appliance.wiring.agent import CONTEXT_SHARE, context_limits
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 

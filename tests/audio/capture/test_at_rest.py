@@ -10,13 +10,12 @@ import pytest
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
-from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer
-from audio.turns.listener import Listener
+from audio.turns.listener import Listener, Surroundings
 from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.capture.test_microphone import ScriptedCard, begun, pcm, step
-from tests.audio.ears_fakes import ScriptedRecognizer
+from tests.audio.ears_fakes import Intake, ScriptedRecognizer
 from tests.audio.spoken import said
 
 
@@ -25,8 +24,8 @@ def room(seconds: float) -> Samples:
     return np.random.default_rng(7).normal(0, 30, round(seconds * SAMPLE_RATE)).astype(np.int16)
 
 
-async def chunks_of(source: RecordingSource) -> list[AudioChunk]:
-    return [chunk async for chunk in source.chunks()]
+async def chunks_of(source: RecordingSource, *, rests: bool) -> list[AudioChunk]:
+    return [chunk async for chunk in source.chunks(lambda: rests)]
 
 
 @pytest.mark.shows("V1")
@@ -34,8 +33,7 @@ async def chunks_of(source: RecordingSource) -> list[AudioChunk]:
 async def test_a_recording_gives_every_chunk_at_rest_as_awake(tmp_path: Path, count: int) -> None:
     path = write_wav(tmp_path / "room.wav", room(count * CHUNK_SAMPLES / SAMPLE_RATE))
     awake, resting = RecordingSource(path, fast=True), RecordingSource(path, fast=True)
-    resting.is_at_rest = lambda: True
-    one, two = await chunks_of(awake), await chunks_of(resting)
+    one, two = await chunks_of(awake, rests=False), await chunks_of(resting, rests=True)
     assert np.array_equal([chunk.samples for chunk in one], [chunk.samples for chunk in two])
     assert [chunk.started_at - one[0].started_at for chunk in one] == pytest.approx(
         [chunk.started_at - two[0].started_at for chunk in two]
@@ -46,8 +44,7 @@ async def test_a_recording_gives_every_chunk_at_rest_as_awake(tmp_path: Path, co
 async def test_a_microphone_at_rest_wakes_the_loop_for_every_other_block() -> None:
     card = ScriptedCard()
     microphone = LiveMicrophone(card, "a script")
-    microphone.is_at_rest = lambda: True
-    chunks = microphone.chunks()
+    chunks = microphone.chunks(lambda: True)
     assert isinstance(chunks, AsyncGenerator)
     async with asyncio.TaskGroup() as group:
         first = group.create_task(step(chunks))
@@ -67,15 +64,18 @@ async def test_a_microphone_at_rest_wakes_the_loop_for_every_other_block() -> No
 async def test_the_ears_rest_in_a_quiet_room_and_wake_when_somebody_speaks(tmp_path: Path) -> None:
     words = said("what time is it", "slt", tmp_path)
     path = write_wav(tmp_path / "evening.wav", np.concatenate([room(6.0), words, room(6.0)]))
-    heard: list[RecognizedTurn] = []
-
-    async def keep(one: RecognizedTurn) -> None:
-        heard.append(one)
-
+    intake = Intake()
     source = RecordingSource(path, fast=True)
-    listener = Listener(source, load_detector(), Endpointer(), ScriptedRecognizer(["what time is it"] * 3), keep)
+    listener = Listener(
+        source,
+        load_detector(),
+        Endpointer(),
+        ScriptedRecognizer(["what time is it"] * 3),
+        intake,
+        Surroundings(may_rest=lambda: True),
+    )
     resting: list[bool] = []
-    listener.on_chunk = lambda: resting.append(listener.is_at_rest)
+    listener.watch(lambda chunk, probability, covered: resting.append(listener.is_at_rest))
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen())
         group.create_task(listener.recognize())
@@ -83,4 +83,4 @@ async def test_the_ears_rest_in_a_quiet_room_and_wake_when_somebody_speaks(tmp_p
     assert not any(resting[speech])
     assert sum(resting[: round(6 / 0.032)]) > 100
     assert sum(resting[speech.stop :]) > 60
-    assert len(heard) == 1
+    assert len(intake.heard) == 1

@@ -160,6 +160,17 @@ def test_for_a_missing_device_idle_streams_are_given_up_ever_less_often(setting:
     assert max(steps) <= LATEST_FORCED
 
 
+@pytest.mark.shows("V3")
+def test_a_change_that_the_system_tells_of_is_worth_two_readings_at_once(setting: Setting) -> None:
+    def reads() -> bool:
+        setting.list.opened(OpenStream())
+        return setting.list.refresh(setting.module, is_missing=True)
+
+    assert [reads(), reads()] == [True, False]
+    setting.list.expect_change()
+    assert [reads(), reads(), reads()] == [True, True, False]
+
+
 def test_a_busy_stream_is_never_given_up_for_a_missing_device(setting: Setting) -> None:
     busy = OpenStream(idle=False)
     setting.list.opened(busy)

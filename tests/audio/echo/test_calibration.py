@@ -9,9 +9,8 @@ import pytest
 from audio.echo.calibration import CHIME_PEAK, Calibration, chime, measure
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.control import EchoControl, calibrate, open_echo
-from audio.echo.duplex import Duplex, Mode
+from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import NOT_HEARD, CancellingGuard
-from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
 from audio.playback.live import LivePlayer, Output
@@ -290,4 +289,3 @@ def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
     control = open_echo(player, unplayed)
     assert isinstance(control.guard, CancellingGuard)
     assert control.duplex == Duplex(Mode.HALF, reason="not measured yet")
-    player.on_played(silence(0.02), 16_000, 1.0)

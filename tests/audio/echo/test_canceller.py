@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.echo.canceller import CANCELLER_SAMPLES, FRAME_SAMPLES, WebRtcCanceller, has_canceller
+from audio.echo.canceller import CANCELLER_SAMPLES, DELAY_SECONDS, FRAME_SAMPLES, WebRtcCanceller, has_canceller
+from audio.echo.duplex import HalfDuplex
 from audio.echo.guard import CancellingGuard
-from audio.echo.half_duplex import HalfDuplex
 from audio.echo.reference import PlayedReference
-from audio.echo.stream import DELAY_SECONDS
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.playback.live import PlaybackTap
 from audio.turns.vad import load_detector

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from audio.echo.duplex import DROWNS_ABOVE_DB, DUCKED_BELOW_DB, FULL_BELOW_DB, Duplex, Leak, Mode, choose
+from audio.echo.duplex import DROWNS_ABOVE_DB, DUCKED_BELOW_DB, FULL_BELOW_DB, Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import EchoMeter
-from audio.pcm import CHUNK_SECONDS
+from audio.pcm import CHUNK_SECONDS, AudioChunk
+from tests.audio.ears_fakes import marked
 
 QUIET = 1e-7
 """Power of the room: -70 dBFS."""
@@ -128,3 +129,24 @@ def test_hours_of_it_take_no_memory() -> None:
     meter = EchoMeter()
     at = her(meter, 120.0, left=-40)
     assert meter.suspicion(0.0, at - 61.0) == 0.0
+
+
+def chunk(at: float) -> AudioChunk:
+    return AudioChunk(marked(0), at)
+
+
+@pytest.mark.shows("V4")
+def test_what_was_recorded_while_she_spoke_or_just_after_is_covered() -> None:
+    gate = HalfDuplex(lambda: 100.0, margin=0.3)
+    assert [gate.covers(chunk(at)) for at in (99.0, 100.0, 100.29, 100.3, 101.0)] == [True, True, True, False, False]
+
+
+def test_who_never_spoke_covers_nothing() -> None:
+    gate = HalfDuplex(lambda: 0.0)
+    assert not gate.covers(chunk(0.1))
+
+
+def test_it_asks_for_each_chunk_anew() -> None:
+    busy_until = [0.0, 50.0, 50.0]
+    gate = HalfDuplex(lambda: busy_until.pop(0))
+    assert [gate.covers(chunk(at)) for at in (49.0, 49.1, 60.0)] == [False, True, False]

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.echo.near_end import EVIDENCE_DB, LEARNING_SECONDS, NearEnd
+from audio.echo.near_end import BLOCK, BLOCK_SECONDS, EVIDENCE_DB, LEARNING_SECONDS, LinearEcho, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath
 from tests.audio.speechlike import murmur
 
-HERS = murmur(12.0, seed=1)
+OWN_VOICE = murmur(12.0, seed=1)
 ONSET = 8.0
 """Seconds at which somebody else begins."""
 
@@ -26,7 +26,7 @@ ROOMS = (
 
 
 def in_the_room(
-    path: EchoPath, other: Samples | None = None, at: float = ONSET, db: float = 0.0, hers: Samples = HERS
+    path: EchoPath, other: Samples | None = None, at: float = ONSET, db: float = 0.0, hers: Samples = OWN_VOICE
 ) -> Samples:
     """Return what is recorded of her and of another, who is so much louder than she is at the microphone."""
     recorded = path.recorded(hers)[: len(hers)]
@@ -37,7 +37,7 @@ def in_the_room(
     return (np.clip(recorded, -1, 1) * 32767).astype(np.int16)
 
 
-def told(near: Samples, far: Samples = HERS, lengths: tuple[int, ...] = (CHUNK_SAMPLES,)) -> list[float]:
+def told(near: Samples, far: Samples = OWN_VOICE, lengths: tuple[int, ...] = (CHUNK_SAMPLES,)) -> list[float]:
     """Return at the end of which chunks, in seconds, somebody stood out."""
     ears, found, start = NearEnd(), list[float](), 0
     for length in cycle(lengths):
@@ -89,11 +89,11 @@ def test_what_stays_becomes_the_background() -> None:
 
 def test_while_she_is_silent_nobody_has_to_be_told_from_her() -> None:
     near = in_the_room(ROOMS[0], murmur(2.0, seed=2))
-    assert told(near, np.zeros_like(HERS)) == []
+    assert told(near, np.zeros_like(OWN_VOICE)) == []
 
 
 def test_after_a_silence_she_is_known_as_before() -> None:
-    hers = np.concatenate([HERS, np.zeros(3 * SAMPLE_RATE, np.int16), HERS])
+    hers = np.concatenate([OWN_VOICE, np.zeros(3 * SAMPLE_RATE, np.int16), OWN_VOICE])
     recorded = (np.clip(ROOMS[0].recorded(hers)[: len(hers)], -1, 1) * 32767).astype(np.int16)
     assert told(recorded, hers) == []
 
@@ -101,9 +101,9 @@ def test_after_a_silence_she_is_known_as_before() -> None:
 @pytest.mark.shows("V17")
 def test_a_box_that_was_moved_learns_its_new_place() -> None:
     moved = EchoPath(delay=0.06, gain_db=-4.0)
-    there = in_the_room(moved, murmur(2.0, seed=2), at=12.0 + ONSET, db=-6, hers=np.tile(HERS, 2))
+    there = in_the_room(moved, murmur(2.0, seed=2), at=12.0 + ONSET, db=-6, hers=np.tile(OWN_VOICE, 2))
     near = np.concatenate([in_the_room(ROOMS[0]), there])
-    found = [at for at in told(near, np.tile(HERS, 3)) if at > 12.0 + 6.0]
+    found = [at for at in told(near, np.tile(OWN_VOICE, 3)) if at > 12.0 + 6.0]
     assert 24.0 + ONSET < found[0] < 24.0 + ONSET + 0.25, "in its new place she does not stand out of herself either"
 
 
@@ -118,6 +118,51 @@ def test_the_lengths_in_which_sound_comes_change_nothing() -> None:
 def test_any_lengths_will_do(lengths: list[int]) -> None:
     ears = NearEnd()
     for length in lengths:
-        ears.follow(HERS[:length], HERS[:length])
+        ears.follow(OWN_VOICE[:length], OWN_VOICE[:length])
     assert not ears.stands_out
     assert EVIDENCE_DB > 0
+
+
+SECONDS = 10.0
+OWN_FLOATS = (murmur(SECONDS, seed=1) / 32768.0).astype(np.float32)
+ROOM = EchoPath(reverberation=0.2, noise_dbfs=-75.0)
+
+
+def recorded(path: EchoPath = ROOM) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return path.recorded((OWN_FLOATS * 32768).astype(np.int16))[: len(OWN_FLOATS)].astype(np.float32)
+
+
+def lowered(
+    echo: LinearEcho, near: np.ndarray[tuple[int], np.dtype[np.float32]], hers: float = 1.0
+) -> "list[tuple[float, float]]":
+    """Return, for each second, the power of what was recorded over that of the rest, and of the rest, in dB."""
+    powers = []
+    for start in range(0, len(near) - BLOCK + 1, BLOCK):
+        far = hers * OWN_FLOATS[start : start + BLOCK]
+        found, rest = echo.explain(near[start : start + BLOCK], far)
+        assert np.allclose(found + rest, near[start : start + BLOCK])
+        powers.append((np.mean(near[start : start + BLOCK] ** 2), np.mean(rest**2)))
+    each = round(1 / BLOCK_SECONDS)
+    sums = np.array(powers[: len(powers) // each * each]).reshape(-1, each, 2).sum(axis=1)
+    return [(float(10 * np.log10(near / rest)), float(10 * np.log10(rest / each))) for near, rest in sums]
+
+
+@pytest.mark.shows("V4")
+def test_within_three_seconds_of_her_voice_its_echo_is_20_db_lower() -> None:
+    assert min(gain for gain, _ in lowered(LinearEcho(), recorded())[3:]) > 20
+
+
+@pytest.mark.shows("V17")
+def test_who_speaks_meanwhile_is_left_as_loud_and_unlearns_nothing() -> None:
+    near, other = recorded(), 0.1 * murmur(2.0, seed=2) / 32768.0
+    start = round(5.0 / BLOCK_SECONDS) * BLOCK
+    near[start : start + len(other)] += other
+    seconds = lowered(LinearEcho(), near)
+    loud = 10 * np.log10(np.mean(other**2))
+    assert [level for _, level in seconds[5:7]] == pytest.approx([loud, loud], abs=3.0)
+    assert seconds[8][0] > 17
+
+
+def test_where_nothing_is_played_nothing_is_explained() -> None:
+    near = recorded()
+    assert all(gain == pytest.approx(0.0, abs=1e-6) for gain, _ in lowered(LinearEcho(), near, hers=0.0))

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from audio.echo.frames import REFRAMING_SAMPLES, Reframer
+from audio.echo.canceller import REFRAMING_SAMPLES, Reframer
 from audio.echo.reference import KEPT_SECONDS, MOST_BUFFERS, PlayedReference
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
 from tests.audio.echo_room import joined

@@ -9,8 +9,10 @@ from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import RecognizedTurn, SpeechAudio, Transcript, Utterance
-from tests.audio.mouth_fakes import SilentPlayer
+from tests.audio.ears_fakes import Unfollowed
+from tests.audio.mouth_fakes import Following, SilentPlayer
 from tests.audio.spoken import silence
+from tests.loops import together
 
 SAID = "The weather tomorrow will be mostly sunny, with a light wind from the west."
 SAID_ZH = "明天大部分时间是晴天,有微风。"
@@ -23,7 +25,7 @@ def heard(text: str, started_at: float, ended_at: float, suspicion: float = 0.0)
 
 
 def guard(text: str = SAID, started_at: float = 100.0, ended_at: float = 105.0) -> SelfEcho:
-    made = SelfEcho()
+    made = SelfEcho(Unfollowed(), lambda: 0.0)
     made.spoken(text, started_at, ended_at)
     return made
 
@@ -75,7 +77,7 @@ def test_after_her_sentence_the_same_words_are_an_answer() -> None:
 
 @pytest.mark.shows("V4")
 def test_while_she_speaks_the_end_is_open_and_what_was_cut_off_is_known_afterwards() -> None:
-    spoken = SelfEcho()
+    spoken = SelfEcho(Unfollowed(), lambda: 0.0)
     spoken.spoken(SAID, 100.0)
     assert spoken(heard("mostly sunny with a light wind", 102.0, 104.0)) == REASON
     spoken.spoken("The weather tomorrow will", 100.0, 101.5)
@@ -141,22 +143,17 @@ class _OneSound:
         yield SpeechAudio(silence(0.1), 16_000)
 
 
-async def test_the_mouth_tells_it_what_is_spoken_and_those_who_were_told_before_still_are() -> None:
+async def test_it_follows_what_is_spoken_whoever_else_does() -> None:
     told: list[str] = []
     mouth = SpeechOutput(_OneSound(), SilentPlayer(), lambda: 50.0)
-    mouth.on_first_sound = lambda sentence, at: told.append(f"first {sentence.number}")
-
-    async def ended(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-        told.append(f"ended {sentence.number} {whole}")
-
-    mouth.on_ended = ended
-    spoken = SelfEcho()
-    spoken.follow(mouth, lambda: 55.0)
+    spoken = SelfEcho(mouth, lambda: 55.0)
+    mouth.observe(
+        Following(first=lambda sentence, at: told.append("first"), ended=lambda heard, whole: told.append("ended"))
+    )
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         await mouth.say(SpokenSentence("reply", 1, SAID, "en"))
         await mouth.quiet()
         running.cancel()
-    assert told == ["first 1", "ended 1 True"]
+    assert told == ["first", "ended"]
     assert spoken(heard("the weather tomorrow will be sunny", 50.5, 54.0)) == REASON
-    assert spoken(heard("the weather tomorrow will be sunny", 56.0, 58.0)) == ""

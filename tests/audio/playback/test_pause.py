@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from audio.pcm import Samples
 from audio.playback.live import LivePlayer
-from audio.playback.loudness import FADE_SECONDS
+from audio.playback.volume import FADE_SECONDS
 from audio.playback.wav import SAMPLE_RATE, WavPlayer
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import Clock, read_wav
@@ -151,7 +151,7 @@ async def test_the_first_sample_after_an_idle_time_is_whole() -> None:
 async def test_a_change_of_gain_is_heard_within_the_next_buffer_and_does_not_jump() -> None:
     room = await card()
     heard: list[Samples] = []
-    room.player.on_played = lambda samples, rate, at: heard.append(samples.copy())
+    room.player.tap(lambda samples, rate, at: heard.append(samples.copy()))
     await room.player.play(level(8000, 0.5))
     room.turn(0.1)
 

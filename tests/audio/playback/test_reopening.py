@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 
+from audio.devices.hotplug import RETRY_PAUSES
 from audio.devices.portaudio import SoundThread
 from audio.errors import DeviceUnavailable
 from audio.pcm import Samples
 from audio.playback.live import Filler, LivePlayer, OutputFormat
-from audio.playback.played import KEPT_SECONDS, PlayedSound
-from audio.playback.reopening import DEAD_SECONDS, LOOK_SECONDS, PAUSES, ReopeningOutput
+from audio.playback.reopening import DEAD_SECONDS, KEPT_SECONDS, LOOK_SECONDS, PlayedSound, ReopeningOutput
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import is_tone, note
 
@@ -28,6 +28,7 @@ class Socket:
         self.log: list[str] = []
         self.may_close = threading.Event()
         self.may_close.set()
+        self.begun_again = threading.Event()
 
     def open(self) -> OutputFormat:
         self.log.append("open")
@@ -36,6 +37,8 @@ class Socket:
         return OutputFormat(f"a card at {self.rate} Hz", self.rate, 0.05)
 
     def begin(self, fill: Filler) -> None:
+        if "begin" in self.log:
+            self.begun_again.set()
         self.log.append("begin")
         self.fill = fill
 
@@ -61,10 +64,12 @@ class Room:
         self.output = ReopeningOutput(socket, thread=SoundThread(), clock=lambda: self.now, sleep=self._sleep)
         self.player = LivePlayer(self.output, "wanted", clock=lambda: self.now)
         self.changes: list[bool] = []
-        self.output.on_change = self._changed
+        self.output.observe(self._changed)
         self._change = asyncio.Event()
         self.plug_in_after = 0
         """Looks until it is plugged in; 0 for never."""
+        self.looks = 0
+        """Times that a look was waited for."""
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -72,6 +77,10 @@ class Room:
         if self.plug_in_after and len(self.slept) >= self.plug_in_after:
             self.socket.plugged = True
         await asyncio.sleep(0)
+
+    async def _next_look(self) -> None:
+        self.looks += 1
+        await self._sleep(60.0)
 
     def _changed(self, is_there: bool) -> None:
         self.changes.append(is_there)
@@ -84,7 +93,7 @@ class Room:
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
         async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-            watching = group.create_task(self.output.run())
+            watching = group.create_task(self.output.run(self._next_look))
             yield
             watching.cancel()
 
@@ -123,15 +132,40 @@ async def test_without_one_nothing_is_heard_and_said_to_be_heard() -> None:
 
 
 @pytest.mark.shows("V3")
-async def test_one_that_is_plugged_in_later_is_found_with_back_off() -> None:
+async def test_one_that_is_plugged_in_later_is_looked_for_on_the_systems_word_only() -> None:
     room = Room(Socket(plugged=False))
     room.plug_in_after = 12
     await room.player.start()
     async with room.watched():
         await room.until_change()
     assert room.changes == [True]
-    assert room.slept[1:11] == list(PAUSES[:10])
+    assert room.slept[:12] == [LOOK_SECONDS, *[60.0] * 11]
+    assert room.looks == 11
     assert room.socket.log.count("begin") == 1
+
+
+@pytest.mark.shows("V3")
+async def test_one_that_was_lost_is_looked_for_soon_and_then_on_the_systems_word() -> None:
+    room = Room(Socket())
+    await room.player.start()
+    room.socket.plugged = False
+    async with room.watched():
+        await room.until_change()
+        tries = len(room.slept)
+        room.plug_in_after = tries + len(RETRY_PAUSES) + 2
+        await room.until_change()
+    assert room.slept[tries:][: len(RETRY_PAUSES)] == list(RETRY_PAUSES)
+    assert room.looks == 2
+
+
+@pytest.mark.shows("V3")
+async def test_a_stream_that_was_given_up_for_a_look_at_the_list_is_opened_again_and_nobody_is_told() -> None:
+    room = Room(Socket())
+    await room.player.start()
+    room.socket.turn(0.0)
+    async with room.watched():
+        await asyncio.to_thread(room.socket.begun_again.wait, 10)
+    assert (room.changes, room.output.times_lost) == ([], 0)
 
 
 @pytest.mark.shows("V3", "V2")

@@ -7,11 +7,12 @@ import pytest
 
 from audio.errors import AudioError, DeviceUnavailable
 from audio.playback.queued_sentence import MOST_PIECES
-from audio.playback.speech_output import LOOK_AHEAD, MOST_WAITING, SpeechOutput, SpokenSentence
+from audio.playback.speech_output import LOOK_AHEAD, MOST_WAITING, SpeechObserver, SpeechOutput, SpokenSentence
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.loops import together
 
 
-class Told:
+class Told(SpeechObserver):
     """Everything the mouth tells, in order, on the player's own record."""
 
     def __init__(self, mouth: SpeechOutput, player: ScriptedPlayer) -> None:
@@ -20,15 +21,12 @@ class Told:
         self.failures: list[tuple[int, str]] = []
         self.first_sounds: list[float] = []
         self.commit = asyncio.Event()
-        """Awaited by `on_started`."""
+        """Awaited before each first sample."""
         self.commit.set()
         self.committing = asyncio.Event()
-        mouth.on_started = self.started
-        mouth.on_first_sound = self.first_sound
-        mouth.on_ended = self.ended
-        mouth.on_failed = self.failed
+        mouth.observe(self)
 
-    async def started(self, sentence: SpokenSentence) -> None:
+    async def sentence_started(self, sentence: SpokenSentence) -> None:
         self.happened.append(f"starting {sentence.number}")
         self.committing.set()
         await self.commit.wait()
@@ -37,11 +35,11 @@ class Told:
     def first_sound(self, sentence: SpokenSentence, at: float) -> None:
         self.first_sounds.append(at)
 
-    async def ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         self.happened.append(f"ended {sentence.number}")
         self.heard.append((sentence.number, heard, whole))
 
-    def failed(self, sentence: SpokenSentence, reason: str) -> None:
+    def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
         self.failures.append((sentence.number, reason))
 
 
@@ -50,7 +48,7 @@ async def speaking(voice: ScriptedVoice, player: ScriptedPlayer) -> AsyncIterato
     mouth = SpeechOutput(voice, player)
     told = Told(mouth, player)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         yield mouth, told
         running.cancel()
 

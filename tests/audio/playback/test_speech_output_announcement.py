@@ -8,29 +8,31 @@ import numpy as np
 import pytest
 
 from audio.errors import DeviceUnavailable
-from audio.playback.speech_output import SpeechOutput, SpokenSentence
+from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.speech import SpeechAudio
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.loops import together
 
 RING = SpeechAudio(np.full(2400, 77, np.int16), 24_000)
 WORDS = SpokenSentence("", 0, "Timer pasta.", "en")
 
 
-class Room:
+class Room(SpeechObserver):
     def __init__(self, player: ScriptedPlayer | None = None) -> None:
         self.voice, self.player = ScriptedVoice(), player or ScriptedPlayer()
         self.mouth = SpeechOutput(self.voice, self.player)
         self.told: list[str] = []
         self.failures: list[str] = []
-        self.mouth.on_started = self._started
-        self.mouth.on_ended = self._ended
-        self.mouth.on_failed = lambda sentence, reason: self.failures.append(reason)
+        self.mouth.observe(self)
 
-    async def _started(self, sentence: SpokenSentence) -> None:
+    async def sentence_started(self, sentence: SpokenSentence) -> None:
         self.told.append(f"started {sentence.text}")
 
-    async def _ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
+    async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         self.told.append(f"ended {sentence.text} {whole}")
+
+    def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
+        self.failures.append(reason)
 
     async def say(self, *texts: str) -> None:
         for number, text in enumerate(texts):
@@ -41,7 +43,7 @@ class Room:
 async def a_room(player: ScriptedPlayer | None = None) -> AsyncIterator[Room]:
     room = Room(player)
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        speaking = group.create_task(room.mouth.run())
+        speaking = group.create_task(together(room.mouth.loops()))
         yield room
         speaking.cancel()
 

@@ -8,9 +8,10 @@ import pytest
 from audio.playback.live import LivePlayer
 from audio.playback.speech_output import LONGEST_HOLD, LONGEST_PAUSE, LOOK_SECONDS, SpeechOutput, SpokenSentence
 from audio.speech import SpeechAudio
-from tests.audio.mouth_fakes import Clock, ScriptedPlayer, ScriptedVoice
+from tests.audio.mouth_fakes import Clock, Following, ScriptedPlayer, ScriptedVoice
 from tests.audio.playback.test_live import HandTurnedOutput
 from tests.audio.playback.test_speech_output import Told, say, speaking
+from tests.loops import together
 from tests.room.virtual_time import run_virtually
 
 BELL = SpeechAudio(np.full(2400, 77, np.int16), 24_000)
@@ -134,7 +135,7 @@ async def test_a_ring_waits_for_a_pause_in_mid_sentence_and_ends_it_when_it_is_t
     mouth = SpeechOutput(ScriptedVoice(), player, clock)
     told = Told(mouth, player)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         await say(mouth, "One two.")
         await player.draining.wait()
         mouth.pause()
@@ -157,7 +158,7 @@ async def test_a_ring_waits_for_a_pause_in_mid_sentence_and_ends_it_when_it_is_t
 async def test_she_tells_when_there_is_something_to_say_and_when_it_is_over() -> None:
     player, states = ScriptedPlayer(), list[bool]()
     async with speaking(ScriptedVoice(), player) as (mouth, _):
-        mouth.on_speaking = states.append
+        mouth.observe(Following(changed=states.append))
         await say(mouth, "One.", "Two.")
         assert mouth.current == SpokenSentence("reply", 0, "One.", "en")
         assert states == [True]
@@ -196,13 +197,9 @@ async def test_with_the_real_player_the_heard_words_end_where_the_card_fell_sile
     await player.start()
     mouth = SpeechOutput(voice, player)
     ended: list[tuple[str, bool]] = []
-
-    async def account(sentence: SpokenSentence, heard: str, whole: bool) -> None:
-        ended.append((heard, whole))
-
-    mouth.on_ended = account
+    mouth.observe(Following(ended=lambda heard, whole: ended.append((heard, whole))))
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         await mouth.say(SpokenSentence("reply", 0, "one two three four five six seven eight nine ten", "en"))
         while voice.words_said < 5:
             await settle()

@@ -13,9 +13,10 @@ from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.playback.wav import SAMPLE_RATE, WavPlayer
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.espeak import EspeakSynthesizer
+from audio.tts.programs import EspeakSynthesizer
 from tests.audio.edge_server import TICKS, Fault, edge_server, spoken
-from tests.audio.mouth_fakes import listen, read_wav
+from tests.audio.mouth_fakes import Following, listen, read_wav
+from tests.loops import together
 
 TEXTS = ("The kettle is on, and the tea is nearly ready.", "Shall I pour it now?", "现在是下午三点。")
 
@@ -23,14 +24,10 @@ TEXTS = ("The kettle is on, and the tea is nearly ready.", "Shall I pour it now?
 @asynccontextmanager
 async def speaking(voice: Synthesizer, player: Player) -> AsyncIterator[tuple[SpeechOutput, list[tuple[str, bool]]]]:
     mouth, heard = SpeechOutput(voice, player), list[tuple[str, bool]]()
-
-    async def ended(sentence: SpokenSentence, part: str, whole: bool) -> None:
-        heard.append((part, whole))
-
-    mouth.on_ended = ended
+    mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
     await player.start()
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(mouth.run())
+        running = group.create_task(together(mouth.loops()))
         yield mouth, heard
         running.cancel()
     await player.aclose()
@@ -77,7 +74,7 @@ async def test_over_the_network_the_next_sentence_is_asked_for_while_the_first_s
         ),
     ):
         first_sound = asyncio.Event()
-        mouth.on_first_sound = lambda sentence, at: first_sound.set()
+        mouth.observe(Following(first=lambda sentence, at: first_sound.set()))
         await say(mouth, *TEXTS)
         await first_sound.wait()
         async with asyncio.timeout(2.0):
@@ -109,7 +106,7 @@ async def test_the_words_told_as_heard_are_those_in_the_recording(tmp_path: Path
             first_sounds.append(at)
             loop.call_at(at + stopped_after, mouth.hush)
 
-        mouth.on_first_sound = hush_soon
+        mouth.observe(Following(first=hush_soon))
         await say(mouth, text)
         await mouth.quiet()
 

@@ -19,7 +19,7 @@ def turn(number: int, samples: int = 1600, ended_at: float = 0.5) -> Utterance:
 
 
 @dataclass
-class RunState:
+class Desk:
     """A recognition over a scripted recognizer, and what came out of it."""
 
     script: tuple[str | Exception, ...] = ()
@@ -30,8 +30,9 @@ class RunState:
 
     def __post_init__(self) -> None:
         self.recognizer = ScriptedRecognizer(self.script, is_warm=True)
-        self.recognition = Recognition(self.recognizer, self.clock)
-        self.recognition.on_words_so_far = lambda heard: self.so_far.append(heard.transcript.text)
+        self.recognition = Recognition(
+            self.recognizer, lambda heard: self.so_far.append(heard.transcript.text), self.clock
+        )
 
     async def take(self, utterance: Utterance, heard: RecognizedTurn | None) -> None:
         self.taken.append((utterance.started_at, heard.transcript.text if heard else None))
@@ -42,7 +43,7 @@ class RunState:
 
 
 async def test_a_whole_turn_goes_before_words_so_far() -> None:
-    desk = RunState()
+    desk = Desk()
     desk.recognition.add(turn(1))
     desk.recognition.look_ahead(turn(2))
     await desk.run()
@@ -51,7 +52,7 @@ async def test_a_whole_turn_goes_before_words_so_far() -> None:
 
 
 async def test_of_words_so_far_only_the_newest_wish_counts() -> None:
-    desk = RunState()
+    desk = Desk()
     for samples in (1600, 3200, 4800):
         desk.recognition.look_ahead(turn(1, samples))
     await desk.run()
@@ -60,7 +61,7 @@ async def test_of_words_so_far_only_the_newest_wish_counts() -> None:
 
 @pytest.mark.shows("V7")
 async def test_what_was_recognized_ahead_is_not_recognized_again() -> None:
-    desk = RunState(("the words",))
+    desk = Desk(("the words",))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
@@ -74,7 +75,7 @@ async def test_what_was_recognized_ahead_is_not_recognized_again() -> None:
 
 @pytest.mark.shows("V29")
 async def test_what_was_recognized_ahead_is_forgotten_when_somebody_asks_for_it() -> None:
-    desk = RunState(("the words", "the words again"))
+    desk = Desk(("the words", "the words again"))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
@@ -88,7 +89,7 @@ async def test_what_was_recognized_ahead_is_forgotten_when_somebody_asks_for_it(
 
 @pytest.mark.shows("V29")
 async def test_no_sound_of_a_turn_is_kept_once_it_was_handed_on() -> None:
-    desk = RunState()
+    desk = Desk()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         utterance = turn(1)
@@ -103,7 +104,7 @@ async def test_no_sound_of_a_turn_is_kept_once_it_was_handed_on() -> None:
 
 
 async def test_more_speech_and_another_turn_are_recognized_anew() -> None:
-    desk = RunState(("short", "longer", "another"))
+    desk = Desk(("short", "longer", "another"))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
@@ -116,7 +117,7 @@ async def test_more_speech_and_another_turn_are_recognized_anew() -> None:
 
 
 async def test_a_wish_that_was_forgotten_is_not_even_begun() -> None:
-    desk = RunState()
+    desk = Desk()
     desk.recognition.look_ahead(turn(1))
     desk.recognition.forget()
     await desk.run()
@@ -125,7 +126,7 @@ async def test_a_wish_that_was_forgotten_is_not_even_begun() -> None:
 
 @pytest.mark.shows("V7")
 async def test_words_of_before_speech_went_on_are_told_to_nobody() -> None:
-    desk = RunState(("turn on", "turn on the light"))
+    desk = Desk(("turn on", "turn on the light"))
     desk.recognizer.may_answer.clear()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
@@ -143,7 +144,7 @@ async def test_words_of_before_speech_went_on_are_told_to_nobody() -> None:
 
 @pytest.mark.shows("V1")
 async def test_too_many_whole_turns_drop_the_oldest_and_say_so() -> None:
-    desk = RunState()
+    desk = Desk()
     dropped = [desk.recognition.add(turn(number)) for number in range(WAITING_UTTERANCES + 2)]
     assert [each.started_at for each in dropped if each] == [0.0, 1.0]
     await desk.run()
@@ -152,7 +153,7 @@ async def test_too_many_whole_turns_drop_the_oldest_and_say_so() -> None:
 
 
 async def test_a_failure_ahead_is_nothing_and_of_a_whole_turn_it_is_told() -> None:
-    desk = RunState((FAILED, FAILED, "words"))
+    desk = Desk((FAILED, FAILED, "words"))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.look_ahead(turn(1))
@@ -167,7 +168,7 @@ async def test_a_failure_ahead_is_nothing_and_of_a_whole_turn_it_is_told() -> No
 
 async def test_a_recognizer_too_slow_for_it_does_not_look_ahead_but_for_a_peek() -> None:
     moments = iter([0.0, USELESS_AHEAD, 10.0, 10.1])
-    desk = RunState(clock=lambda: next(moments))
+    desk = Desk(clock=lambda: next(moments))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(desk.recognition.run(desk.take))
         desk.recognition.add(turn(1))

@@ -5,6 +5,7 @@ import pytest
 
 from audio.reflexes.attention import FOLLOW_UP_SECONDS, NOT_ADDRESSED, ONLY_WOKEN, Attention
 from audio.speech import RecognizedTurn, Transcript, Utterance
+from tests.audio.ears_fakes import Unfollowed
 
 
 def heard(words: str, started_at: float, seconds: float = 1.0) -> RecognizedTurn:
@@ -15,7 +16,7 @@ def heard(words: str, started_at: float, seconds: float = 1.0) -> RecognizedTurn
 
 @pytest.mark.shows("V15")
 def test_the_word_alone_is_known_by_its_time_whatever_was_understood() -> None:
-    attention = Attention("alexa")
+    attention = Attention(Unfollowed(), "alexa")
     attention.wake(200.6)
     assert attention.guard(heard("where are my keys", 200.0, 0.6)) == ONLY_WOKEN
     assert attention.guard(heard("where are my keys", 200.0, 2.0)) == ""
@@ -23,7 +24,7 @@ def test_the_word_alone_is_known_by_its_time_whatever_was_understood() -> None:
 
 @pytest.mark.shows("V15")
 def test_with_a_wake_word_nothing_else_is_for_her() -> None:
-    attention = Attention("alexa")
+    attention = Attention(Unfollowed(), "alexa")
     assert attention.guard(heard("what a lovely day", 100.0)) == NOT_ADDRESSED
     attention.wake(200.4)
     assert attention.guard(heard("alexa turn off the light", 200.0)) == ""
@@ -32,7 +33,7 @@ def test_with_a_wake_word_nothing_else_is_for_her() -> None:
 
 @pytest.mark.shows("V15")
 def test_who_wakes_her_may_take_a_breath() -> None:
-    attention = Attention("alexa", follow_up=8.0)
+    attention = Attention(Unfollowed(), "alexa", follow_up=8.0)
     attention.wake(200.4)
     assert attention.guard(heard("alexa", 200.0, 0.5)) == ONLY_WOKEN
     assert attention.guard(heard("turn off the light", 203.0)) == ""
@@ -41,7 +42,7 @@ def test_who_wakes_her_may_take_a_breath() -> None:
 
 @pytest.mark.shows("V15")
 def test_her_name_in_the_words_opens_as_well() -> None:
-    attention = Attention("alexa", names=("nakari", "那卡里"))
+    attention = Attention(Unfollowed(), "alexa", names=("nakari", "那卡里"))
     assert attention.guard(heard("Nakari, what time is it?", 100.0)) == ""
     assert attention.guard(heard("那卡里，几点了", 110.0)) == ""
     assert attention.guard(heard("Nakari!", 120.0)) == ONLY_WOKEN
@@ -51,11 +52,11 @@ def test_her_name_in_the_words_opens_as_well() -> None:
 @pytest.mark.shows("V15")
 def test_after_a_reply_no_wake_word_is_needed_for_a_while() -> None:
     now = [100.0]
-    attention = Attention("alexa", clock=lambda: now[0])
-    attention.speaking(True)
+    attention = Attention(Unfollowed(), "alexa", clock=lambda: now[0])
+    attention.speaking_changed(True)
     assert attention.guard(heard("no, tomorrow", 99.0)) == "", "into her words"
     now[0] = 105.0
-    attention.speaking(False)
+    attention.speaking_changed(False)
     assert attention.guard(heard("and tomorrow", 105.0 + FOLLOW_UP_SECONDS - 0.1)) == ""
     assert attention.guard(heard("and now the weather", 105.0 + FOLLOW_UP_SECONDS + 0.1)) == NOT_ADDRESSED
 
@@ -63,10 +64,10 @@ def test_after_a_reply_no_wake_word_is_needed_for_a_while() -> None:
 @pytest.mark.shows("V15")
 def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
     now = [100.0]
-    attention = Attention(clock=lambda: now[0])
+    attention = Attention(Unfollowed(), clock=lambda: now[0])
     assert attention.guard(heard("what a lovely day", 100.0)) == ""
     assert attention.evidence(heard("what a lovely day", 100.0)) == {"woken": False, "named": False, "follow_up": False}
-    attention.speaking(False)
+    attention.speaking_changed(False)
     assert attention.evidence(heard("nakari and tomorrow", 104.0)) == {"woken": False, "named": True, "follow_up": True}
     assert attention.marks(heard("nakari and tomorrow", 104.0)) == {"addressed": "named follow_up"}
     assert attention.marks(heard("what a lovely day", 150.0)) == {"addressed": "unknown"}
@@ -74,8 +75,8 @@ def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
 
 @pytest.mark.shows("V15")
 def test_whether_she_listens_to_all_can_be_asked_before_the_words_are_known() -> None:
-    assert Attention().is_open(1.0, 2.0)
-    attention = Attention("alexa")
+    assert Attention(Unfollowed()).is_open(1.0, 2.0)
+    attention = Attention(Unfollowed(), "alexa")
     assert not attention.is_open(1.0, 2.0)
     attention.wake(1.5)
     assert attention.is_open(1.0, 2.0)

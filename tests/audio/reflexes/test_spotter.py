@@ -194,7 +194,7 @@ async def test_a_stretch_that_the_decoder_refuses_is_the_only_one_that_is_lost(t
 
 async def first_spotted(search: KeywordSearch, sound: Samples) -> Spotted:
     spotted: asyncio.Queue[Spotted] = asyncio.Queue()
-    spotter = Spotter(search, spotted.put_nowait)
+    spotter = Spotter(search, spotted.put_nowait, lambda: False)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(spotter.run())
         await spotter.ready.wait()
@@ -219,7 +219,7 @@ async def test_the_loop_tells_what_was_spotted_and_the_chunk_path_waits_for_noth
 
 
 async def test_a_slow_decoder_costs_the_oldest_and_forgetting_leaves_nothing() -> None:
-    spotter = Spotter(KeywordSearch(), lambda _: None)
+    spotter = Spotter(KeywordSearch(), lambda _: None, lambda: False)
     spotter.ready.set()
     for number, sign in enumerate(("." * 12 + "#" * 5 + "." * 8) * (MOST_WAITING + 1)):
         spotter(chunk(number), 0.9 if sign == "#" else 0.1, False)
@@ -230,7 +230,7 @@ async def test_a_slow_decoder_costs_the_oldest_and_forgetting_leaves_nothing() -
 
 
 async def test_nothing_is_collected_before_the_model_is_loaded() -> None:
-    spotter = Spotter(KeywordSearch(), lambda _: None)
+    spotter = Spotter(KeywordSearch(), lambda _: None, lambda: False)
     for number, sign in enumerate("." * 12 + "#" * 5 + "." * 8):
         spotter(chunk(number), 0.9 if sign == "#" else 0.1, False)
     assert spotter._waiting.empty()

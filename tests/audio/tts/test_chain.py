@@ -6,10 +6,9 @@ import pytest
 
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
-from audio.tts.chain import PAUSE_SECONDS, VoiceChain
+from audio.tts.chain import PAUSE_SECONDS, TONE_HZ, VoiceChain
 from audio.tts.edge import EdgeSynthesizer
-from audio.tts.espeak import EspeakSynthesizer
-from audio.tts.tone import NOTES_HZ
+from audio.tts.programs import EspeakSynthesizer
 from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, is_tone, listen
 
@@ -128,8 +127,8 @@ async def test_when_every_voice_has_failed_a_tone_is_heard_and_each_reason_told(
     assert outcome.failure == "no voice could speak: first failed as its script says; second failed as its script says"
     assert outcome.words == []
     half = len(outcome.samples) // 2
-    assert is_tone(outcome.samples[:half], 24_000, NOTES_HZ[0])
-    assert is_tone(outcome.samples[half:], 24_000, NOTES_HZ[1])
+    assert is_tone(outcome.samples[:half], 24_000, TONE_HZ[0])
+    assert is_tone(outcome.samples[half:], 24_000, TONE_HZ[1])
 
 
 async def test_without_any_voice_the_tone_is_heard_all_the_same() -> None:

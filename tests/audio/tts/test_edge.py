@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from audio.errors import VoiceUnavailable
+from audio.interfaces import closing
 from audio.speech import SpeechAudio
 from audio.tts.edge import FALLBACK_VOICE, VOICES, EdgeSynthesizer
-from audio.tts.pieces import closing
 from tests.audio.edge_server import EdgeServer, Fault, edge_server, spoken
 from tests.audio.mouth_fakes import listen, words_of
 

@@ -5,9 +5,8 @@ import pytest
 
 from audio.pcm import rms_dbfs
 from audio.resampler import StreamResampler
-from audio.tts.breaker import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Breaker
-from audio.tts.mp3 import Mp3Decoder
-from audio.tts.tone import SAMPLE_RATE, failure_tone
+from audio.tts.chain import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, TONE_RATE, Breaker, failure_tone
+from audio.tts.edge import Mp3Decoder
 from tests.audio.edge_server import mp3
 from tests.audio.mouth_fakes import Clock, is_tone, note
 
@@ -95,6 +94,6 @@ def test_one_whole_sentence_closes_the_breaker_and_forgets() -> None:
 def test_the_tone_is_two_falling_notes_that_do_not_click() -> None:
     tone = failure_tone()
 
-    assert len(tone) / SAMPLE_RATE == pytest.approx(0.4)
+    assert len(tone) / TONE_RATE == pytest.approx(0.4)
     assert np.abs(tone[[0, 4799, 4800, -1]]).max() < 100
     assert -25 < rms_dbfs(tone) < -15

@@ -8,10 +8,7 @@ import pytest
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.pcm import Samples, rms_dbfs
-from audio.tts.command import VoiceProgram
-from audio.tts.espeak import EspeakSynthesizer
-from audio.tts.flite import FliteSynthesizer
-from audio.tts.wav_stream import WavStream
+from audio.tts.programs import EspeakSynthesizer, FliteSynthesizer, VoiceProgram, WavStream
 from tests.audio.mouth_fakes import Outcome, listen
 
 TEXT = "The kettle is on, and the tea will be ready in about five minutes."

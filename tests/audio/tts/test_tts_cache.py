@@ -13,10 +13,8 @@ import pytest
 
 from audio.errors import BadRecording
 from audio.speech import SpeechAudio
-from audio.tts.chain import PAUSE_SECONDS, VoiceChain
-from audio.tts.flac import from_flac, to_flac
-from audio.tts.tone import failure_tone
-from audio.tts.tts_cache import LONGEST_SECONDS, KeepingVoice, KeptVoice, TtsCache
+from audio.tts.chain import PAUSE_SECONDS, VoiceChain, failure_tone
+from audio.tts.tts_cache import LONGEST_SECONDS, KeepingVoice, KeptVoice, TtsCache, from_flac, to_flac
 from tests.audio.mouth_fakes import Clock, ScriptedVoice, listen, note
 
 TEXT = "I heard you."

@@ -8,12 +8,12 @@ import asyncio
 import pytest
 
 from audio.pcm import CHUNK_SECONDS
-from audio.speech import RecognizedTurn
 from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from benchmarks.endpointing import Judged, by_kind, corpus, ends_of_ours, judge
+from tests.audio.ears_fakes import Intake
 from tests.audio.pauses import (
     LEAD,
     PAUSES,
@@ -58,17 +58,13 @@ async def test_a_longer_pause_after_unfinished_words_ends_the_turn_all_the_same(
     clip = debian_clips("librivox")[1]
     words = aligner.words(clip)
     (longest,) = (piece for piece in hesitating(clip, words, most=1) if piece.pauses[0][1] - piece.pauses[0][0] > 1.05)
-    heard: list[RecognizedTurn] = []
-
-    async def keep(turn: RecognizedTurn) -> None:
-        heard.append(turn)
-
+    intake = Intake()
     knowing = Knowing(longest)
-    listener = Listener(PieceSource(longest), load_detector(), Endpointer(), knowing, keep)
+    listener = Listener(PieceSource(longest), load_detector(), Endpointer(), knowing, intake)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen())
         group.create_task(listener.recognize())
-    assert [turn.transcript.text for turn in heard] == [" ".join(word.text for word in words)]
+    assert [turn.transcript.text for turn in intake.heard] == [" ".join(word.text for word in words)]
     assert len(knowing.asked) == 2
 
 

@@ -1,23 +1,25 @@
 """From chunks to transcripts, with a scripted detector and recognizer: what is cut, kept, counted, and handed on."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from audio.echo.half_duplex import HalfDuplex
+from audio.echo.duplex import HalfDuplex
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
 from audio.interfaces import EchoGuard
 from audio.pcm import CHUNK_SECONDS, AudioChunk
+from audio.recognizer.faster_whisper import FRAME_SAMPLES, WHOLE
 from audio.recognizer.recognition import WAITING_UTTERANCES
-from audio.recognizer.window import FRAME_SAMPLES, WHOLE
-from audio.speech import RecognizedTurn, SpeechStarted
+from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.turns.turn import PRE_ROLL_SECONDS
 from tests.audio.ears_fakes import (
     FAILED,
+    Intake,
     RecordingObserver,
     ScriptedDetector,
     ScriptedRecognizer,
@@ -38,7 +40,7 @@ class Room:
     source: ScriptedSource = field(init=False)
     recognizer: ScriptedRecognizer = field(default_factory=ScriptedRecognizer)
     echo: EchoGuard = field(default_factory=NoEcho)
-    heard: list[RecognizedTurn] = field(default_factory=list)
+    intake: Intake = field(default_factory=Intake)
     turns: RecordingObserver = field(default_factory=RecordingObserver)
     endpointer: Endpointer = field(default_factory=lambda: Endpointer(EndpointerSettings()))
 
@@ -46,12 +48,19 @@ class Room:
         self.source = ScriptedSource(self.pattern)
         self.detector = ScriptedDetector(self.pattern)
         self.listener = Listener(
-            self.source, self.detector, self.endpointer, self.recognizer, self.keep, Surroundings(self.echo)
+            self.source, self.detector, self.endpointer, self.recognizer, self.intake, Surroundings(self.echo)
         )
-        self.listener.observers.append(self.turns)
+        self.listener.observe(self.turns)
 
-    async def keep(self, heard: RecognizedTurn) -> None:
-        self.heard.append(heard)
+    @property
+    def heard(self) -> list[RecognizedTurn]:
+        return self.intake.heard
+
+    def at_each_chunk(self, look: Callable[[], object]) -> None:
+        def watch(chunk: AudioChunk, probability: float, covered: bool) -> None:
+            look()
+
+        self.listener.watch(watch)
 
     async def listen(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -73,7 +82,7 @@ async def test_two_turns_give_two_transcripts_in_order_at_their_times() -> None:
     assert first.ended_at == pytest.approx(room.source.at(48))
     assert second.started_at == pytest.approx(room.source.at(88))
     assert second.speech_seconds == pytest.approx(16 * CHUNK_SECONDS)
-    assert room.turns.started == [SpeechStarted(first.started_at), SpeechStarted(second.started_at)]
+    assert [started.at for started in room.turns.started] == [first.started_at, second.started_at]
     assert room.listener.ended.is_set()
 
 
@@ -168,7 +177,7 @@ async def test_listening_never_waits_for_the_recognizer_and_what_is_lost_is_the_
     room = Room((QUIET + WORD) * turns + QUIET)
     room.recognizer.may_answer.clear()
     all_taken = asyncio.Event()
-    room.listener.on_chunk = lambda: all_taken.set() if room.listener.counters.chunks == len(room.pattern) else None
+    room.at_each_chunk(lambda: all_taken.set() if room.listener.counters.chunks == len(room.pattern) else None)
     async with asyncio.TaskGroup() as group:
         group.create_task(room.listener.listen())
         group.create_task(room.listener.recognize())
@@ -259,7 +268,7 @@ class Watch:
 async def test_watchers_see_every_chunk_also_while_she_speaks() -> None:
     room = Room(QUIET + WORD + QUIET, echo=HalfDuplex(lambda: 1000.0 + 45 * CHUNK_SECONDS, margin=0.0))
     watch = Watch()
-    room.listener.watchers.append(watch)
+    room.listener.watch(watch)
     await room.listen()
     assert len(watch.seen) == len(room.pattern)
     assert [covered for *_, covered in watch.seen] == [True] * 45 + [False] * (len(room.pattern) - 45)
@@ -284,12 +293,7 @@ async def test_what_is_heard_is_what_the_echo_guard_leaves() -> None:
 @pytest.mark.shows("V12")
 async def test_what_is_not_admitted_reaches_nobody_and_the_observers_hear_why() -> None:
     room = Room((QUIET + WORD) * 4 + QUIET, recognizer=ScriptedRecognizer(["one", "two", "", "four"]))
-    answers = {"one": "echo", "two": REFLEX, "four": ""}
-
-    async def admit(heard: RecognizedTurn) -> str:
-        return answers[heard.transcript.text]
-
-    room.listener.admit = admit
+    room.intake.held_back |= {"one": "echo", "two": REFLEX}
     await room.listen()
     assert room.words == ["four"]
     assert room.turns.ended == [("one", "echo"), ("two", REFLEX), ("", "no words"), ("four", "")]

@@ -47,7 +47,7 @@ async def test_while_the_words_are_not_known_yet_the_turn_waits_for_them() -> No
             committed_at.append(room.listener.counters.chunks)
             room.recognizer.may_answer.set()
 
-    room.listener.on_chunk = see
+    room.at_each_chunk(see)
     await room.listen()
     assert committed_after(room.heard[0]) == pytest.approx(1.2, abs=CHUNK_SECONDS)
 
@@ -67,7 +67,7 @@ async def test_a_peek_tells_the_words_while_somebody_still_speaks() -> None:
         if room.listener.counters.chunks in {20, 60}:
             room.listener.peek()
 
-    room.listener.on_chunk = peek
+    room.at_each_chunk(peek)
     await room.listen()
     assert [heard.transcript.text for heard in room.turns.so_far] == ["stop", "stop talking please"]
     assert room.words == ["stop talking please"]

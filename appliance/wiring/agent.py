@@ -1,0 +1,149 @@
+"""The mind, put together: mailbox, prompts, tools and models, around the one loop that never ends."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from agent.context.epochs import ContextLimits, Contexts
+from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
+from agent.context.tokens import TokenCounter
+from agent.event import utc_now
+from agent.loop import Loop, Mind
+from agent.model.chain import Chain
+from agent.prompts import Prompts
+from agent.run.attention import Attention
+from agent.run.budget import RunLimits
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
+from agent.run.think import Thinker
+from agent.time.quiet import quiet_hours
+from agent.tools.clock import clock_tool
+from agent.tools.events import event_tools
+from agent.tools.faulty import faulty_tool
+from agent.tools.journal import journal_read_tool, journal_tool
+from agent.tools.mcp.servers import McpServers
+from agent.tools.registry import ToolRegistry
+from agent.tools.reply import reply_tool
+from agent.tools.timers import timer_tools
+from agent.tools.tool import Tool
+from appliance.config.load import Config
+from appliance.model.switch import ModelChoice, prefix_of_room
+from appliance.notify import HeartBeat, LoopHeartBeat
+from appliance.owners.owners import Owners
+from appliance.wiring.about import about
+from appliance.wiring.environment import World
+from appliance.wiring.output import Output
+from appliance.wiring.tool_servers import servers_of
+from audio.loops import Loop as LongLoop
+
+CONTEXT_SHARE: Final = 0.75
+"""Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
+
+EVENT_SECONDS: Final = 600.0
+"""With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Everything that thinks."""
+
+    models: Chain
+    choice: ModelChoice
+    """Which of the models thinks."""
+    contexts: Contexts
+    tokens: TokenCounter
+    loop: Loop
+    servers: McpServers
+    beat: HeartBeat
+
+    def loops(self) -> Mapping[str, LongLoop]:
+        """Return what thinks, until cancelled."""
+        return {
+            "mind: one event after the other": self.loop.run,
+            "mind: what a person says while an event is in hand": self.loop.watch,
+            "mcp: servers of tools, each in a task of its own": self.servers.run,
+        }
+
+    async def warm(self) -> None:
+        """Open the model's connection and load the token vocabulary; nobody waits for it."""
+        await self.models.warm()
+        await asyncio.to_thread(self.tokens.load)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """What there is of the mind before it thinks: whose context is what, and what can end the run in hand."""
+
+    tokens: TokenCounter
+    contexts: Contexts
+    run_state: RunState
+    attention: Attention
+
+
+def open_sessions(world: World, output: Output) -> Sessions:
+    """Return the contexts of all sessions, and the attention that everything may call upon."""
+    state, tokens, run_state = world.state, TokenCounter(), RunState()
+    contexts = Contexts(state.journal, state.bus, context_limits(world.config), tokens)
+    system_replies = SystemReplies(output.replies, run_state)
+    attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
+    return Sessions(tokens, contexts, run_state, attention)
+
+
+@asynccontextmanager
+async def open_agent(
+    world: World,
+    owners: Owners,
+    sessions: Sessions,
+    output: Output,
+    tools: Sequence[Tool],
+    news: Sequence[SituationProvider],
+) -> AsyncIterator[Agent]:
+    """Open the models and join the mind; `tools` join those that every box has, `news` is told in its blocks."""
+    config, state = world.config, world.state
+    contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
+    models = Chain.of(await world.environment.models(config, prefix_of_room(contexts)))
+    try:
+        choice = ModelChoice(models, state.journal, state.bus, config.zone)
+        await choice.restore()
+        registry = ToolRegistry([*_tools(world, run_state, output), *tools])
+        servers = McpServers(servers_of(config), registry, owners.shares_graph)
+        thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
+        mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
+        prompts = Prompts(owners, lambda: about(config, models.settle()))
+        here = place_in_time(config.zone, utc_now)
+        rings = [rang] if output.ringer else []
+        situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
+        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls)
+        loop = Loop(mind, attention, prompts, situation, utc_now, limits)
+        beat = LoopHeartBeat("mind", EVENT_SECONDS)
+        loop.observe(beat)
+        yield Agent(models, choice, contexts, sessions.tokens, loop, servers, beat)
+    finally:
+        for model in models.models:
+            await model.aclose()
+
+
+def _tools(world: World, run_state: RunState, output: Output) -> list[Tool]:
+    """Return the tools that every box has."""
+    config, state = world.config, world.state
+    zone = str(config.zone)
+    return [
+        *event_tools(state.mailbox, run_state),
+        reply_tool(run_state, output.replies),
+        *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
+        clock_tool(utc_now, zone),
+        *([faulty_tool(Random())] if config.mind.test_tool else []),
+        journal_tool(state.journal),
+        journal_read_tool(state.journal),
+    ]
+
+
+def context_limits(config: Config) -> ContextLimits:
+    """Return how much an epoch may hold: no more than each model reads that may think, now or when it is its turn."""
+    mind = config.mind
+    reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
+    most = min([mind.compress_above_tokens, *(int(CONTEXT_SHARE * tokens) for tokens in reads)])
+    return ContextLimits(mind.history_messages, mind.history_tokens, most)

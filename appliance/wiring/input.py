@@ -1,0 +1,175 @@
+"""The ears, put together: from the microphone to the mailbox, and what ends a reply for whoever speaks over it."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from agent.event import Event
+from appliance.api.handler import Part
+from appliance.config.values import listed
+from appliance.input.devices import supervised
+from appliance.input.ears import Ears, Followers
+from appliance.input.echo import calibrated
+from appliance.input.intake import Intake, TurnGate
+from appliance.input.lost import LostTurns
+from appliance.input.pending_turns import PendingTurns
+from appliance.input.prewarm import Prewarm
+from appliance.input.suppressed import SuppressedTurns
+from appliance.output.interruption import Interruption
+from appliance.reflexes.reflexes import Reflexes
+from appliance.reflexes.sign import ListeningSign
+from appliance.reflexes.words import forgotten
+from appliance.wiring.agent import Agent
+from appliance.wiring.environment import World
+from appliance.wiring.output import Output
+from appliance.wiring.reflexes import Acting
+from audio.capture.mute import MutedSource
+from audio.echo.self_echo import SelfEcho
+from audio.interfaces import AudioSource
+from audio.loops import Loop
+from audio.reflexes.spotter import KeywordSearch, Spotter
+from audio.reflexes.wakeword import WakeWord
+from audio.reflexes.words import asked
+from audio.speech import RecognizedTurn
+from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.evidence import evidence_guard
+from audio.turns.listener import REFLEX, Listener, Surroundings
+from memory.json_value import Json
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Everything that hears, and what acts beside the mind on what was heard."""
+
+    ears: Ears | None
+    """None without a microphone."""
+    interruption: Interruption
+    intake: Intake
+    acting: Acting
+    spotter: Spotter | None
+    """None where no word is looked for in sound."""
+    sign: ListeningSign
+
+    @property
+    def reflexes(self) -> Reflexes:
+        """What acts at once."""
+        return self.acting.reflexes
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what hears, and what acts on it, until cancelled."""
+        ears = {} if self.ears is None else {**self.ears.loops(), "ears: the echo canceller": self.acting.echo.run}
+        spotter = {} if self.spotter is None else {"reflexes: words spotted in sound": self.spotter.run}
+        return {
+            **ears,
+            "ears: turns that the disk refused, to the mailbox": self.intake.turns.run,
+            "ears: goes on with a reply when it was nothing": self.interruption.run,
+            **self.reflexes.loops(),
+            "reflexes: the sign that it listens": self.sign.run,
+            **spotter,
+        }
+
+    async def calibrate(self) -> str:
+        """Measure its echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
+        is_deaf = self.ears is None or self.ears.is_deaf
+        return await calibrated(self.acting.echo, is_muted=self.acting.verbs.mute.is_on, is_deaf=is_deaf)
+
+    async def forget(self, last: int = 1, minutes: float | None = None, these: Collection[str] = ()) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
+        forgetting = self.acting.forgetting
+        if these:
+            forgot = await forgetting.these(these, minutes)
+        elif minutes is None:
+            forgot = await forgetting.last(last, typed=True)
+        else:
+            forgot = await forgetting.since(minutes, typed=True)
+        return forgotten(forgot, self.acting.voice.language)
+
+    async def would_forget(self, last: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
+        return await self.acting.forgetting.would_go(last, minutes)
+
+    def describe(self) -> dict[str, Part]:
+        """Return what each part says of itself in the status."""
+        ears, echo = self.ears, self.acting.echo
+        parts: dict[str, Part] = {"reflexes": self._describe_reflexes, "interruptions": self.interruption.describe}
+        if ears is None:
+            return {"ears": lambda: {"source": "none"}, "loudspeaker": lambda: {"device": "none"}, **parts}
+        return {
+            "ears": lambda: {
+                **ears.describe(),
+                "waiting_for_disk": len(self.intake.turns),
+                "duplex": echo.describe(),
+            },
+            "loudspeaker": ears.devices.describe_loudspeaker,
+            **parts,
+        }
+
+    def _describe_reflexes(self) -> dict[str, Json]:
+        attention = self.acting.attention
+        wake: dict[str, Json] = {"wake_word": attention.wake_word or "none", "wakes": attention.wakes}
+        spotted = self.spotter is not None and self.spotter.ready.is_set()
+        return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
+
+
+def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> Input:
+    """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
+
+    Raises `ModelNotFound` for a configured model folder that is none.
+    """
+    config, clock, speech = world.config, world.environment.clock, output.speech
+    attention, verbs, forgetting = acting.attention, acting.verbs, acting.forgetting
+    own_words = SelfEcho(speech, clock)
+    gate = TurnGate(mute=verbs.mute.guard, evidence=evidence_guard, own_words=own_words, attention=attention.guard)
+    interruption = Interruption(
+        speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
+    )
+    turns = PendingTurns(world.state.mailbox, speech.say, config.ears.language)
+    most, take = config.mind.max_tool_calls, acting.reflexes.take
+    intake = Intake(turns, most, gate, interruption.guard, take, attention.marks, clock)
+    forgetting.empties(speech, own_words)
+    sign = ListeningSign(acting.voice)
+    hearing = world.environment.hearing(config)
+    source = acting.source
+    if source is None:
+        return Input(None, interruption, intake, acting, None, sign)
+    followers = Followers(
+        acting.reflexes,
+        interruption,
+        Prewarm(agent.models.warm, clock),
+        SuppressedTurns(world.state.bus),
+        LostTurns(partial(acting.voice.give, "error"), attention.is_open, clock),
+    )
+    listener = Listener(
+        MutedSource(source, verbs.mute),
+        world.environment.detector(),
+        Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
+        hearing.recognizer,
+        intake,
+        Surroundings(acting.guard, clock, output.activity, lambda: speech.current is None),
+    )
+    devices = supervised(source, output.player, speech, config.ears.language)
+    ears = Ears(listener, hearing, followers, devices, output.activity, clock)
+    spotter = _spotter(world, acting, source)
+    wake = [WakeWord(attention.wake_word, attention.wake, sign.woken.set)] if attention.wake_word else []
+    listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
+    followers.follow(listener)
+    forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
+    return Input(ears, interruption, intake, acting, spotter, sign)
+
+
+def _reflex(heard: RecognizedTurn) -> str:
+    """Return `REFLEX` for words that are one: they act by themselves, and end no reply as words."""
+    return REFLEX if asked(heard.transcript.text) else ""
+
+
+def _spotter(world: World, acting: Acting, source: AudioSource) -> Spotter | None:
+    """Return what looks for words in sound, where there is a clock to act by, and English to hear."""
+    settings, language = world.config.reflexes, world.config.ears.language
+    if not (settings.enabled and language in {"", "auto", "en"} and source.is_live):
+        return None
+    is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
+    return Spotter(KeywordSearch(listed(settings.words)), acting.reflexes.spotted, is_sounding)

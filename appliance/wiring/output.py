@@ -1,0 +1,75 @@
+"""The mouth, put together: from a reply to the loudspeaker or to who asked in writing; and timers that ring."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from agent.event import utc_now
+from agent.replies import ReplySink
+from agent.time.quiet import quiet_hours
+from appliance.output.quiet import QuietReplySink
+from appliance.output.text import ReplyRouter, TextReplySink
+from appliance.output.voice import VoiceReplySink
+from appliance.reflexes.kept import KeptSwitches
+from appliance.timers.due import DueTimers
+from appliance.timers.ringer import Ringer
+from appliance.wiring.environment import World
+from audio.interfaces import Player
+from audio.loops import Loop
+from audio.playback.speech_output import SpeechOutput
+from audio.turns.activity import SpeechActivity
+
+SWITCHES: Final = "switches.json"
+"""The file in the state folder that keeps mute and volume."""
+
+WORDS_COME_WITHIN: Final = 1.5
+"""Seconds from the end of a short utterance to its words: the closing silence, and a small model's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Everything that says something."""
+
+    player: Player
+    speech: SpeechOutput
+    voice: VoiceReplySink
+    """Replies into sound."""
+    text: TextReplySink
+    """Replies to who asked in writing."""
+    replies: ReplySink
+    """The mind's way out: each reply goes to where its event came from, in quiet hours only what was asked for."""
+    ringer: Ringer | None
+    """None in a box that only lives for one question: it leaves timers to the next one."""
+    activity: SpeechActivity
+    """When somebody spoke last; written by the ears."""
+    switches: KeptSwitches
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what speaks and rings, until cancelled."""
+        return {**self.speech.loops(), **(self.ringer.loops() if self.ringer else {})}
+
+
+@asynccontextmanager
+async def open_output(world: World) -> AsyncIterator[Output]:
+    """Open the loudspeaker, or what takes its place, and join everything that speaks through it.
+
+    Raises `OutputUnwritable` for a recording that cannot be written.
+    """
+    config, state, environment = world.config, world.state, world.environment
+    player = await environment.player(config, world.options)
+    try:
+        switches = KeptSwitches(config.state_folder / SWITCHES)
+        volume = switches.volume_for(config.voice.volume)
+        speech = SpeechOutput(environment.voice(config), player, environment.clock, volume=volume)
+        voice = VoiceReplySink(speech, state.bus, config.ears.language)
+        text = TextReplySink(state.bus)
+        quiet = quiet_hours(config.mind.quiet_hours, config.zone)
+        spoken = voice if quiet is None else QuietReplySink(voice, state.mailbox, quiet, utc_now)
+        activity = SpeechActivity(environment.clock)
+        is_spoken_to = partial(activity.within, WORDS_COME_WITHIN)
+        ringer = None if world.options.deaf else Ringer(DueTimers(state), speech, config.ears.language, is_spoken_to)
+        yield Output(player, speech, voice, text, ReplyRouter(spoken, text), ringer, activity, switches)
+    finally:
+        await player.aclose()

@@ -1,0 +1,216 @@
+"""Local voices that are programs: espeak-ng and flite, text in by standard input, WAV out by standard output."""
+
+import asyncio
+import contextlib
+import re
+import struct
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import numpy as np
+
+from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.pcm import Samples
+from audio.speech import SpeechAudio
+
+RIFF_BYTES = 12
+CHUNK_HEADER_BYTES = 8
+PCM_FORMAT = 1
+FMT_BYTES = 16
+LONGEST_HEADER = 4096
+"""Bytes within which the samples must begin."""
+
+
+class WavStream:
+    """Reads one WAV stream of 16-bit mono PCM.
+
+    The samples are taken to go on to the end of the stream, whatever length the header gives: programs that write to a
+    pipe do not know it (espeak-ng says 2 GB).
+    """
+
+    def __init__(self) -> None:
+        self._header = bytearray()
+        self._odd = b""
+        self.sample_rate = 0
+        """Hz; 0 until the header is whole."""
+
+    def feed(self, data: bytes) -> Samples:
+        """Return the samples that these bytes complete: int16, shape (n,), n may be 0. Raises `SynthesisFailed`."""
+        if self.sample_rate == 0:
+            self._header += data
+            start = self._samples_start()
+            if start is None:
+                return np.zeros(0, np.int16)
+            data = bytes(self._header[start:])
+        data = self._odd + data
+        whole = len(data) // 2 * 2
+        self._odd = data[whole:]
+        return np.frombuffer(data[:whole], "<i2").astype(np.int16)
+
+    def _samples_start(self) -> int | None:
+        """Return where the samples begin; None while the header is not whole. Reads the sample rate."""
+        header, position = bytes(self._header), RIFF_BYTES
+        sample_rate = 0
+        while len(header) >= position + CHUNK_HEADER_BYTES:
+            name, length = struct.unpack_from("<4sI", header, position)
+            position += CHUNK_HEADER_BYTES
+            if name == b"fmt " and len(header) >= position + FMT_BYTES:
+                sample_rate = _mono_rate(header[position : position + FMT_BYTES])
+            if name == b"data" and sample_rate:
+                self.sample_rate = sample_rate
+                return position
+            position += length + length % 2
+        if not b"RIFF".startswith(header[:4]) or len(header) > LONGEST_HEADER:
+            raise SynthesisFailed("the voice program wrote something that is not WAV")
+        return None
+
+
+def _mono_rate(fmt: bytes) -> int:
+    kind, channels, sample_rate, _, _, bits = struct.unpack("<HHIIHH", fmt)
+    if (kind, channels, bits) != (PCM_FORMAT, 1, 16):
+        raise SynthesisFailed(f"the voice program wrote {channels} channel(s) of {bits} bits, not 16-bit mono")
+    return int(sample_rate)
+
+
+PIPE_BYTES = 8192
+"""Taken at a time: 0.19 s of espeak-ng's sound."""
+
+COMPLAINT_BYTES = 2000
+"""Of a program's standard error, read when it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceProgram:
+    """How a program is started, and how a person gets it."""
+
+    arguments: Sequence[str]
+    """The program first; no shell reads them."""
+    fix: str
+    """What to do when there is no such program."""
+    stall_timeout: float = 3.0
+    """Seconds it may take to its first sound, and between two pieces."""
+
+    async def speak(self, text: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Run the program with `text` on its standard input and yield its sound as it comes.
+
+        The program is killed when the iterator is closed. Raises `VoiceUnavailable` when it cannot be started,
+        `SynthesisFailed` when it fails, stalls or makes no sound.
+        """
+        process = await self._start()
+        stream, total = WavStream(), 0
+        try:
+            await _write(process, text)
+            while data := await self._read(process):
+                samples = stream.feed(data)
+                total += len(samples)
+                if len(samples):
+                    yield SpeechAudio(samples, stream.sample_rate)
+            await self._check(process, total)
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.communicate()  # to the end of its pipes, which alone closes them
+
+    async def _start(self) -> Process:
+        try:
+            return await asyncio.create_subprocess_exec(*self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+        except OSError as error:
+            raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({error.strerror}): {self.fix}") from error
+
+    async def _read(self, process: Process) -> bytes:
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(self.stall_timeout):
+                return await process.stdout.read(PIPE_BYTES)
+        except TimeoutError as error:
+            raise SynthesisFailed(f"{self.arguments[0]} made no sound within {self.stall_timeout:.1f} s") from error
+
+    async def _check(self, process: Process, samples: int) -> None:
+        """Raise `SynthesisFailed` unless the program ended well and made sound."""
+        assert process.stderr is not None
+        try:
+            async with asyncio.timeout(self.stall_timeout):
+                complaint = (await process.stderr.read(COMPLAINT_BYTES)).decode(errors="replace").strip()
+                code = await process.wait()
+        except TimeoutError as error:
+            raise SynthesisFailed(f"{self.arguments[0]} did not end after its last sound") from error
+        if code != 0:
+            raise SynthesisFailed(f"{self.arguments[0]} failed with {code}: {complaint or 'it says no more'}")
+        if samples == 0:
+            raise SynthesisFailed(f"{self.arguments[0]} made no sound")
+
+
+async def _write(process: Process, text: str) -> None:
+    """Give the program its text; a program that ended before it read all tells why by its exit code."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(text.encode())
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+VOICES = {"en": "en-us", "zh": "cmn"}
+"""ISO 639-1 to espeak-ng's voice where the two differ."""
+
+_VOICE_NAME = re.compile(r"[a-z]{2,3}(-[a-z0-9]+)*")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+class EspeakSynthesizer:
+    """A `Synthesizer` that works anywhere; about 20 ms to its first sound.
+
+    It times no words. An unknown language is read by the voice of `default_language`.
+    """
+
+    name = "espeak-ng"
+
+    def __init__(self, *, default_language: str = "en", words_a_minute: int = 165, program: str = "espeak-ng") -> None:
+        self._default_language = default_language
+        self._words_a_minute = words_a_minute
+        self._program = program
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence's sound, mono, 22,050 Hz. Raises `SynthesisFailed`, `VoiceUnavailable`."""
+        language = language or self._default_language
+        voice = VOICES.get(language, language)
+        if not _VOICE_NAME.fullmatch(voice):
+            raise VoiceUnavailable(f"{voice!r} is no language espeak-ng could know: use codes such as en or zh")
+        program = VoiceProgram(
+            [self._program, "--stdin", "--stdout", "-b", "1", "-s", str(self._words_a_minute), "-v", voice],
+            fix="install it with `sudo apt install espeak-ng`",
+        )
+        async with aclosing(program.speak(_plain(sentence))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+def _plain(sentence: str) -> str:
+    """Return the sentence so that it is only read: double brackets would begin phonemes, controls commands."""
+    return _CONTROLS.sub(" ", sentence).replace("[[", "[ [").replace("]]", "] ]")
+
+
+class FliteSynthesizer:
+    """A `Synthesizer` for English; it speaks when the whole sentence is made."""
+
+    name = "flite"
+
+    def __init__(self, *, voice: str = "slt", program: str = "flite") -> None:
+        self._voice = voice
+        """One of `flite -lv`."""
+        self._program = program
+
+    async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sentence's sound, mono, 16 kHz (kal: 8 kHz). Raises `SynthesisFailed`, `VoiceUnavailable`."""
+        if language not in ("", "en"):
+            raise SynthesisFailed(f"flite speaks English only, and this is {language}")
+        # Read from standard input it would want to read what it wrote, which a pipe cannot give.
+        program = VoiceProgram(
+            [self._program, "-voice", self._voice, "-t", _CONTROLS.sub(" ", sentence), "-o", "/dev/stdout"],
+            fix="install it with `sudo apt install flite`",
+        )
+        async with aclosing(program.speak("")) as pieces:
+            async for piece in pieces:
+                yield piece

@@ -1,0 +1,286 @@
+"""The box as it is wired, on a scripted room: whoever leaves a line of the wiring out, or mixes two up, fails here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.event import TIMER, Event, utc_now
+from agent.model.interface import ChatModel
+from appliance.config.load import Config, load
+from appliance.config.options import RunOptions
+from appliance.input.suppressed import EARS_SUPPRESSED
+from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
+from appliance.reflexes.verbs import Order
+from appliance.service import serve
+from appliance.wiring.box import Box, open_box
+from appliance.wiring.environment import Environment
+from audio.echo.self_echo import REASON as OWN_WORDS
+from audio.interfaces import AudioSource, Player, always_awake
+from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.reflexes.attention import NOT_ADDRESSED
+from audio.speech import Transcript, Utterance
+from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
+from tests.fakes import ScriptedModel, calls
+from tests.service.process import Household
+
+SILENCE, SPEECH = 20.0, 6000.0
+"""RMS of the room's noise, and amplitude of somebody who hums in it: no word can be spotted in that."""
+
+STORY = "Once there was a king who lived in a castle by the sea."
+
+
+class AnotherRoom(ScriptedPlayer):
+    """A loudspeaker whose sound never reaches the microphone: nothing has to be cancelled, nothing is covered."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, 0.0 if name == "busy_until" else value)
+
+
+@dataclass
+class Room:
+    """Somebody speaks when a test says so; what was said is what the test says it was. One clock for all."""
+
+    player: AnotherRoom = field(default_factory=AnotherRoom)
+    voice: ScriptedVoice = field(default_factory=ScriptedVoice)
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+    words: list[str] = field(default_factory=list)
+    """What the recognizer will understand, turn by turn; the last one again and again."""
+    now: float = 1000.0
+    name: str = "a scripted room"
+    is_live: bool = True
+    dropped_chunks: int = 0
+    _waiting: asyncio.Queue[float] = field(default_factory=asyncio.Queue)
+    _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+
+    # AudioSource
+    async def chunks(self, is_at_rest: Callable[[], bool] = always_awake) -> AsyncIterator[AudioChunk]:
+        while True:
+            loudness = await self._waiting.get()
+            hum = np.sin(2 * np.pi * 220.0 * np.arange(CHUNK_SAMPLES) / SAMPLE_RATE) * loudness
+            samples = (hum + self._random.normal(0.0, SILENCE, CHUNK_SAMPLES)).astype(np.int16)
+            began, self.now = self.now, self.now + CHUNK_SECONDS
+            yield AudioChunk(samples, began)
+            self._waiting.task_done()
+
+    # VoiceDetector
+    def probability(self, samples: Samples) -> float:
+        return 0.95 if float(np.abs(samples).mean()) > 1000 else 0.01
+
+    def reset(self) -> None:
+        """Keep nothing."""
+
+    # Recognizer
+    def warm(self) -> None:
+        """Be warm."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        said = self.words.pop(0) if len(self.words) > 1 else self.words[0]
+        return Transcript(said, "en", self.name)
+
+    async def says(self, words: str, seconds: float = 1.2) -> None:
+        """Have somebody say this; return when the turn is over and known."""
+        self.words = [words]
+        for loudness, length in ((SILENCE, 1.0), (SPEECH, seconds), (SILENCE, 2.0)):
+            for _ in range(round(length / CHUNK_SECONDS)):
+                self._waiting.put_nowait(loudness)
+        await self._waiting.join()
+
+    def environment(self) -> Environment:
+        async def player(config: Config, options: RunOptions) -> Player:
+            return self.player
+
+        async def models(config: Config, room: object) -> Sequence[ChatModel]:
+            return [self.model]
+
+        def source(config: Config, options: RunOptions) -> AudioSource:
+            return self
+
+        def hearing(config: Config) -> Hearing:
+            return Hearing(CurrentRecognizer(self), config, None)
+
+        return Environment(source, player, lambda config: self.voice, models, lambda: self.now, lambda: self, hearing)
+
+
+@asynccontextmanager
+async def a_box(folder: Path, room: Room, **settings: dict[str, object]) -> AsyncIterator[Box]:
+    """Open a box in the room and let all its loops run."""
+    home = Household(folder, {"reflexes": {"enabled": True}, **settings})
+    config = load(home.write(), {"HOME": str(folder)})
+    over = asyncio.Event()
+
+    async def until_over() -> None:
+        await over.wait()
+
+    async with (
+        open_box(config, RunOptions(), room.environment()) as box,
+        asyncio.timeout(60),
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(serve(box, until_over), name="the box")
+        assert box.input.ears is not None
+        await box.input.ears.listener.ready.wait()
+        try:
+            yield box
+        finally:
+            over.set()
+
+
+async def passing() -> None:
+    """Let everything else have its turn."""
+    await asyncio.sleep(0)
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Return once it holds."""
+    async with asyncio.timeout(20):
+        while not await holds():
+            await passing()
+
+
+async def suppressed(box: Box, reason: str) -> None:
+    """Return once the journal has a turn that was held back for this reason."""
+    journal = box.input.acting.forgetting.state.journal
+
+    async def is_kept() -> bool:
+        return reason in [entry.body["reason"] for entry in await journal.entries(topic=EARS_SUPPRESSED)]
+
+    await until(is_kept)
+
+
+async def taken_up(box: Box, count: int) -> None:
+    """Return once so many events were answered."""
+
+    async def are_done() -> bool:
+        return (await box.household.mailbox.counts())["completed"] >= count
+
+    await until(are_done)
+
+
+def answers(text: str) -> ScriptedModel:
+    return ScriptedModel(calls(("reply", f'{{"text": "{text}"}}')))
+
+
+@pytest.mark.shows("X1", "A8")
+async def test_words_reach_the_mind_and_its_answer_the_loudspeaker(tmp_path: Path) -> None:
+    room = Room(model=answers(STORY))
+    async with a_box(tmp_path, room) as box:
+        await room.says("tell me a story please")
+        await taken_up(box, 1)
+        assert [text for text, _ in room.voice.asked] == [STORY]
+        assert box.agent.beat.age >= 0.0
+        assert box.input.ears is not None
+        assert box.input.ears.beat.age > 0.0, "the ears' heart beats with each chunk"
+
+
+@pytest.mark.shows("X1", "V4")
+async def test_its_own_words_are_nobody_s(tmp_path: Path) -> None:
+    room = Room(model=answers(STORY))
+    room.player.at_once = False
+    async with a_box(tmp_path, room) as box:
+        await room.says("tell me a story please")
+        await room.player.draining.wait()
+        await room.says("there was a king who lived in a castle")
+        await suppressed(box, OWN_WORDS)
+        room.player.at_once = True
+        room.player.go_on.set()
+        await taken_up(box, 1)
+
+
+@pytest.mark.shows("X1", "V15")
+async def test_with_a_wake_word_what_was_said_to_somebody_else_is_held_back(tmp_path: Path) -> None:
+    room = Room()
+    async with a_box(tmp_path, room, ears={"wake_word": "alexa"}) as box:
+        await room.says("what is for dinner tonight")
+        await suppressed(box, NOT_ADDRESSED)
+
+
+@pytest.mark.shows("X1", "V11")
+async def test_what_carries_no_evidence_is_held_back(tmp_path: Path) -> None:
+    room = Room()
+    async with a_box(tmp_path, room) as box:
+        await room.says("thank you for watching this video and do not forget to subscribe to the channel", 0.3)
+        assert box.input.ears is not None
+        counters = box.input.ears.listener.counters
+
+        async def is_counted() -> bool:
+            return bool(counters.suppressed)
+
+        await until(is_counted)
+        assert counters.transcripts == 0
+
+
+@pytest.mark.shows("X1", "V16")
+async def test_a_reflex_stops_the_reply_and_the_mind_is_told_in_the_next_block(tmp_path: Path) -> None:
+    room = Room(model=answers(STORY))
+    room.player.at_once = False
+    async with a_box(tmp_path, room) as box:
+        await room.says("tell me a story please")
+        await room.player.draining.wait()
+        await room.says("stop", 0.5)
+        await taken_up(box, 1)
+        assert box.input.reflexes.counts == {"stop": 1}
+        assert "stop" in room.player.happened
+        room.model.script.append(calls(("reply", '{"text": "Good."}'), prefix="second"))
+        room.player.at_once = True
+        await room.says("how are you today my friend")
+        await taken_up(box, 2)
+        assert "<Reflexes>stop" in room.model.requests[-1][-1].content
+
+
+@pytest.mark.shows("X1", "V29")
+async def test_muted_it_hears_nothing_and_forgetting_reaches_every_place(tmp_path: Path) -> None:
+    room = Room(model=answers("Well."))
+    async with a_box(tmp_path, room) as box:
+        await room.says("the secret is an apple tree in the garden")
+        await taken_up(box, 1)
+        assert box.output.speech.last_reply
+        assert await box.input.forget(1) != ""
+        assert not box.output.speech.last_reply
+        assert box.household.bus.recent == type(box.household.bus.recent)() or not any(
+            "apple" in event.content for event in box.household.bus.recent
+        )
+        await box.input.reflexes.told(Order("mute"))
+        before = (await box.household.mailbox.counts())["pending"]
+        await room.says("nobody may hear this sentence at all")
+        assert (await box.household.mailbox.counts())["pending"] == before
+        assert box.input.acting.verbs.mute.dropped_chunks > 0
+
+
+@pytest.mark.shows("X1", "V23")
+async def test_a_timer_rings_and_a_word_ends_it(tmp_path: Path) -> None:
+    room = Room()
+    async with a_box(tmp_path, room) as box:
+        timer = Event(TIMER, "Timer 'tea' is due.", priority=20, not_before=utc_now(), metadata={"label": "tea"})
+        room.model.script.append(calls(("complete_event", '{"summary": "rang"}')))
+        await box.household.mailbox.enqueue(timer)
+        ringer = box.output.ringer
+        assert ringer is not None
+
+        async def rings() -> bool:
+            return ringer.is_ringing
+
+        async def is_silent() -> bool:
+            return not ringer.is_ringing
+
+        await until(rings)
+        await room.says("stop", 0.5)
+        await until(is_silent)
+
+
+@pytest.mark.shows("X1")
+async def test_every_long_lived_task_is_one_that_the_service_started(tmp_path: Path) -> None:
+    room = Room()
+    async with a_box(tmp_path, room, ears={"wake_word": "alexa"}) as box:
+        await room.says("what is for dinner tonight")
+        await suppressed(box, NOT_ADDRESSED)
+        named = set(box.loops())
+        running = {task.get_name() for task in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore[union-attr]
+        others = {"the box", "end: until somebody stops us"}
+        ended = {"warm: connections and vocabularies, off the start path"}
+        assert running - others <= named
+        assert len(named - running - ended) <= 4, sorted(named - running)

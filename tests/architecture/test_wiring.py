@@ -15,56 +15,13 @@ ALLOWED: dict[str, str] = {
     "agent/run/act.py refused": "a truth value",
     "agent/tools/mcp/client.py stream": "an event hook of httpx bounds the response's own stream",
     "appliance/cli/root.py config": "what was read for the commands below it",
-    "appliance/cli/say.py on_ended": PENDING,
-    "appliance/input/devices.py on_change": PENDING,
-    "appliance/input/ears.py admit": PENDING,
-    "appliance/input/ears.py observers": PENDING,
-    "appliance/input/ears.py on_chunk": PENDING,
-    "appliance/input/intake.py addressing": PENDING,
-    "appliance/input/supervision.py on_change": PENDING,
     "appliance/logs/configure.py excepthook": "where Python asks for it",
-    "appliance/output/interruption.py hears_another": PENDING,
-    "appliance/output/interruption.py mode": PENDING,
-    "appliance/output/interruption.py on_speaking": PENDING,
-    "appliance/output/interruption.py peek": PENDING,
-    "appliance/output/voice.py on_ended": PENDING,
-    "appliance/output/voice.py on_failed": PENDING,
-    "appliance/output/voice.py on_first_sound": PENDING,
-    "appliance/output/voice.py on_started": PENDING,
     "appliance/owners/owners.py on_change": PENDING,
-    "appliance/timers/ringer.py is_spoken_to": PENDING,
+    "appliance/reflexes/words.py drop": PENDING,
     "appliance/wiring/box.py erase": PENDING,
-    "appliance/wiring/box.py erase_event": PENDING,
     "appliance/wiring/box.py is_busy": PENDING,
     "appliance/wiring/box.py on_change": PENDING,
-    "appliance/wiring/reflexes.py addressing": PENDING,
-    "appliance/wiring/reflexes.py drop_words": PENDING,
-    "appliance/wiring/reflexes.py forget": PENDING,
-    "appliance/wiring/reflexes.py guards": PENDING,
-    "appliance/wiring/reflexes.py is_sounding": PENDING,
-    "appliance/wiring/reflexes.py on_speaking": PENDING,
-    "appliance/wiring/reflexes.py reflexes": PENDING,
-    "appliance/wiring/senses.py guards": PENDING,
-    "appliance/wiring/senses.py hears_another": PENDING,
-    "appliance/wiring/senses.py interrupt": PENDING,
-    "appliance/wiring/senses.py is_at_rest": PENDING,
-    "appliance/wiring/senses.py is_spoken_to": PENDING,
-    "appliance/wiring/senses.py mode": PENDING,
-    "appliance/wiring/senses.py silence": PENDING,
-    "audio/capture/live.py is_at_rest": PENDING,
-    "audio/capture/recording.py is_at_rest": PENDING,
-    "audio/echo/control.py on_played": PENDING,
-    "audio/echo/self_echo.py on_ended": PENDING,
-    "audio/echo/self_echo.py on_first_sound": PENDING,
-    "audio/playback/reopening.py on_change": PENDING,
-    "audio/playback/speech_output.py on_failed": PENDING,
-    "audio/playback/speech_output.py on_first_sound": PENDING,
-    "audio/playback/speech_output.py on_speaking": PENDING,
     "audio/recognizer/faster_whisper.py encode": "the library has no other way in",
-    "audio/recognizer/recognition.py on_words_so_far": PENDING,
-    "audio/reflexes/spotter.py is_sounding": PENDING,
-    "audio/turns/listener.py on_chunk": PENDING,
-    "audio/turns/listener.py on_words_so_far": PENDING,
 }
 """Where it is right all the same, as `file attribute`, and why."""
 
@@ -133,11 +90,14 @@ def joined_from_outside(path: Path, known: frozenset[str]) -> Iterator[str]:
 def silent_defaults(path: Path) -> Iterator[str]:
     """Yield each public attribute that begins as a function that does nothing, until somebody sets it."""
     idle = {node.name for node in functions(path) if not node.args.args and is_empty(node)}
+    fields = {each for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef) for each in node.body}
     for node in ast.walk(tree(path)):
         match node:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
                 begins = value
-            case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.expr() as value):
+            case ast.AnnAssign(target=ast.Attribute(attr=name), value=ast.expr() as value):
+                begins = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if node in fields:
                 begins = value
             case _:
                 continue

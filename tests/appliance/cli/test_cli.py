@@ -18,7 +18,21 @@ from appliance.version import version
 from tests.appliance.command import environment, nakari
 
 COMMANDS = (
-    *("run", "demo", "hear", "say", "ask", "mute", "unmute", "hush", "forget", "calibrate", "heard", "devices"),
+    *(
+        "run",
+        "demo",
+        "hear",
+        "say",
+        "ask",
+        "mute",
+        "unmute",
+        "hush",
+        "volume",
+        "forget",
+        "calibrate",
+        "heard",
+        "devices",
+    ),
     *("doctor", "status", "logs", "models", "config", "version"),
 )
 TOO_HEAVY = (
@@ -87,6 +101,7 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
+        (("volume", "loud"), "nakari: Invalid value: loud is no volume; give 0 to 100, up or down"),
         (("config",), "nakari: Missing command: default or show (see `nakari config --help`)\n"),
         (("model",), "nakari: Missing command: use (see `nakari model --help`)\n"),
         (("say", "x", "--output", ""), "nakari: Invalid value for '--output': there is nothing in it (see `nakari say"),

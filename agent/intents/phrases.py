@@ -86,9 +86,9 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "我是nakari，住在这个盒子里：我听你说话，记住重要的事，然后回答你。",
     ),
     "abilities": (
-        "Without a model I can tell the time and the date, set timers and alarms, "
+        "Without a model I can tell the time and the date, set timers and alarms, do sums, "
         "keep what you ask me to remember, and find it again.",
-        "没有模型的时候，我可以报时间和日期，设计时器和闹钟，记住你让我记的事，再帮你找出来。",
+        "没有模型的时候，我可以报时间和日期，设计时器和闹钟，做算术，记住你让我记的事，再帮你找出来。",
     ),
     "hello": ("Hello. I am listening.", "你好，我在听。"),
     "how_are_you": (

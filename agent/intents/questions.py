@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from agent.intents.intent import Language, language_of
 
@@ -77,13 +77,18 @@ _AUXILIARIES: Final = frozenset(
 _QUESTION_WORDS: Final = frozenset({"what", "where", "who", "whom", "when", "why", "how", "which", "whose"})
 
 _EMBEDDED: Final = re.compile(
-    r"^.*?\b(?:(?:do|can|could|would) you|tell me|remind me|i (?:wonder|forgot|forget))\b(?:(?!\babout\b).)*?\b"
+    r"^.*?\b(?:(?:do|can|could|would|have) you|tell me|remind me|i (?:wonder|forgot|forget))\b(?:(?!\babout\b).)*?\b"
     r"(?=(?:what|where|who|when|how|which|whose)\b)"
 )
 """Before a question inside a question: do you know where my keys are."""
 
+_TAG: Final = re.compile(r"^(\w+) not\b")
+"""A negation that asks for a yes: isn't my bike red."""
+
 _OF_MEMORY: Final = re.compile(
-    r"\b(you|i|we)\b.*\b(remember|recall|know|tell|told|ask|asked|say|said|mention|mentioned|noted?|kept?|keep)\b|"
+    r"\b(you|i|we)\b.*"
+    r"\b(remember(ed)?|recall|know|tell|told|ask|asked|say|said|mention(ed)?|noted?|kept?|keep|forget)\b|"
+    r"^(any|some)thing about\b|"
     r"^(please )?(list|show|recite|tell me|give me|remind me|search|look)\b"
 )
 _REQUEST: Final = re.compile(
@@ -120,7 +125,11 @@ def is_question(words: str) -> bool:
         return _ASKS_ZH.search(words) is not None
     text = _plain(words)
     first = text.split(" ", 1)[0]
-    return first in _QUESTION_WORDS | _AUXILIARIES or _REQUEST.search(text) is not None or words.rstrip().endswith("?")
+    return (
+        first in _QUESTION_WORDS | _AUXILIARIES | {"anything", "something"}
+        or _REQUEST.search(text) is not None
+        or words.rstrip().endswith("?")
+    )
 
 
 def read_question(words: str) -> Question:
@@ -129,8 +138,8 @@ def read_question(words: str) -> Question:
         return _read_chinese(words)
     whole = _plain(words)
     text = _EMBEDDED.sub("", whole)
-    said = tokens(text)
-    plain = text.split()
+    text = _TAG.sub(r"\1", text)
+    said, plain = tokens(text), text.split()
     starts_whether = bool(plain) and plain[0] in _AUXILIARIES
     asked = _asked(plain)
     kind: Kind = "whether" if starts_whether else "which"
@@ -140,7 +149,9 @@ def read_question(words: str) -> Question:
     weights |= {stem: LIGHT for stem in _sort_named(plain) if stem in weights}
     if "park" in weights and "car" in weights:  # nobody says of what they parked that it is one
         weights["car"] = LIGHT
-    _weigh_self(weights, said, kind, asked)
+    if not weights and ("name" in plain or plain[:3] == ["who", "am", "i"]):
+        weights["name"] = 1.0
+    _weigh_self(weights, plain, kind, asked)
     return Question(kind, asked, tuple(weights.items()), tuple(said), words, "en")
 
 
@@ -162,6 +173,7 @@ def stem(word: str) -> str:
         return SELF
     if word in _NEGATIONS:
         return "not"
+    word = _irregular().get(word, word)
     american = re.sub(r"(?<=\w\w)our(?=(s|ed|ing|ite|ites|ful)?$)", "or", word).replace("grey", "gray")
     american = re.sub(r"(?<=\w\w)tre(?=s?$)", "ter", american)
     return str(EnglishStemmer().stemWord(american))
@@ -190,10 +202,25 @@ def _plain(words: str) -> str:
 @lru_cache(maxsize=1)
 def word_classes() -> Mapping[str, frozenset[str]]:
     """Return the stems of the words in `words.yaml`, by their class; read at first use."""
+    listed = _words()
+    return {
+        name: frozenset(token.stem for token in tokens(words)) for name, words in listed.items() if name != "irregular"
+    }
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[str, Any]:
     import yaml
 
-    listed = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
-    return {name: frozenset(token.stem for token in tokens(words)) for name, words in listed.items()}
+    listed: Mapping[str, Any] = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
+    return listed
+
+
+@lru_cache(maxsize=1)
+def _irregular() -> Mapping[str, str]:
+    """Return the words by their irregular forms."""
+    lines = (line.split() for line in _words()["irregular"])
+    return {form: word for word, *forms in lines for form in forms}
 
 
 def _asked(plain: Sequence[str]) -> Asked:
@@ -241,13 +268,15 @@ def _weight(word: str, kind: Kind, asked: Asked) -> float:
     return LIGHT if word in word_classes()["weak_verbs"] and asked != "who" else 1.0
 
 
-def _weigh_self(weights: dict[str, float], said: Sequence[Token], kind: Kind, asked: Asked) -> None:
+def _weigh_self(weights: dict[str, float], plain: Sequence[str], kind: Kind, asked: Asked) -> None:
     """Add the person who asks where little else says whom it is about; and keep one word that must be there."""
     if weights and all(weight == LIGHT for weight in weights.values()):
         weights.update(dict.fromkeys(weights, 1.0))
-    if kind == "all" or not any(token.stem == SELF for token in said):
+    if kind == "all" or not _FIRST_PERSON & set(plain):
         return
-    weights[SELF] = 0.8 if len(weights) <= 1 and asked not in {"where", "when"} else 0.2
+    is_subject = bool({"i", "we"} & set(plain)) and asked in {"", "who", "color"}
+    strong = sum(weight == 1.0 for weight in weights.values())
+    weights[SELF] = 0.8 if is_subject and strong <= 1 else 0.2
 
 
 def _read_chinese(words: str) -> Question:

@@ -16,6 +16,9 @@ from memory.json_value import Json
 LOOKED_AT: Final = 50
 """Utterances of the journal that are looked at in one search."""
 
+LONGEST: Final = 500
+"""Characters of what may be a question; what is longer is a story, and looking for words in it would take long."""
+
 MOST_LISTED: Final = 7
 """Of what is known that is said in one answer; who wants to know it all asks about one thing."""
 
@@ -46,8 +49,10 @@ def remember(state: DialogState, intent: Intent) -> list[Action] | str:
 
 def may_be_known(state: DialogState) -> bool:
     """Say whether words that no command fits ask for something that somebody may have told."""
+    if len(state.words) > LONGEST or not is_question(state.words):
+        return False
     question = read_question(state.words)
-    return is_question(state.words) and (bool(question.words) or question.kind == "all")
+    return bool(question.words) or question.kind == "all"
 
 
 def recall(state: DialogState, understand: Understand) -> list[Action] | str:

@@ -140,3 +140,25 @@ async def test_without_a_note_for_later_it_still_keeps_the_words() -> None:
     talk = Talk(OFFLINE, without("set_volume", "device", "create_event"))
     talk.hear("Remember that my keys are in the drawer.")
     assert await talk.says() == "I will keep that: your keys are in the drawer."
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "said"),
+    [
+        ("Isn't my bike red?", "my bike is red", "Yes: you told me that your bike is red."),
+        (
+            "Where did I hide the presents?",
+            "I hid the presents in the attic",
+            "You told me: you hid the presents in the",
+        ),
+        ("Which band do I like?", "Ada likes figs", "I find nothing about that"),
+        ("Do you know my name?", "my name is Tom", "You told me: your name is Tom."),
+        ("When is my birthday?", "Ada's birthday is in May", "I find nothing about that"),
+        ("Where is my bike?", "my bike is red", "I don't know that; you told me only this: your bike is red."),
+        ("Is my bike red?", "my bike lock is red", "You told me: your bike lock is red."),
+    ],
+)
+async def test_a_question_reaches_what_answers_it_and_no_more(talk: Talk, question: str, told: str, said: str) -> None:
+    talk.hear(question)
+    await talk.calls(found(f"Remember that {told}."), NOTHING_SAID)
+    assert (await talk.says()).startswith(said)

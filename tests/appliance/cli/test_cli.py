@@ -19,7 +19,7 @@ from tests.appliance.command import environment, nakari
 
 COMMANDS = (
     *("run", "demo", "hear", "say", "ask", "chat", "mute", "unmute", "stop", "forget", "calibrate", "heard", "devices"),
-    *("doctor", "status", "logs", "models", "config", "version", "timers", "help", "completion"),
+    *("doctor", "status", "logs", "models", "config", "version", "timers", "volume", "help", "completion"),
 )
 TOO_HEAVY = (
     "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
@@ -89,6 +89,7 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
+        (("volume", "loud"), "nakari: Invalid value: loud is no volume; give 0 to 100, up or down"),
         (("config",), "nakari: Missing command: check, default, path, set or show (see `nakari config --help`)\n"),
         (("model",), "nakari: Missing command: use (see `nakari model --help`)\n"),
         (("say", "x", "--output", ""), "nakari: Invalid value for '--output': there is nothing in it (see `nakari say"),

@@ -50,8 +50,8 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
         yield "memory", _memory(status["graph"]), 2
     if servers := status.get("mcp"):
         yield "tool servers", ", ".join(f"{name} {server.get('state', '')}" for name, server in servers.items()), 2
-    if "state" in status:
-        yield "disk", _disk(status["state"]), 1
+    if isinstance(state := status.get("state"), Mapping):
+        yield "disk", _disk(state), 1
     if "egress" in status:
         leaves = status["egress"].get("leaves") or ["nothing leaves this machine"]
         yield "leaves house", "; ".join(leaves), MOST_LEAVING

@@ -38,8 +38,9 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
     """Yield for each place of the configuration when something leaves, what that is, and what stops it."""
     quiet = quiet_config()
     voices = {name: of(replace(quiet, voice=VoiceSettings(engine=name))) for name in engines()}  # type: ignore[arg-type]
+    usual = VoiceSettings().engine
     away, here = [name for name in voices if voices[name]], [name for name in voices if not voices[name]]
-    yield one_of("[voice] engine", away), voices[away[0]], one_of("[voice] engine", here)
+    yield one_of("[voice] engine", away, usual), voices[away[0]], one_of("[voice] engine", here, usual)
     models: list[ChatModel] = [LiteLlmModel("NAME/MODEL"), OpenAiCompatibleModel("http://HOST/v1", "MODEL")]
     yield (
         "a model elsewhere is configured in `[model]`, or in `[models.NAME]` and named by `use` or `fallbacks`, or the "
@@ -90,9 +91,10 @@ def of(config: Config, models: list[ChatModel] | None = None) -> list[Egress]:
     return egress(config, Chain.of([*(models or []), OfflineModel()]))
 
 
-def one_of(setting: str, values: list[str]) -> str:
+def one_of(setting: str, values: list[str], default: str) -> str:
     """Return a setting with the values that it may have, in Markdown."""
-    return " or ".join(f'`{setting} = "{value}"`' for value in values)
+    told = [f'`"{value}"`{" (the default)" if value == default else ""}' for value in values]
+    return f"`{setting}` = {' or '.join(told)}"
 
 
 def in_page(page: str) -> str:

@@ -200,8 +200,11 @@ def test_nobody_who_reads_is_no_bug_of_a_command_that_works_by_itself(
 
 async def test_status_shows_what_the_service_tells(tmp_path: Path) -> None:
     async with serving(state_folder(tmp_path) / "nakari.sock", ScriptedHandler()):
-        for_people = await told(await started(tmp_path, "status"))
+        on_a_screen = await told(await started(tmp_path, "status"))
+        for_people = await told(await started(tmp_path, "status", "--verbose"))
         for_programs = await told(await started(tmp_path, "status", "--json"))
+    assert (on_a_screen[0], on_a_screen[2]) == (Exit.OK, "")
+    assert on_a_screen[1].startswith("nakari ")
     assert for_people == (Exit.OK, "state: listening\npending: 2\n", "")
     assert json.loads(for_programs[1]) == {"state": "listening", "pending": 2}
 

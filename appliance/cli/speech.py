@@ -50,6 +50,11 @@ def beside(output: Path | None) -> Iterator[Path | None]:
     to_be_made(output)
     part = output.resolve().with_name(f".{output.name}.{os.getpid()}.part")
     try:
+        part.touch()
+    except OSError as error:
+        fix = "check permissions and free space, or name another file"
+        raise Problem(f"{output} cannot be written ({error.strerror}); {fix}", Exit.CANNOT_CREATE) from error
+    try:
         yield part
         part.replace(output.resolve())
     finally:

@@ -39,6 +39,7 @@ REALLY_RUN = {
     "settings": "tests/service/test_own_settings.py",
     "status": "tests/service/test_room.py",
     "unmute": "tests/service/test_reflexes.py",
+    "volume": "tests/appliance/reflexes/test_verbs.py",
 }
 """The commands, each with a test that starts it as a process and looks at what it did."""
 

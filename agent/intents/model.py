@@ -33,6 +33,7 @@ class OfflineModel:
     """Answers with what rules can do. Deterministic; never fails on any message list; opens no connection."""
 
     name = "offline"
+    sends_to = ()
 
     def __init__(self, language: Language = "en") -> None:
         """`language` is spoken where no person's words say which."""

@@ -12,13 +12,14 @@ import httpx
 
 from agent.errors import ModelError, ModelRefused
 from agent.model.faults import broken, refused, unreachable, words_of
-from agent.model.interface import StreamItem
+from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
+from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 
 USUAL_HOSTS: Mapping[str, str] = {
@@ -63,6 +64,8 @@ class LiteLlmModel:
     ) -> None:
         """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …)."""
         self.name = model
+        provider = f"the provider {model.partition('/')[0]}"
+        self.sends_to = (SendsTo(MODEL_INPUT, host_of(api_base) or provider),)
         self._key = api_key
         self._where = api_base or "the address of its provider"
         self._patience = patience or Patience()

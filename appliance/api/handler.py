@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Protocol
 
 from agent.bus import Bus
-from agent.event import HOUSEHOLD, USER_TEXT, Event
+from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM
@@ -106,10 +106,12 @@ class Household:
         is_household = owner_key == HOUSEHOLD
         run = self.loop.run_in_hand
         is_told = is_household or (run is not None and run.event.owner_key == owner_key)
+        timers = sorted(each.not_before for each in await self.mailbox.waiting(TIMER, owner_key) if each.not_before)
         return {
             "version": version(),
             "uptime_seconds": round(monotonic() - self.started_at, 1),
             "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
+            "timers": {"waiting": len(timers), "next": timers[0].isoformat() if timers else ""},
             "run": run.describe() if run and is_told else None,
             **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
         }

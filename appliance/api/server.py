@@ -47,7 +47,8 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     anything else
         {"error": "one sentence"}                                and "code": an exit code of `nakari`, where known
 
-The socket is open to its owner only (mode 0600): whoever comes in is the household, unless they prove a key. A proof is
+The socket is open to its owner (mode 0600), and to the group nakari where its folder is that group's (0660, as under
+the service's unit): whoever comes in is the household, unless they prove a key. A proof is
 the Ed25519 signature of the line "nakari identity v1" and the challenge after it; key and signature are hexadecimal.
 From then on the connection has events, sessions, settings and a mailbox of its own, and nothing of the household's.
 

@@ -26,8 +26,8 @@ from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 from audio.tts.programs import FliteSynthesizer
 
-QUESTION: Final = "What time is it?"
-"""Understood by every recognizer that runs here: tests/service/test_demo_sentences.py checks it, and others."""
+QUESTION: Final = "What day is it today?"
+"""Understood by every recognizer that runs here, on every processor: tests/service/test_demo_sentences.py checks it."""
 
 LEAD_SECONDS: Final = 0.6
 """Quiet before the question, as in a room."""

@@ -8,6 +8,7 @@ import structlog
 
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.config.sections import VoiceSettings
 from audio.interfaces import Player, Synthesizer
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
@@ -42,6 +43,25 @@ async def open_player(config: Config, options: RunOptions) -> Player:
     return speaker
 
 
+def _edge_first(settings: VoiceSettings) -> list[Synthesizer]:
+    edge = EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
+    return [edge, EspeakSynthesizer()]
+
+
+ENGINES: Final[dict[str, Callable[[VoiceSettings], list[Synthesizer]]]] = {
+    "auto": _edge_first,
+    "edge": _edge_first,
+    "espeak": lambda settings: [EspeakSynthesizer()],
+}
+"""What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and no
+other: what it sends is told by itself."""
+
+
+def voices_of(settings: VoiceSettings) -> list[Synthesizer]:
+    """Return the voices that may speak, the best first. Nothing is loaded or asked."""
+    return ENGINES[settings.engine](settings)
+
+
 class OnDemandPlayer(ReopeningPlayer):
     """A loudspeaker that is opened for its first sound: a question in writing is mostly over before there is one."""
 
@@ -64,15 +84,12 @@ class OnDemandPlayer(ReopeningPlayer):
             await super().aclose()
 
 
-NETWORK_ENGINES: Final = frozenset({"auto", "edge"})
-"""Settings of the voice with which it is asked over the network."""
-
-
 def load_voice(config: Config) -> None:
     """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
     speakable.load()
-    if config.voice.engine in NETWORK_ENGINES:
-        EdgeSynthesizer.load()
+    for voice in voices_of(config.voice):
+        if isinstance(voice, EdgeSynthesizer):
+            voice.load()
 
 
 def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
@@ -81,12 +98,7 @@ def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) ->
     `clock` gives the monotonic seconds for which a voice that failed is left alone.
     """
     settings = config.voice
-    voices: list[Synthesizer] = []
-    if settings.engine in NETWORK_ENGINES:
-        voices.append(
-            EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
-        )
-    voices.append(EspeakSynthesizer())
+    voices = voices_of(settings)
     phrases = TtsCache(config.state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()

@@ -13,7 +13,7 @@ SUSPICIOUS: Final = 0.5
 """Likelihood of echo from which on a word is taken for its own."""
 
 ECHO: Final = "echo"
-OWN_WORDS: Final = "her own words"
+OWN_WORDS: Final = "its own words"
 
 LINGERS_SECONDS: Final = 0.6
 """After the end of a sentence in which its last word may still be under way: the room, and the soft end."""

@@ -113,7 +113,7 @@ async def open_agent(
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
-        prompts = Prompts(owners, lambda: about(config, models.settle()))
+        prompts = Prompts(owners, about(config, models))
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings]

@@ -9,10 +9,11 @@ from time import monotonic
 from agent.tools.device import device_tools
 from appliance.admin.graph_admin import Keeper, keeper_of
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household
+from appliance.api.handler import Household, Part
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.egress import egress
 from appliance.notify import HeartBeat
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
@@ -68,9 +69,10 @@ class Box:
         return [self.agent.beat, *([ears.beat] if ears is not None else [])]
 
     async def _warm(self) -> None:
-        if self.input.ears is not None:
-            await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-            await asyncio.to_thread(load_voice, self.config)
+        if self.input.ears is None:
+            return  # opened for a question, it asks its model at once, and is gone before anything else is wanted
+        await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
+        await asyncio.to_thread(load_voice, self.config)
         await self.agent.warm()
 
 
@@ -99,10 +101,11 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.on_change, owners.erase = agent.contexts.renew, erasure.erase
         memory.retention.is_busy = lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
-        described = {
+        described: dict[str, Part] = {
             **hears.describe(),
             "models": agent.choice.describe,
             "graph": graph.describe,
+            "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
             "state": lambda: {**memory.retention.describe(), **disk_of(config.state_folder)},
         }

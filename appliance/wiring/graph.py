@@ -102,7 +102,7 @@ async def graph_side(
     if not settings.enabled:
         yield GraphSide([], _nothing, lambda: {"state": "off"}, NoEmbedder(), asked=Asked(database))
         return
-    store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
+    store = store_of(config)
     embedder = choose_embedder(config)
     hers = ManagedGraph(config.state_folder, store, embedder, asked=Asked(database))
     visitors = _visitors(config, embedder, store.dialect, database)
@@ -154,6 +154,13 @@ def choose_embedder(config: Config) -> Embedder:
 def embedding_folder(config: Config) -> Path:
     """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
     return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
+
+
+def store_of(config: Config) -> Neo4jServer | EmbeddedStore:
+    """Return where the household's graph lives; nothing is started or asked yet."""
+    if config.memory.uri:
+        return server_of(config)
+    return EmbeddedStore(config.state_folder / "graph", config.memory.bolt_port)
 
 
 def server_of(config: Config) -> Neo4jServer:

@@ -1,4 +1,4 @@
-"""Which words are a reflex, in English and Chinese: only a whole utterance is one, never a part of a sentence."""
+"""Reflex words in English and Chinese; only a whole utterance counts, never a part of a sentence."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final
 
+from memory.egress import SendsTo
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.dialect import Dialect
 from memory.graph.graph import Graph
@@ -50,6 +51,11 @@ class ServerIntegrity:
         self._clock = clock
         self._looks = Graph(server)
         self._seen_at = float("-inf")
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What the server is sent."""
+        return self._server.sends_to
 
     @property
     def dialect(self) -> Dialect:

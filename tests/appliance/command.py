@@ -25,7 +25,7 @@ def nakari(home: Path, *arguments: str | Path, **more: str) -> subprocess.Comple
         env=environment(home, **more),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
 

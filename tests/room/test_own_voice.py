@@ -11,7 +11,7 @@ from tests.room.house import House, Surroundings, live
 from tests.room.rooms import ROOMS
 from tests.room.stories import WARM_UP_SECONDS, Monologue, monologue
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 SECONDS = 600.0 / len(ROOMS)
 VOICES = ("slt", "slt", "rms", "slt", "awb")

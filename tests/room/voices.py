@@ -44,6 +44,7 @@ class Remembered:
     """A `Synthesizer`: flite's voice, made once for a sentence; it counts what it was asked for."""
 
     name = "flite, remembered"
+    sends_to = ()
 
     def __init__(self, voice: str = HERS) -> None:
         self.voice = voice

@@ -58,6 +58,7 @@ class EmbeddedStore:
     """
 
     dialect: Dialect = EMBEDDED
+    sends_to = ()
 
     def __init__(
         self, folder: Path, bolt_port: int = 0, *, heap_megabytes: int = 0, statement_seconds: float = 10.0

@@ -52,6 +52,7 @@ class Room:
     """What the recognizer will understand, turn by turn; the last one again and again."""
     now: float = 1000.0
     name: str = "a scripted room"
+    sends_to = ()
     is_live: bool = True
     dropped_chunks: int = 0
     _waiting: asyncio.Queue[float] = field(default_factory=asyncio.Queue)

@@ -1,1 +1,1 @@
-"""The mind: one event at a time out of the mailbox, through a ReAct loop that never ends."""
+"""The agent: takes one event at a time out of the mailbox, through a ReAct loop that never ends."""

@@ -1,4 +1,4 @@
-"""The bus: hands each envelope first to the journal, then to whoever observes or handles; changes nothing."""
+"""The bus: hands each envelope to the journal first, then to observers and handlers; changes nothing."""
 
 import asyncio
 from collections import deque
@@ -36,7 +36,7 @@ ANSWER_SECONDS: Final = 30.0
 
 
 class Observer:
-    """One subscription. Order: publish order. Loss: the oldest, counted in `lost`, if the reader is too far behind."""
+    """A subscription. Order: publish order. Loss: the oldest, counted in `lost`, if the reader is too far behind."""
 
     def __init__(self, pattern: str, capacity: int = OBSERVER_CAPACITY) -> None:
         self.pattern = pattern
@@ -109,67 +109,69 @@ class Bus:
         self._inboxes: list[Inbox] = []
         self._held: tuple[Event, ...] = ()
         """For the next `publish`; of one round of one run at most, for whatever acts outside publishes first."""
-        self._held_last = False
-        """Whether one of them has to be on the disk when the next `publish` returns, lasting or not."""
+        self._held_durable = False
+        """Whether one of them has to be on the disk when the next `publish` returns, durable or not."""
         self.recent: deque[Event] = deque(maxlen=RECENT)
         """The last envelopes published, the newest last; nothing else is kept."""
 
-    def hold(self, *events: Event, lasting: bool = True) -> None:
+    def hold(self, *events: Event, durable: bool = True) -> None:
         """Publish the envelopes with the next ones, before them and in their transaction, whoever publishes those.
 
-        For steps after which nothing acts and nobody waits until something else is published. `lasting` makes that
-        transaction a lasting one. Raises TypeError for anything that is no Event.
+        For steps after which nothing acts and nobody waits until something else is published. `durable` makes that
+        transaction a durable one. Raises TypeError for anything that is no Event.
         """
         for event in events:
             require_event(event)
         self._held += events
-        self._held_last |= lasting
+        self._held_durable |= durable
 
-    async def publish(self, *events: Event, lasting: bool = True) -> None:
+    async def publish(self, *events: Event, durable: bool = True) -> None:
         """Journal the envelopes, and those held before, in one transaction, then show them.
 
-        Not `lasting`, a cut of the power (no kill) may take them back, until the next that are: for a step before
+        Not `durable`, a cut of the power (no kill) may take them back, until the next that are: for a step before
         something that has no effect. If the journal cannot be written, this raises, and what was held goes with the
         next ones. Raises TypeError for anything that is no Event.
         """
         if events or self._held:
-            await self._publish(events, lasting=lasting)
+            await self._publish(events, durable=durable)
 
-    def along(self, *events: Event, lasting: bool = True) -> Writer:
+    def in_transaction(self, *events: Event, durable: bool = True) -> Writer:
         """Return what publishes the envelopes, as `publish` does, in one transaction with a change of the state."""
 
         async def publish(change: Change) -> None:
-            await self._publish(events, lasting=lasting, along=change)
+            await self._publish(events, durable=durable, in_transaction=change)
 
         return publish
 
-    async def _publish(self, events: tuple[Event, ...], *, lasting: bool, along: Change | None = None) -> None:
+    async def _publish(self, events: tuple[Event, ...], *, durable: bool, in_transaction: Change | None = None) -> None:
         for event in events:
             require_event(event)
-        held, held_last = self._held, self._held_last
-        self._held, self._held_last = (), False
+        held, held_durable = self._held, self._held_durable
+        self._held, self._held_durable = (), False
         together = held + events
-        lasts = lasting or held_last
+        is_durable = durable or held_durable
         try:
-            if along is None and lasts:
+            if in_transaction is None and is_durable:
                 await self._journal(together)
             else:
-                await self._journal(together, along=along, lasting=lasts)
+                await self._journal(together, in_transaction=in_transaction, durable=is_durable)
         except (MemoryFailure, asyncio.CancelledError):
-            self._hold_again(held, lasting=held_last)
+            self._hold_again(held, durable=held_durable)
             raise
         except Exception:
-            if held and (events or along is not None):  # a bug of whoever publishes must not cost a run what it held
-                self._hold_again(held, lasting=held_last)
-                await self._publish((), lasting=False)
+            if held and (
+                events or in_transaction is not None
+            ):  # a bug of whoever publishes must not cost a run what it held
+                self._hold_again(held, durable=held_durable)
+                await self._publish((), durable=False)
             raise
         self.recent.extend(together)
         for event in together:
             self.show(event)
 
-    def _hold_again(self, held: tuple[Event, ...], *, lasting: bool) -> None:
+    def _hold_again(self, held: tuple[Event, ...], *, durable: bool) -> None:
         self._held = held + self._held
-        self._held_last |= lasting
+        self._held_durable |= durable
 
     def show(self, event: Event) -> None:
         """Show an envelope to observers only: a passing piece of what a published one will hold whole (text chunks)."""

@@ -1,4 +1,4 @@
-"""What can go wrong in the mind.
+"""The errors of the agent.
 
 AgentError
 ├── ModelError              a model call failed; `retryable` says whether the same call may work later

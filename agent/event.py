@@ -1,8 +1,9 @@
-"""The one envelope: everything in the mailbox and on the bus is an Event."""
+"""The one envelope: everything in the mailbox and on the bus is an Event, in memory or as one line of JSON."""
 
+import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,7 +13,7 @@ HOUSEHOLD: Final = "household"
 """The owner of everything nobody registered for."""
 
 DEFAULT_MAX_TOOL_CALLS: Final = 10
-"""seeds/004: a cap such as ten rounds."""
+"""Tool calls an event may use where it does not say."""
 
 USER_TEXT: Final = "user_text"
 ASR_TRANSCRIPT: Final = "asr_transcript"
@@ -28,7 +29,7 @@ PERSON_TYPES: Final = frozenset({USER_TEXT, ASR_TRANSCRIPT})
 
 
 def require_event(value: object) -> None:
-    """Raise TypeError for anything that is no `Event`: it is the one unit of communication (seeds/003)."""
+    """Raise TypeError for anything that is no `Event`: it is the one unit of communication."""
     if not isinstance(value, Event):
         raise TypeError(f"only an Event can be sent or filed, not {type(value).__name__}")
 
@@ -84,3 +85,38 @@ class Event:
     def is_from_person(self) -> bool:
         """Whether a person spoke or wrote it."""
         return self.type in PERSON_TYPES
+
+
+_FIELDS: Final = frozenset(field.name for field in fields(Event))
+
+
+def utc_text(at: datetime) -> str:
+    """Return a moment as ISO text in UTC with microseconds: as texts they sort as the moments do.
+
+    Raises ValueError for a naive one, which would mean another moment on another machine.
+    """
+    if at.tzinfo is None:
+        raise ValueError(f"the time {at.isoformat()} has no zone: give an aware one")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def to_json(event: Event) -> str:
+    """Return the event as JSON text; `from_json` inverts it exactly, whatever characters it holds.
+
+    Raises ValueError for a naive time, TypeError for metadata JSON cannot hold.
+    """
+    body: dict[str, object] = {field.name: getattr(event, field.name) for field in fields(Event)}
+    body["metadata"] = dict(event.metadata)
+    body["created_at"] = utc_text(event.created_at)
+    body["not_before"] = None if event.not_before is None else utc_text(event.not_before)
+    return json.dumps(body, separators=(",", ":"))
+
+
+def from_json(text: str) -> Event:
+    """Return the event `to_json` wrote; fields that this version does not know are left out."""
+    body = json.loads(text)
+    known = {name: value for name, value in body.items() if name in _FIELDS}
+    known["created_at"] = datetime.fromisoformat(known["created_at"])
+    if known["not_before"] is not None:
+        known["not_before"] = datetime.fromisoformat(known["not_before"])
+    return Event(**known)

@@ -37,7 +37,7 @@ log = structlog.get_logger()
 
 
 class LoopObserver(Protocol):
-    """Is told on the event loop that the loop goes on; each method has to return at once."""
+    """Follows the progress of the loop. Called on the event loop; each method has to return at once."""
 
     def stepped(self) -> None:
         """Take note of a step of a run: its beginning, each model call, each round of tools, its end."""
@@ -119,16 +119,16 @@ class Loop:
         return True
 
     async def _tell_given_up(self) -> None:
-        for hand in await self._mind.mailbox.recover():
-            if hand.is_given_up:
-                await self._replies.say(Run(hand, Budget(0)), "failed")
+        for lease in await self._mind.mailbox.recover():
+            if lease.is_given_up:
+                await self._replies.say(Run(lease, Budget(0)), "failed")
 
     async def _handle_next(self) -> None:
         await self._mind.bus.publish()  # what a full disk has left to be written, before more of it is made
-        hand = await self._mind.mailbox.take()
+        lease = await self._mind.mailbox.take()
         self._stepped()
         try:
-            await self.handle(hand)
+            await self.handle(lease)
         finally:
             self._mind.run_state.clear()  # what waits for the next event must not keep the words of the last one
 
@@ -149,12 +149,12 @@ class Loop:
         """What is being handled; its `describe` is for the status."""
         return self._attention.run
 
-    async def handle(self, hand: Lease) -> None:
+    async def handle(self, lease: Lease) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
-        event = hand.event
+        event = lease.event
         stop = Stop(asyncio.get_running_loop().time() + self._limits.seconds)
-        run = Run(hand, Budget(self._limits.tool_calls(event), hand.tool_calls, hand.model_calls), stop=stop)
-        run.is_resumed, self._broken_off = hand.redelivered or self._broken_off == event.id, ""
+        run = Run(lease, Budget(self._limits.tool_calls(event), lease.tool_calls, lease.model_calls), stop=stop)
+        run.is_resumed, self._broken_off = lease.redelivered or self._broken_off == event.id, ""
         self._attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
@@ -225,7 +225,7 @@ class Loop:
         self._stepped()
         run.move("AWAITING_TOOL_RESULT")
         await self._actor.act(run, run.unanswered)
-        await self._summarizer.as_she_asked(run)
+        await self._summarizer.as_asked(run)
 
     def _ending(self, run: Run, message: Message) -> Completion | Suspension | None:
         """Return how the event ends after this message, None when it goes on.

@@ -14,12 +14,16 @@ class Recorder:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
+    async def __call__(
+        self, events: tuple[Event, ...], *, in_transaction: Change | None = None, durable: bool = True
+    ) -> None:
         """Write the envelopes in order, and then what goes along with them, in one transaction; durable on return.
 
-        Not `lasting`, a cut of the power may take them back, until the next that are.
+        Not `durable`, a cut of the power may take them back, until the next that are.
         """
-        await self._journal.append(*(entry_of(event) for event in events), along=along, lasting=lasting)
+        await self._journal.append(
+            *(entry_of(event) for event in events), in_transaction=in_transaction, durable=durable
+        )
 
 
 def step(topic: str, cause: Event, run_id: str, body: Mapping[str, Json] | None = None, words: str = "") -> Event:

@@ -1,4 +1,4 @@
-"""How words leave the mind: the loop feeds a `ReplyStream`, whoever owns the source turns it into sound or text."""
+"""The interface for replies: the loop feeds a `ReplyStream`, and a `ReplySink` turns it into sound or text."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from agent.event import Event
 
 SENTENCE_STARTED: Final = "speech.sentence_started"
-"""Topic of the commit that precedes a sentence's first sample (DESIGN 15)."""
+"""Topic of the commit that precedes a sentence's first sample."""
 
 INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
@@ -27,7 +27,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What became of a reply."""
+    """The outcome of a reply: what was handed on, and what was heard of it."""
 
     text: str
     """Exactly what was handed on: whole sentences only."""

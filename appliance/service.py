@@ -2,9 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import structlog
 
@@ -15,10 +15,15 @@ from appliance.input.source import choose_source, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
 
 log = structlog.get_logger()
+
+Watch: TypeAlias = "Callable[[Box], Coroutine[None, None, None]]"
+"""Looks on while it runs, until cancelled."""
 
 FAREWELL_SECONDS: Final = 4.0
 """How long a stop waits for the event in hand and the sentence under way; what is cut off then comes back later."""
@@ -31,19 +36,19 @@ class _Over(Exception):
     """Ends the group: there is nothing left to do, or somebody asked to stop."""
 
 
-def run(config: Config, options: RunOptions) -> Exit:
+def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Exit:
     """Serve until a signal of `_ending`, or with `once` until the conversation is over. Raises what `open_box` raises.
 
     The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
-    meanwhile waits in the microphone's buffer.
+    meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
     """
     source = choose_source(config, options)
     with recording_from_now_on(source):
-        asyncio.run(_run(config, options, source))
+        asyncio.run(_run(config, options, source, watch))
     return Exit.OK
 
 
-async def _run(config: Config, options: RunOptions, source: "AudioSource | None") -> None:
+async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> None:
     from appliance.wiring.box import open_box
     from appliance.wiring.environment import around
 
@@ -58,7 +63,11 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
                 "listening" if box.input.ears and not box.input.ears.is_deaf else "no microphone; the doors are open"
             )
             log.info("service_started")
-            await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(watch(box), name="terminal: what is heard and said") if watch else None
+                await _first_of(stop.wait(), *([conversation_over(box)] if options.once else []))
+                if watching is not None:
+                    watching.cancel()
             notifier.stopping()
 
         await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, box.beats))
@@ -114,6 +123,24 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
                 yield piece
         except GeneratorExit:  # nobody listens any more; a group would take that for a failure
             running.cancel()
+
+
+@asynccontextmanager
+async def asking(config: Config, session: str) -> AsyncIterator[Callable[[str], AsyncGenerator[str, None]]]:
+    """Open a box without ears for a conversation in writing; gives what yields the answer to a line."""
+    from appliance.wiring.box import open_box
+
+    over = asyncio.Event()
+
+    async def until_over() -> None:
+        await over.wait()
+
+    async with open_box(config, RunOptions(deaf=True)) as box, asyncio.TaskGroup() as group:
+        group.create_task(serve(box, until_over), name="the box")
+        try:
+            yield lambda text: box.household.ask(text, session)
+        finally:
+            over.set()
 
 
 async def _farewell(box: "Box") -> None:

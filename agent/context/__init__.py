@@ -1,1 +1,1 @@
-"""What it is given: a prefix that never changes within an epoch, and the present as one XML block at its end."""
+"""The context of a model call: a prefix that never changes within an epoch, and the event as an XML block behind it."""

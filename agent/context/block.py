@@ -1,4 +1,4 @@
-"""The present as one XML block: the time, the place, the evidence and the words, in the last user message."""
+"""The event block: time, place, evidence and words as XML, in the last user message."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
-"""seeds/002: a UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
+"""A UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold at all; each becomes U+FFFD."""
@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one event looks like to the model."""
+    """The parts of an event as the model sees it."""
 
     event_id: str
     event_type: str

@@ -10,7 +10,7 @@ from agent.model.messages import Message, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What is the same in every call of an epoch."""
+    """The system prompt, tools and model that every call of an epoch shares."""
 
     system: str
     tools: tuple[ToolSpec, ...]

@@ -3,14 +3,13 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from agent.bus import Bus
 from agent.context import history, summary
-from agent.context.carried import Carried
 from agent.context.epoch import Epoch, Prefix
-from agent.context.summary import Compression
+from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Message, ToolSpec
@@ -18,17 +17,95 @@ from agent.record import step
 from memory.json_value import Json
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
+_NAMED: Final = 40
+"""Characters by which a text that is too long to keep is named."""
+
 EPOCH = "context.epoch"
+
 MESSAGE = "context.message"
 
 SESSIONS_IN_MEMORY = 16
 """Sessions kept loaded; any other is read back from the journal."""
 
 IDLE_SECONDS: Final = 120.0
-"""DESIGN, "Words": after so much silence a conversation is over, and a new prompt or a new tool may join."""
+"""After so much silence a conversation is over, and a new prompt or a new tool may join."""
 
 GROWN_BY: Final = 1.5
 """An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Builds the first messages of an epoch from the one before it, with a summary by a rule, a model or the agent.
+
+    No model is asked here.
+    """
+
+    most_messages: int
+    most_tokens: int
+    """Of the newest turns together. An event in hand counts, and stays whole whatever it holds."""
+    summary_tokens: int
+    """The longest summary; the rest of a longer one is cut off."""
+    tokens: TokenCounter
+
+    def by_rule(self, epoch: Epoch, in_hand: str = "") -> list[Message]:
+        """Return the newest turns, behind a digest of what they leave behind. `in_hand` is an event's id, if any is."""
+        left, taken = self._newest(epoch, in_hand)
+        digest = summary.by_rule(left, epoch.id, lambda text: self.tokens.count(text) <= self.summary_tokens)
+        return [*digest, *taken]
+
+    def by_model(self, epoch: Epoch, account: str, in_hand: str = "") -> list[Message]:
+        """Return the newest turns, behind what a model told of the whole epoch."""
+        _, taken = self._newest(epoch, in_hand)
+        return [self._front(epoch, account).message(), *taken]
+
+    def by_agent(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
+        """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
+
+        All it keeps has `most_tokens` together; what goes beyond is named.
+        """
+        turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
+        kept = self._kept([item for item in wanted.keep if item != in_hand], turns)
+        taken = [message for name, turn in turns.items() if name in kept.events for message in turn]
+        front = replace(self._front(epoch, wanted.summary), kept=kept.texts, too_long=kept.too_long)
+        start = epoch.position_of(in_hand)
+        return [front.message(), *taken, *([] if start is None else epoch.messages[start:])]
+
+    def _newest(self, epoch: Epoch, in_hand: str) -> tuple[list[Message], list[Message]]:
+        """Return what is left behind, and what is taken along: the event in hand whole, before it what has room."""
+        start = (epoch.position_of(in_hand) if in_hand else None) or len(epoch.messages)
+        before, event = epoch.messages[:start], epoch.messages[start:]
+        cost = self.tokens.of_message
+        room = max(0, self.most_tokens - sum(map(cost, event)))
+        left, taken = history.split(before, max(0, self.most_messages - len(event)), room, cost)
+        return left, [*taken, *event]
+
+    def _kept(self, items: Sequence[str], turns: dict[str, list[Message]]) -> "_Kept":
+        """Return which of these find room, each once and in their order: ids of turns, and any other texts."""
+        kept, room = _Kept(), self.most_tokens
+        for item in dict.fromkeys(items):
+            turn = turns.get(item)
+            cost = self.tokens.count(item) if turn is None else sum(map(self.tokens.of_message, turn))
+            if cost > room or not history.is_answered(turn or []):
+                kept.too_long.append(f"{item[:_NAMED]}…" if turn is None else item)
+                continue
+            room -= cost
+            (kept.texts if turn is None else kept.events).append(item)
+        return kept
+
+    def _front(self, epoch: Epoch, account: str) -> Front:
+        return Front(self.tokens.cut(account, self.summary_tokens), summary.BY_MODEL, epoch.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What it wanted to keep, by what becomes of it."""
+
+    events: list[str] = field(default_factory=list)
+    """Ids of the events whose turns stay."""
+    texts: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
+    """Ids of events, and beginnings of texts, that find no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +113,9 @@ class ContextLimits:
     """How much an epoch may hold, and how much the next one takes along."""
 
     history_messages: int = 20
-    """seeds/000: the newest 20."""
+    """Of the newest messages."""
     history_tokens: int = 4_000
-    """seeds/003: trimmed to 4,000."""
+    """Of the newest messages together."""
     compress_above_tokens: int = 24_000
     summary_tokens: int = 1_000
     """The longest summary; the rest of a longer one is cut off."""
@@ -108,7 +185,7 @@ class Contexts:
         for key in [key for key in self._open if key[0] == owner_key]:
             del self._open[key]
 
-    async def sum_up(self, epoch: Epoch, event: Event, told: str, *, in_hand: bool) -> Epoch:
+    async def sum_up(self, epoch: Epoch, event: Event, account: str, *, in_hand: bool) -> Epoch:
         """Open a new epoch with the model's account of the one before, by rule where it is "".
 
         The newest turns are taken along within the limits; an event in hand whole, whatever it holds. To be called at
@@ -118,7 +195,7 @@ class Contexts:
         if self._open.get((event.owner_key, event.session_id)) is not epoch:
             return epoch
         name = event.id if in_hand else ""
-        opening = self._carried.by_model(epoch, told, name) if told else self._carried.by_rule(epoch, name)
+        opening = self._carried.by_model(epoch, account, name) if account else self._carried.by_rule(epoch, name)
         return await self._anew(epoch, event, opening)
 
     async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
@@ -127,7 +204,7 @@ class Contexts:
         What it keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
         boundary only: every call of the event has its result.
         """
-        return await self._anew(epoch, event, self._carried.by_her(epoch, wanted, event.id))
+        return await self._anew(epoch, event, self._carried.by_agent(epoch, wanted, event.id))
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
         """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.
@@ -141,7 +218,7 @@ class Contexts:
         kept = history.without(epoch.messages, events, words)
         places = [epoch.position_of(name) or 0 for name in events]
         if any(place < epoch.opening_messages for place in places):
-            kept = [summary.without_account(message) for message in kept if not summary.is_hers(message)]
+            kept = [summary.without_account(message) for message in kept if not summary.is_by_model(message)]
         # Its cause must not be an event whose entries are erased.
         cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
         await self._anew(epoch, cause, kept)

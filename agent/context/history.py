@@ -1,4 +1,4 @@
-"""What a new epoch takes along of the one before: whole last turns, within two limits; the rest as a digest."""
+"""The turns a new epoch takes over from the one before: the last whole ones within two limits, the rest as a digest."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace

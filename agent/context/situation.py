@@ -1,4 +1,4 @@
-"""What is true at the moment of an event, as tags of its block: a new fact is one more function in the list."""
+"""The situation at the moment of an event, as tags of its block: each fact comes from one provider function."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ _WIDEST_OFFSET: Final = 14 * 60
 """Minutes; no zone on Earth is further from UTC."""
 
 
-def gather(providers: Sequence[SituationProvider], hand: Lease) -> dict[str, str]:
+def gather(providers: Sequence[SituationProvider], lease: Lease) -> dict[str, str]:
     """Return what all providers say, a later one before an earlier one where both know.
 
     A provider may be a plug-in's: one that fails, a name that is none or is the block's own, and a fact that is no text
@@ -38,7 +38,7 @@ def gather(providers: Sequence[SituationProvider], hand: Lease) -> dict[str, str
     found: dict[str, str] = {}
     for provider in providers:
         try:
-            facts = dict(provider(hand))
+            facts = dict(provider(lease))
         except Exception:  # a plug-in's bug must not cost a person's event
             log.exception("situation_unknown", provider=getattr(provider, "__qualname__", repr(provider)))
             continue
@@ -51,8 +51,8 @@ def gather(providers: Sequence[SituationProvider], hand: Lease) -> dict[str, str
 def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvider:
     """Return a provider of the household's zone with its present offset, e.g. `Europe/Berlin (UTC+02:00)`."""
 
-    def timezone(hand: Lease) -> Mapping[str, str]:
-        moment = (hand.event.created_at if hand.event.is_from_person else now()).astimezone(zone)
+    def timezone(lease: Lease) -> Mapping[str, str]:
+        moment = (lease.event.created_at if lease.event.is_from_person else now()).astimezone(zone)
         offset = moment.strftime("%z")
         return {"Timezone": f"{zone} (UTC{offset[:3]}:{offset[3:5]})"}
 
@@ -62,8 +62,8 @@ def place_in_time(zone: tzinfo, now: Callable[[], datetime]) -> SituationProvide
 def waited(now: Callable[[], datetime]) -> SituationProvider:
     """Return a provider that says when a person's words are old, or a timer rings late, because the machine was off."""
 
-    def delay(hand: Lease) -> Mapping[str, str]:
-        event = hand.event
+    def delay(lease: Lease) -> Mapping[str, str]:
+        event = lease.event
         if event.type == TIMER:
             late, left_out = late_seconds(event, now()), missed(event, now())
             told = {"Late_Seconds": f"{late:.0f}"} if late > WORTH_MENTIONING else {}
@@ -74,22 +74,22 @@ def waited(now: Callable[[], datetime]) -> SituationProvider:
     return delay
 
 
-def rang(hand: Lease) -> Mapping[str, str]:
+def rang(lease: Lease) -> Mapping[str, str]:
     """Provide that a timer rings, or rang, beside it: the room knows its name, whether or not it says it."""
-    return {"Rang": "yes"} if hand.event.type == TIMER else {}
+    return {"Rang": "yes"} if lease.event.type == TIMER else {}
 
 
-def client_zone(hand: Lease) -> Mapping[str, str]:
+def client_zone(lease: Lease) -> Mapping[str, str]:
     """Provide the offset of the clock of whoever wrote, where their client told it as JavaScript does."""
-    minutes = hand.event.metadata.get("client_timezone_offset")
+    minutes = lease.event.metadata.get("client_timezone_offset")
     if isinstance(minutes, bool) or not isinstance(minutes, int) or abs(minutes) > _WIDEST_OFFSET:
         return {}
     return {"Timezone": offset_of(minutes)}
 
 
-def mood(hand: Lease) -> Mapping[str, str]:
+def mood(lease: Lease) -> Mapping[str, str]:
     """Provide the mood that a client or an ear put beside the words."""
-    told = hand.event.metadata.get("mood")
+    told = lease.event.metadata.get("mood")
     return {"Mood": told} if isinstance(told, str) and told else {}
 
 

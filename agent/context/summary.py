@@ -1,4 +1,4 @@
-"""What stands at the front of an epoch for all that came before: a summary, what was kept, and where the rest is."""
+"""The front of an epoch: a summary of what came before, texts that were kept, and the id by which the rest is read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
 
 COMPRESS: Final = "compress_context"
-"""Name of the tool with which she sums up herself."""
+"""Name of the tool with which the agent sums up itself."""
 
 REQUEST: Final = Message(
     "user",
@@ -23,7 +23,7 @@ REQUEST: Final = Message(
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What she wants of all that came before."""
+    """What the agent carries on of all that came before."""
 
     summary: str
     keep: tuple[str, ...] = ()
@@ -69,6 +69,6 @@ def without_account(message: Message) -> Message:
     return replace(message, tool_calls=calls)
 
 
-def is_hers(message: Message) -> bool:
+def is_by_model(message: Message) -> bool:
     """Whether a message is a front that a model wrote: anything that came before may be in it, in other words."""
     return message.role == "user" and message.content.startswith(BY_MODEL)

@@ -1,4 +1,4 @@
-"""How many tokens a text is: by tiktoken where its vocabulary is at hand, by bytes until then."""
+"""Counts tokens: by tiktoken once its vocabulary is loaded, estimated by bytes until then."""
 
 import hashlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""Everything it has to do: durable, by priority then arrival, one event in hand at a time."""
+"""The mailbox: a durable queue of events, by priority then arrival, with one event in hand at a time."""
 
 from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake
 from agent.mailbox.mailbox import SCHEMA, ArrivalObserver, ChangeObserver, Mailbox, Wait, waiting_by

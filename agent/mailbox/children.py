@@ -1,13 +1,12 @@
-"""Events it made for an event: how many there may be, what became of them, and who waits for them."""
+"""Events that the agent made for an event: their quota, their outcome, and waking the parent that waits for them."""
 
 import sqlite3
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from agent.envelope import from_json, utc_text
 from agent.errors import TooManyEvents
-from agent.event import Event
+from agent.event import Event, from_json, utc_text
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
 from memory.state.words import storable
 
@@ -36,7 +35,7 @@ _OWN_WAITING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What became of one of them."""
+    """An event made for another one, and its outcome."""
 
     content: str
     state: str

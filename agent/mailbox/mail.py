@@ -1,4 +1,4 @@
-"""What a mailbox hands out and takes back: the event in hand, the wake of a suspended one, what is filed of each."""
+"""The records of the mailbox: the lease on the event in hand, the wake of a suspended one, what is filed of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The mailbox: everything it has to do, durable, by priority then arrival, one event in hand at a time."""
+"""The mailbox: a durable queue of events, by priority then arrival, with one event in hand at a time."""
 
 import asyncio
 import sqlite3
@@ -11,8 +11,8 @@ from agent.event import Event, require_event, utc_now
 from agent.mailbox import children as offspring
 from agent.mailbox import table
 from agent.mailbox.children import Child
-from agent.mailbox.damage import give_up_unreadable, in_spite_of_damage
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
+from agent.mailbox.table import give_up_unreadable, in_spite_of_damage
 from agent.time.series import successor
 from memory.json_value import Json
 from memory.state.database import Database, Writer
@@ -39,7 +39,7 @@ RECHECK_SECONDS: Final = 1.0
 
 
 class Mailbox:
-    """Events from anywhere on the event loop, to one consumer.
+    """A durable queue of events, from any producer on the event loop to one consumer.
 
     Order: priority, highest first; then what was in hand when the process died; then arrival. Events of negative
     priority and those suspended for quiet come only when nothing else is due.
@@ -48,7 +48,7 @@ class Mailbox:
     `complete` outlive a cut of the power only from the next commit on that waits for the disk: until then nothing has
     acted on what they did. One event in hand is a constraint of the database. Blocking: only `take` waits for mail.
 
-    Where a step can be written `by` somebody, it is committed with what that one writes: the journal's entries of it.
+    With `in_transaction`, a step is committed together with what that writer writes: the journal's entries of it.
 
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
@@ -94,7 +94,7 @@ class Mailbox:
         """
         while True:
             self._changed.clear()
-            taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)), lasting=False)
+            taken, due = await self._database.write(lambda c: (self._claim(c), table.next_due(c)), durable=False)
             if taken is not None:
                 return taken
             if not self._changed.is_set() and not self._changes:
@@ -111,12 +111,16 @@ class Mailbox:
         return await self._database.read(table.held)
 
     async def charge(
-        self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0, by: Writer | None = None
+        self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0, in_transaction: Writer | None = None
     ) -> bool:
         """Add to the counters of the event in hand; False when it is not in hand."""
-        return await self._write(lambda c: table.charge(c, event_id, tool_calls, model_calls), by, lasting=False)
+        return await self._write(
+            lambda c: table.charge(c, event_id, tool_calls, model_calls), in_transaction, durable=False
+        )
 
-    async def complete(self, event_id: str, summary: str, figures: Figures, *, by: Writer | None = None) -> bool:
+    async def complete(
+        self, event_id: str, summary: str, figures: Figures, *, in_transaction: Writer | None = None
+    ) -> bool:
         """Archive the event in hand with its summary and figures (seconds, tokens, calls …).
 
         False, and nothing changes, when it is not in hand, such as the second time.
@@ -126,10 +130,10 @@ class Mailbox:
             found = figures(connection) if callable(figures) else figures
             return table.complete(connection, event_id, summary, found, now)
 
-        return await self._close(event_id, archive, by, lasting=False)
+        return await self._close(event_id, archive, in_transaction, durable=False)
 
     async def suspend(
-        self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False, by: Writer | None = None
+        self, event_id: str, note: str, wake: Wake, *, fresh_grant: bool = False, in_transaction: Writer | None = None
     ) -> bool:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
@@ -142,11 +146,11 @@ class Mailbox:
             offspring.wake_childless(connection, event_id, now)
             return suspended
 
-        return await self._step(put_back, by)
+        return await self._step(put_back, in_transaction)
 
-    async def fail(self, event_id: str, reason: str, *, by: Writer | None = None) -> bool:
+    async def fail(self, event_id: str, reason: str, *, in_transaction: Writer | None = None) -> bool:
         """Move the event in hand to the dead letter, with the reason in words; False when it is not in hand."""
-        return await self._close(event_id, lambda c, now: table.fail(c, event_id, reason, now), by)
+        return await self._close(event_id, lambda c, now: table.fail(c, event_id, reason, now), in_transaction)
 
     async def withdraw(self, event_id: str, reason: str) -> bool:
         """Close an event that nobody has in hand without handling it (a cancelled timer); False when it is not open."""
@@ -156,9 +160,9 @@ class Mailbox:
         """Take an event out of the dead letter, as if it were new; False when it is not there."""
         return await self._step(lambda c, now: table.retry(c, event_id))
 
-    async def supersede(self, event_id: str, other: str, *, by: Writer | None = None) -> bool:
+    async def supersede(self, event_id: str, other: str, *, in_transaction: Writer | None = None) -> bool:
         """Close the event in hand because the other one goes on with its words; False when it is not in hand."""
-        return await self._step(lambda c, now: table.supersede(c, event_id, other, now), by)
+        return await self._step(lambda c, now: table.supersede(c, event_id, other, now), in_transaction)
 
     async def erase(self, event_id: str) -> bool:
         """Take the words out of an event for good; that it was, and what became of it, stays. False when unknown."""
@@ -188,8 +192,8 @@ class Mailbox:
         def give_back(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
             give_up_unreadable(connection, now)
             found = table.recover(connection, now)
-            for hand in found:
-                offspring.wake_parent(connection, hand.event.id)
+            for lease in found:
+                offspring.wake_parent(connection, lease.event.id)
             return found
 
         return await self._step(give_back)
@@ -235,9 +239,9 @@ class Mailbox:
         self,
         event_id: str,
         close: Callable[[sqlite3.Connection, datetime], bool],
-        by: Writer | None = None,
+        in_transaction: Writer | None = None,
         *,
-        lasting: bool = True,
+        durable: bool = True,
     ) -> bool:
         """Close an event, and wake its parent if that waits for this."""
 
@@ -246,19 +250,25 @@ class Mailbox:
             offspring.wake_parent(connection, event_id)
             return closed
 
-        return await self._step(change, by, lasting=lasting)
+        return await self._step(change, in_transaction, durable=durable)
 
     async def _step(
-        self, change: Callable[[sqlite3.Connection, datetime], T], by: Writer | None = None, *, lasting: bool = True
+        self,
+        change: Callable[[sqlite3.Connection, datetime], T],
+        in_transaction: Writer | None = None,
+        *,
+        durable: bool = True,
     ) -> T:
         with self._changing():
-            return await self._write(lambda c: change(c, self._now()), by, lasting=lasting)
+            return await self._write(lambda c: change(c, self._now()), in_transaction, durable=durable)
 
-    async def _write(self, change: Callable[[sqlite3.Connection], T], by: Writer | None, *, lasting: bool = True) -> T:
-        if by is None:
-            return await self._database.write(change, lasting=lasting)
+    async def _write(
+        self, change: Callable[[sqlite3.Connection], T], in_transaction: Writer | None, *, durable: bool = True
+    ) -> T:
+        if in_transaction is None:
+            return await self._database.write(change, durable=durable)
         returned: list[T] = []
-        await by(lambda connection: returned.append(change(connection)))
+        await in_transaction(lambda connection: returned.append(change(connection)))
         return returned[0]
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The models in the order in which they are asked: the chosen one, its fallbacks, and the one that is always there."""
+"""The chain of models in the order they are asked: the chosen one, its fallbacks, and the offline one."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -30,7 +30,7 @@ UsageObserver: TypeAlias = Callable[[Usage], None]
 
 @dataclass(slots=True)
 class Breaker:
-    """Whether a model is worth asking. Closed, open for a time, then one try decides."""
+    """A circuit breaker: closed, open for a time after failures, then one try decides."""
 
     clock: Callable[[], float] = monotonic
     failures: int = 0
@@ -74,7 +74,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Spent:
-    """What calls came to."""
+    """The number, tokens and cost of calls."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -156,7 +156,7 @@ class Guarded:
 
 @dataclass(slots=True)
 class Chain(Sequence[ChatModel]):
-    """The order of the moment, as a sequence: who rests is not in it, the last one always is.
+    """The models to ask now, as a sequence: those whose breaker is open are left out, the last one never is.
 
     `use` takes effect with `settle`, which is called between two events: within one, the order never changes but for
     a model that fails.

@@ -1,4 +1,4 @@
-"""The seam to every model: a stream of deltas that ends in one whole message."""
+"""The interface of every model: a stream of deltas that ends in one whole message."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field

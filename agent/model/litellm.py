@@ -124,6 +124,7 @@ class LiteLlmModel:
     async def _reach(self) -> None:
         """Start the thread, and see meanwhile that the provider can be connected to. Raises `ModelError`."""
         if self._was_reached:
+            await self._start()
             return
         looking = can_connect(self._url, self._patience.connect)
         started, is_there = await asyncio.gather(self._start(), looking, return_exceptions=True)

@@ -14,9 +14,8 @@ from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.stream.sse import EventStream
-from agent.model.wire.openai import GrowingTools, encode
+from agent.model.wire.openai import GrowingTools, Slot, Slots, encode
 from agent.model.wire.profile import Profile, profile_for
-from agent.model.wire.slots import Slot, Slots
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from agent.model.messages import ToolSpec
 
 MODULES = ("persona", "system", "tools")
-"""seeds/000: the prompt's modules, in this order."""
+"""The modules of the prompt, in this order."""
 
 
 class SystemPrompts(Protocol):
@@ -35,7 +35,7 @@ class Self:
     voice: str
     """Name of the voice, "" without one."""
     memory: str
-    """What her graph lives in, "" without one."""
+    """What the graph lives in, "" without one."""
     leaving: tuple[str, ...]
     """What goes beyond this machine and where to, one clause each; empty when nothing does."""
     max_tool_calls: int
@@ -59,7 +59,7 @@ class Self:
 
 
 class Prompts:
-    """The prompts of the house: the modules as shipped or as their owner wants them, then what she knows of herself."""
+    """The prompts of the house: the modules as shipped or as their owner wants them, then what is known of the box."""
 
     def __init__(self, overrides: Overrides | None = None, about: Callable[[], Self] | None = None) -> None:
         self._overrides = overrides

@@ -1,4 +1,4 @@
-"""One round of action: the calls of an answer run together, their results are appended in the order of the calls."""
+"""Carries out the tool calls of one answer, together; their results are appended in the order of the calls."""
 
 import asyncio
 import json
@@ -52,9 +52,9 @@ class Actor:
     registry: ToolRegistry
     bus: Bus
     contexts: Contexts
-    desk: RunState
+    run_state: RunState
     mailbox: Mailbox
-    words: SystemReplies
+    system_replies: SystemReplies
 
     async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:
         """Answer the calls, each once and in their order; also when the run is stopped meanwhile."""
@@ -76,7 +76,7 @@ class Actor:
             if call.name in ENDINGS:
                 replies = [results[other.id] for other in calls if other.name == REPLY]
                 results[call.id] = await self._end(run, call, replies)
-        for delivery in self.desk.deliveries.values():
+        for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
         self._append(run, calls, results)
 
@@ -110,16 +110,16 @@ class Actor:
         return refused
 
     async def _journal_calls(self, run: Run, calls: Sequence[ToolCall], charged: int) -> None:
-        """Write down what is about to be done, as early and as lastingly as it needs: by the worst of the calls."""
+        """Write down what is about to be done, as early and as durably as it needs: by the worst of the calls."""
         requests = [envelope for call in calls for envelope in _requested(run, call)]
         if charged:
             # The loss of a call without an effect is harmless: it is asked again, and looks again.
-            by = self.bus.along(*requests, lasting=self._have_effect(calls))
-            await self.mailbox.charge(run.event.id, tool_calls=charged, by=by)
+            in_transaction = self.bus.in_transaction(*requests, durable=self._have_effect(calls))
+            await self.mailbox.charge(run.event.id, tool_calls=charged, in_transaction=in_transaction)
         elif all(call.name in REPEATABLE for call in calls):
-            self.bus.hold(*requests, lasting=False)
+            self.bus.hold(*requests, durable=False)
         else:
-            await self.bus.publish(*requests, lasting=self._have_effect(calls))
+            await self.bus.publish(*requests, durable=self._have_effect(calls))
 
     def _have_effect(self, calls: Sequence[ToolCall]) -> bool:
         """Whether one of the calls leaves something behind of which only the journal can tell."""
@@ -140,8 +140,8 @@ class Actor:
         tools = [tool for call in calls if (tool := self.registry.find(call.name)) is not None]
         if not any(tool.is_slow for tool in tools):
             await asyncio.sleep(FILLER_AFTER)
-        if not self.desk.deliveries and not self.desk.already:
-            await self.words.fill(run.event)
+        if not self.run_state.deliveries and not self.run_state.already:
+            await self.system_replies.fill(run.event)
 
     async def _to_its_end(self, run: Run, call: ToolCall, tool: Tool) -> str:
         """Run a tool that nobody may break off; it has its own time limit."""
@@ -154,13 +154,13 @@ class Actor:
 
     def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
         """Tell of a reply that was called wrongly what was said of it while it came, lest it say that once more."""
-        delivery = self.desk.deliveries.get(call.id)
+        delivery = self.run_state.deliveries.get(call.id)
         if delivery is None or observation == DELIVERED or not (handed := delivery.handed.strip()):
             return observation
         return f"{observation}{HAD_ALREADY}{handed}"
 
     async def _broken_off(self, run: Run, call: ToolCall) -> str:
-        delivery = self.desk.deliveries.get(call.id)
+        delivery = self.run_state.deliveries.get(call.id)
         if call.name == REPLY and delivery is not None:
             await delivery.cut()
             return f"{SAID_SO_FAR}{delivery.handed}"
@@ -170,7 +170,7 @@ class Actor:
         """Carry out an ending call; `replies` is what came of the replies of the same answer."""
         if call.name == "complete_event" and any(reply != DELIVERED for reply in replies):
             return NOT_WHOLE
-        if self.desk.ending is not None:
+        if self.run_state.ending is not None:
             return TWICE
         return await self.call(run, call)
 
@@ -185,7 +185,7 @@ class Actor:
                 self.contexts.envelope(run.epoch, run.event, run.id, result, run.cycle),
                 step("ui.events", run.event, run.id, {"event": "tool_call_finished", **body}),
             ]
-        self.bus.hold(*envelopes, lasting=self._have_effect(calls))
+        self.bus.hold(*envelopes, durable=self._have_effect(calls))
         for result in results:
             self.contexts.append(run.epoch, result)
 

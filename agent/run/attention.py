@@ -1,4 +1,4 @@
-"""What happens to a run from outside: somebody interrupts, goes on speaking, or comes first."""
+"""Interrupts a run from outside: somebody stops it, goes on speaking, or comes first."""
 
 import asyncio
 from collections.abc import Callable
@@ -96,7 +96,7 @@ class Attention:
 
     async def _is_unheard(self, run: Run) -> bool:
         """Whether no answer to this event was heard yet; a filler is a sound, but no answer."""
-        if run.is_resumed or run.hand.note:
+        if run.is_resumed or run.lease.note:
             return False
         try:
             started = await self._journal.entries(topic=SENTENCE_STARTED, event_id=run.event.id)

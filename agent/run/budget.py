@@ -1,4 +1,4 @@
-"""The law of an event's budget: how many tool calls, and how many model calls at the very most."""
+"""The budget of an event: how many tool calls and model calls it may use, and for how long it may run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

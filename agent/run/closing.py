@@ -1,4 +1,4 @@
-"""How a run ends: what was said is heard, what was heard is written down, and the event is put away."""
+"""Ends a run: waits until what was said is heard, journals what was heard, and completes or suspends the event."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -45,23 +45,23 @@ class Closing:
 
     mailbox: Mailbox
     bus: Bus
-    desk: RunState
-    words: SystemReplies
+    run_state: RunState
+    system_replies: SystemReplies
     now: Callable[[], datetime]
     journal: Journal
 
     async def for_stop(self, run: Run) -> Ending:
         """Return how an event ends whose run was stopped; a decision of its own that was made stands."""
-        if self.desk.ending is not None:
-            return self.desk.ending
+        if self.run_state.ending is not None:
+            return self.run_state.ending
         if run.stop.reason == "superseded":
             return Superseded()
         if run.stop.reason == "timed_out":
             await self._cut()
-            await self.words.say(run, "timed_out")
+            await self.system_replies.say(run, "timed_out")
             return GivenUp("it took longer than an event may", "TIMED_OUT")
         if run.stop.reason == "interrupted" and (run.event.is_from_person or run.event.type == TIMER):
-            return Completion("in the middle of her answer")
+            return Completion("in the middle of the answer")
         note = "Put aside: a person spoke. " + last_calls(run)
         if run.event.priority < 0:
             return Suspension(note, Wake("idle"))
@@ -69,12 +69,12 @@ class Closing:
 
     async def for_budget(self, run: Run) -> Ending:
         """Return how an event ends that may do no more: it comes back with a fresh grant, or is given up, in words."""
-        given_up = run.hand.grants >= MAX_GRANTS
+        given_up = run.lease.grants >= MAX_GRANTS
         if given_up:
-            await self.words.say(run, "gave_up")
+            await self.system_replies.say(run, "gave_up")
             return GivenUp(f"the budget was used up {MAX_GRANTS + 1} times")
         if not _has_words(run):
-            await self.words.say(run, "out_of_budget")
+            await self.system_replies.say(run, "out_of_budget")
         at = None if run.event.is_from_person else self.now() + BUDGET_PAUSE
         note = "The budget was used up. " + last_calls(run)
         return Suspension(note, Wake("event", at=at, name=PERSON), for_budget=True)
@@ -82,7 +82,7 @@ class Closing:
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away."""
         accounts = await self._accounts()
-        was_heard = bool(self.desk.already) or any(account.heard for account in accounts)
+        was_heard = bool(self.run_state.already) or any(account.heard for account in accounts)
         if broken := [account for account in accounts if account.interrupted]:
             await self._keep_unsaid(run, broken)
         await self.end(run, in_the_end(ending, run.stop.reason, was_heard=was_heard))
@@ -90,16 +90,16 @@ class Closing:
     async def end(self, run: Run, ending: Ending) -> None:
         """Put the event away and tell that the run is over, in one transaction: no kill comes between the two."""
         status = status_of(ending)
-        told = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
+        envelopes = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
         # Lost to the power, a completion is made again out of what the journal has: nobody is told anything twice.
-        by = self.bus.along(*told, lasting=not isinstance(ending, Completion))
-        await self._put_away(run, ending, by)
+        in_transaction = self.bus.in_transaction(*envelopes, durable=not isinstance(ending, Completion))
+        await self._put_away(run, ending, in_transaction)
         run.move(status)
         log.info("run_finished", status=status, model_calls=run.budget.model_calls)
 
     async def _accounts(self) -> list[Delivered]:
         """Wait until all was heard or dropped, and return what became of each reply."""
-        deliveries = self.desk.deliveries.values()
+        deliveries = self.run_state.deliveries.values()
         if not all(delivery.is_over for delivery in deliveries):
             await self.bus.publish()  # hearing may take a while, and what is decided has to outlive a kill meanwhile
         return [await delivery.ended() for delivery in deliveries]
@@ -108,21 +108,25 @@ class Closing:
         """Write down how far it was heard, at once: after a crash it must not go on with it."""
         body: dict[str, Json] = {
             "heard": " ".join(account.heard for account in broken if account.heard),
-            "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.desk.already))),
+            "unsaid": " ".join(rest for account in broken if (rest := unsaid(account, self.run_state.already))),
         }
         run.epoch.may_have_unsaid = True
         await self.bus.publish(step(INTERRUPTED, run.event, run.id, body))
 
-    async def _put_away(self, run: Run, ending: Ending, by: Writer) -> None:
+    async def _put_away(self, run: Run, ending: Ending, in_transaction: Writer) -> None:
         event = run.event
         if isinstance(ending, Suspension):
-            await self.mailbox.suspend(event.id, ending.note, ending.wake, fresh_grant=ending.for_budget, by=by)
+            await self.mailbox.suspend(
+                event.id, ending.note, ending.wake, fresh_grant=ending.for_budget, in_transaction=in_transaction
+            )
         elif isinstance(ending, GivenUp):
-            await self.mailbox.fail(event.id, ending.reason, by=by)
+            await self.mailbox.fail(event.id, ending.reason, in_transaction=in_transaction)
         elif isinstance(ending, Superseded):
-            await self.mailbox.supersede(event.id, run.superseded_by, by=by)
+            await self.mailbox.supersede(event.id, run.superseded_by, in_transaction=in_transaction)
         else:
-            await self.mailbox.complete(event.id, ending.summary, lambda within: self._figures(run, within), by=by)
+            await self.mailbox.complete(
+                event.id, ending.summary, lambda within: self._figures(run, within), in_transaction=in_transaction
+            )
 
     def _figures(self, run: Run, within: sqlite3.Connection) -> dict[str, Json]:
         """Return what an event took over its whole life, kills and suspensions included: the journal has it.
@@ -144,7 +148,7 @@ class Closing:
         }
 
     async def _cut(self) -> None:
-        for delivery in self.desk.deliveries.values():
+        for delivery in self.run_state.deliveries.values():
             await delivery.cut()
 
 
@@ -185,11 +189,11 @@ def last_calls(run: Run) -> str:
     messages = run.epoch.messages[run.epoch.position_of(run.event.id) or 0 :]
     results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     made = [call for message in messages for call in message.tool_calls]
-    told = [
+    lines = [
         f"{call.name} {call.arguments[:_EXCERPT]} -> {results.get(call.id, '')[:_EXCERPT]}"
         for call in made[-LAST_CALLS:]
     ]
-    return "Last calls: " + "; ".join(told) if told else "No call was made yet."
+    return "Last calls: " + "; ".join(lines) if lines else "No call was made yet."
 
 
 def _summed(entries: Sequence[Entry], key: str) -> int:

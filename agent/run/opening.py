@@ -1,4 +1,4 @@
-"""How a run begins: the open epoch of its session, with the event as one block at its end."""
+"""Begins a run: finds the open epoch of its session, and appends the event as one block."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class Opening:
     journal: Journal
     bus: Bus
     contexts: Contexts
-    desk: RunState
+    run_state: RunState
     situation: Sequence[SituationProvider]
     now: Callable[[], datetime]
 
     async def build(self, run: Run, wanted: Prefix) -> None:
-        """Lay the event on the desk and hand it over to the model's context, once.
+        """Begin the state of the run with the event, and hand it over to the model's context, once.
 
         Calls that a crash left open, and whose event does not come first now, get a result, so that the list is legal.
         Nothing of it need last: it can be told again out of the mailbox, which has the event.
@@ -49,23 +49,23 @@ class Opening:
         event = run.event
         # Only what a person said or wrote is found again by its words; its own tasks would drown it.
         words, content = (event.content, "") if event.is_from_person else ("", event.content)
-        body: dict[str, Json] = {"source": event.source, "attempt": run.hand.attempt, "content": content}
+        body: dict[str, Json] = {"source": event.source, "attempt": run.lease.attempt, "content": content}
         opened = step("runs.new", event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
-        self.bus.hold(opened, step("context.build.request", event, run.id), lasting=False)
-        self.desk.lay(run.hand, await self._already_spoken(run))
+        self.bus.hold(opened, step("context.build.request", event, run.id), durable=False)
+        self.run_state.lay(run.lease, await self._already_spoken(run))
         if await self._was_interrupted(run):
             run.stop.give("interrupted")
         run.epoch = await self.contexts.current(event, run.id, wanted)
         answer = step("context.build.response", event, run.id, {"epoch": run.epoch.id, "tokens": run.epoch.tokens})
-        self.bus.hold(answer, lasting=False)
+        self.bus.hold(answer, durable=False)
         if is_handed_over(run):
             return
         left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
         handed_over = Message("user", block.render(await self._block(run)))
         messages = [*left_open, *await self._brought_along(run), handed_over]
-        told = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
-        self.bus.hold(*told, lasting=False)
+        envelopes = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
+        self.bus.hold(*envelopes, durable=False)
         for message in messages:
             self.contexts.append(run.epoch, message)
         run.epoch.may_have_unsaid = False
@@ -74,31 +74,31 @@ class Opening:
         if not run.is_resumed:
             return ()
         entries = await self.journal.entries(topic=(MESSAGE, SENTENCE_STARTED), event_id=run.event.id)
-        return said_since(entries, run.event.id, run.hand.note)
+        return said_since(entries, run.event.id, run.lease.note)
 
     async def _was_interrupted(self, run: Run) -> bool:
         """Whether a person's event was interrupted, and the process died before that was filed: it must not go on."""
-        if not run.is_resumed or run.hand.note or not run.event.is_from_person:
+        if not run.is_resumed or run.lease.note or not run.event.is_from_person:
             return False
         return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
 
     async def _block(self, run: Run) -> block.Block:
-        situation = gather(self.situation, run.hand)
+        situation = gather(self.situation, run.lease)
         if before := predecessor(run.event):
             situation["Continues"] = before
         if run.epoch.may_have_unsaid:
             situation |= await self._left_unsaid(run.event)
-        if run.hand.note:
-            situation["Note"] = run.hand.note
+        if run.lease.note:
+            situation["Note"] = run.lease.note
             situation |= await self._of_children(run.event)
         time = run.event.created_at if run.event.is_from_person else self.now()
-        return block_of(run.hand, run.budget.left, time, situation)
+        return block_of(run.lease, run.budget.left, time, situation)
 
     async def _of_children(self, event: Event) -> dict[str, str]:
         """Return what became of the events it made for this one, before it was put aside."""
         children = await self.mailbox.children(event.id)
-        told = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
-        return {"Children": "; ".join(told)} if children else {}
+        outcomes = (f"{child.state}: {child.content[:_EXCERPT]} -> {child.outcome[:_EXCERPT]}" for child in children)
+        return {"Children": "; ".join(outcomes)} if children else {}
 
     async def _left_unsaid(self, event: Event) -> dict[str, str]:
         """Return what was heard of the session's last reply, and what was not, unless a block has told it since."""
@@ -149,9 +149,9 @@ def predecessor(event: Event) -> str:
     return before if isinstance(before, str) else ""
 
 
-def block_of(hand: Lease, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
+def block_of(lease: Lease, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
     """Return what an event looks like to the model."""
-    event = hand.event
+    event = lease.event
     evidence = event.metadata.get("evidence")
     return block.Block(
         event_id=event.id,
@@ -171,4 +171,4 @@ def is_handed_over(run: Run) -> bool:
     if not run.is_resumed:
         return False
     newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
-    return newest is not None and block.hands_over(newest.content, run.event.id, run.hand.note)
+    return newest is not None and block.hands_over(newest.content, run.event.id, run.lease.note)

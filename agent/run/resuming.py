@@ -1,4 +1,4 @@
-"""After a crash: the round that was under way is brought to its end, as far as the journal knows of it."""
+"""Resumes a run after a crash: finishes the round that was under way, as far as the journal has it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -29,8 +29,8 @@ class Resuming:
     actor: Actor
     bus: Bus
     contexts: Contexts
-    desk: RunState
-    words: SystemReplies
+    run_state: RunState
+    system_replies: SystemReplies
 
     async def finish_round(self, run: Run) -> Message | None:
         """Bring the round under way to its end, and return its message; None when it is to think.
@@ -45,9 +45,11 @@ class Resuming:
             await self.actor.answer(run, run.unanswered, unknown)
         run.stop.check()
         if run.last.role == "assistant":  # while it said an answer of bare text
-            await self.words.deliver(run, "resumed", run.last.content)
-        if run.last.role == "user" and self.desk.already:  # while the answer came: of that, only what was said is left
-            handed = " ".join(self.desk.already)
+            await self.system_replies.deliver(run, "resumed", run.last.content)
+        if (
+            run.last.role == "user" and self.run_state.already
+        ):  # while the answer came: of that, only what was said is left
+            handed = " ".join(self.run_state.already)
             await keep_interrupted(self.bus, self.contexts, run, handed, "the machine stopped here")
             return None
         return run.answer  # after a round, or before the first one

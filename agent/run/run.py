@@ -17,7 +17,7 @@ from memory.json_value import Json
 class Run:
     """What is known of the event in hand while it is being handled. Lives as long as the hand-over."""
 
-    hand: Lease
+    lease: Lease
     budget: Budget
     id: str = field(default_factory=new_id)
     stop: Stop = field(default_factory=Stop)
@@ -53,7 +53,7 @@ class Run:
     @property
     def event(self) -> Event:
         """The event in hand."""
-        return self.hand.event
+        return self.lease.event
 
     @property
     def epoch(self) -> Epoch:
@@ -67,7 +67,7 @@ class Run:
         self._epoch = epoch
 
     def describe(self) -> dict[str, Json]:
-        """Return the six fields of seeds/000's Run, as the status shows them."""
+        """Return what the status shows of a run, in six fields."""
         return {
             "run_id": self.id,
             "owner_key": self.event.owner_key,

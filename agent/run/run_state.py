@@ -1,4 +1,4 @@
-"""The desk: the event in hand, and what it decided about it; tools write here, the run carries it out."""
+"""The state of the run in hand: its event, and what the agent decided about it; tools write, the run carries it out."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -50,7 +50,7 @@ Ending: TypeAlias = Completion | Suspension | Superseded | GivenUp
 class RunState:
     """One event at a time; cleared when the loop is done with it."""
 
-    hand: Lease | None = None
+    lease: Lease | None = None
     ending: Completion | Suspension | None = None
     compression: Compression | None = None
     """What it carries on of all that came before, once compress_context was called."""
@@ -59,10 +59,10 @@ class RunState:
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order."""
 
-    def lay(self, hand: Lease, already: tuple[str, ...]) -> None:
-        """Put an event on the cleared desk."""
+    def lay(self, lease: Lease, already: tuple[str, ...]) -> None:
+        """Begin anew with an event."""
         self.clear()
-        self.hand, self.already = hand, already
+        self.lease, self.already = lease, already
 
     @property
     def has_words(self) -> bool:
@@ -71,6 +71,6 @@ class RunState:
 
     def clear(self) -> None:
         """Keep nothing of the event, nor of its replies."""
-        self.hand, self.already = None, ()
+        self.lease, self.already = None, ()
         self.ending = self.compression = None
         self.deliveries = {}

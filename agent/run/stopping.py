@@ -1,4 +1,4 @@
-"""What ends a run from outside: its waits end at once, and what has to be whole is left whole."""
+"""Stops a run from outside: its waits end at once, what has to be whole is finished."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""When a context begins anew, and who sums up the one before: it, the model, or a rule."""
+"""Begins a full context anew, with a summary by the agent, a model call or a rule."""
 
 import asyncio
 from collections.abc import Callable
@@ -46,13 +46,13 @@ class Summarizer:
     thinker: Thinker
     bus: Bus
     contexts: Contexts
-    desk: RunState
+    run_state: RunState
     clock: Callable[[], float] = monotonic
     _resting: Stop | None = field(default=None, init=False)
 
-    async def as_she_asked(self, run: Run) -> None:
+    async def as_asked(self, run: Run) -> None:
         """Begin anew with its own summary, if it called compress_context in the round that is over."""
-        wanted, self.desk.compression = self.desk.compression, None
+        wanted, self.run_state.compression = self.run_state.compression, None
         if wanted is not None:
             run.epoch = await self.contexts.compress(run.epoch, run.event, wanted)
 
@@ -63,8 +63,8 @@ class Summarizer:
         """
         if run.last.role == "tool" and self.contexts.is_due(run.epoch, run.event):
             async with run.stop.waits():
-                told = await self._told(run.epoch, run.event)
-            run.epoch = await self.contexts.sum_up(run.epoch, run.event, told, in_hand=True)
+                account = await self._account(run.epoch, run.event)
+            run.epoch = await self.contexts.sum_up(run.epoch, run.event, account, in_hand=True)
 
     async def at_rest(self, event: Event) -> None:
         """After an event was put away: begin anew if the context is full. A person who speaks ends the waiting."""
@@ -74,8 +74,8 @@ class Summarizer:
         stop = self._resting = Stop()
         try:
             async with stop.waits():
-                told = await self._told(epoch, event)
-            await self.contexts.sum_up(epoch, event, told, in_hand=False)
+                account = await self._account(epoch, event)
+            await self.contexts.sum_up(epoch, event, account, in_hand=False)
         except Stopped:
             return  # the next event finds it full, and a rule sums it up at once
         finally:
@@ -86,7 +86,7 @@ class Summarizer:
         if event.is_from_person and self._resting is not None:
             self._resting.give("preempted")
 
-    async def _told(self, epoch: Epoch, event: Event) -> str:
+    async def _account(self, epoch: Epoch, event: Event) -> str:
         """Return the model's account of an epoch, "" when it has none to give.
 
         Nor is it asked where it was to speak, or where a bug left calls without results: no provider takes that list.

@@ -1,4 +1,4 @@
-"""What the runtime says itself: fixed sentences to a person, one filler while something takes its time."""
+"""The replies of the system itself: fixed sentences to a person, and one filler while something takes its time."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One thought: a model call whose words leave for the mouth while they are still being written."""
+"""Asks the model, and hands its words to the reply sink while they are still being written."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall
-from agent.model.stream.partial_json import PartialString
+from agent.model.stream.arguments import PartialString
 from agent.record import step
 from agent.replies import Reply, ReplySink, ReplyStream
 from agent.run.run import Run
@@ -35,11 +35,11 @@ NOTICEABLE_WAIT = 0.05
 class Speaking:
     """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
 
-    def __init__(self, run: Run, desk: RunState, outlet: ReplySink, show: Callable[[Event], None]) -> None:
+    def __init__(self, run: Run, run_state: RunState, reply_sink: ReplySink, show: Callable[[Event], None]) -> None:
         self._run = run
         self._show = show
-        self._desk = desk
-        self._outlet = outlet
+        self._run_state = run_state
+        self._reply_sink = reply_sink
         self._text_id = ""
         self._replies: dict[int, tuple[ReplyStream, PartialString]] = {}
         self._opened: list[ReplyStream] = []
@@ -61,7 +61,7 @@ class Speaking:
     async def finish(self) -> None:
         """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
         if self._text_id:
-            await self._desk.deliveries[self._text_id].close()
+            await self._run_state.deliveries[self._text_id].close()
 
     async def break_off(self) -> str:
         """Drop unfinished sentences and return the whole ones that were handed on."""
@@ -77,11 +77,11 @@ class Speaking:
         handed = await self.break_off()
         if self._run.stop.reason != "superseded":
             return handed
-        opened = [name for name, delivery in self._desk.deliveries.items() if delivery in self._opened]
-        heard = [(await self._desk.deliveries[name].ended()).heard for name in opened]
+        opened = [name for name, delivery in self._run_state.deliveries.items() if delivery in self._opened]
+        heard = [(await self._run_state.deliveries[name].ended()).heard for name in opened]
         if not any(heard):
             for name in opened:
-                del self._desk.deliveries[name]
+                del self._run_state.deliveries[name]
         return " ".join(words for words in heard if words)
 
     async def _say_bare(self, text: str) -> None:
@@ -91,15 +91,15 @@ class Speaking:
             self._text_id = f"text-{new_id()}"
             self._open(self._text_id)
         self._show_chunk(text)
-        await self._desk.deliveries[self._text_id].feed(text)
+        await self._run_state.deliveries[self._text_id].feed(text)
 
     def _show_chunk(self, words: str) -> None:
         """Let observers see the answer grow; the journal gets it whole."""
         self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
 
     def _open(self, call_id: str) -> ReplyStream:
-        delivery = self._outlet.open(Reply(self._run.event, call_id, self._desk.already))
-        self._desk.deliveries[call_id] = delivery
+        delivery = self._reply_sink.open(Reply(self._run.event, call_id, self._run_state.already))
+        self._run_state.deliveries[call_id] = delivery
         self._opened.append(delivery)
         return delivery
 
@@ -112,8 +112,8 @@ class Thinker:
     """The chosen one first, the offline model last."""
     bus: Bus
     contexts: Contexts
-    desk: RunState
-    outlet: ReplySink
+    run_state: RunState
+    reply_sink: ReplySink
     mailbox: Mailbox
     clock: Callable[[], float] = monotonic
     is_away: bool = True
@@ -131,7 +131,7 @@ class Thinker:
         passed_over = min(run.fruitless // FRUITLESS_PER_MODEL, len(self.models) - 1)
         failure = ModelError("no model is configured")
         for place, model in enumerate(self.models[passed_over:]):
-            speaking = Speaking(run, self.desk, self.outlet, self.bus.show)
+            speaking = Speaking(run, self.run_state, self.reply_sink, self.bus.show)
             try:
                 message = await self._ask(model, run, speaking, is_first=place == 0)
             except Stopped:
@@ -196,8 +196,8 @@ class Thinker:
             "digest": run.epoch.digest,
             "cycle": run.cycle,
         }
-        request = self.bus.along(step("llm.requests", run.event, run.id, body), lasting=False)
-        await self.mailbox.charge(run.event.id, model_calls=int(is_first), by=request)
+        request = self.bus.in_transaction(step("llm.requests", run.event, run.id, body), durable=False)
+        await self.mailbox.charge(run.event.id, model_calls=int(is_first), in_transaction=request)
 
     async def _keep(self, run: Run, model: ChatModel, answer: Answer, marks: dict[str, float]) -> Message | None:
         usage = answer.usage
@@ -219,8 +219,8 @@ class Thinker:
             run.fruitless += 1
             await self.bus.publish(result)
             return None
-        told = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
-        self.bus.hold(result, told, lasting=False)  # what acts on it sees to it
+        envelope = self.contexts.envelope(run.epoch, run.event, run.id, answer.message, run.cycle)
+        self.bus.hold(result, envelope, durable=False)  # what acts on it sees to it
         self.contexts.append(run.epoch, answer.message)
         return answer.message
 
@@ -229,9 +229,9 @@ async def keep_interrupted(bus: Bus, contexts: Contexts, run: Run, handed: str, 
     """Append a reply with exactly the words that reached the mouth, and its result saying that no more of it did."""
     arguments = json.dumps({"text": handed}, ensure_ascii=False)
     call = ToolCall(f"call_{new_id()[:24]}", REPLY, arguments)
-    told = Message("assistant", tool_calls=(call,))
+    reply = Message("assistant", tool_calls=(call,))
     result = Message("tool", f"interrupted: {why}; only this much was said, go on after it", tool_call_id=call.id)
-    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (told, result)]
+    kept = [contexts.envelope(run.epoch, run.event, run.id, message, run.cycle) for message in (reply, result)]
     await bus.publish(*kept)
-    for message in (told, result):
+    for message in (reply, result):
         contexts.append(run.epoch, message)

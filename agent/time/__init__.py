@@ -1,1 +1,1 @@
-"""Time that comes again, and hours of quiet: pure functions of a moment and a zone."""
+"""Recurrence and quiet hours: pure functions of a moment and a zone."""

@@ -1,4 +1,4 @@
-"""Hours of quiet: when what nobody asked for is not said."""
+"""Quiet hours: when nothing is said that nobody asked for."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo

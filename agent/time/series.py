@@ -1,4 +1,4 @@
-"""What comes again: every day at seven, every two hours; each occurrence is an event that its predecessor makes."""
+"""Recurring events, such as every day at seven: each occurrence is an event that its predecessor makes."""
 
 import re
 from collections.abc import Iterator

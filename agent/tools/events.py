@@ -1,4 +1,4 @@
-"""Her own mailbox and her own context as tools: what she decides here, the run carries out."""
+"""Tools over the mailbox and the context: they record what the agent decides, and the run carries it out."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,13 +22,13 @@ ENDINGS = frozenset({"complete_event", "suspend_event"})
 """Run last in their message, whatever their place in it."""
 
 
-NOT_HERS = PERSON_TYPES | {TIMER}
-"""Types she cannot give to what she makes: its words would count as a person's, or the room would hear it ring."""
+RESERVED_TYPES = PERSON_TYPES | {TIMER}
+"""The agent cannot give these to what it makes: its words would count as a person's, or the room would hear it ring."""
 
 
-def event_tools(mailbox: Mailbox, desk: RunState) -> list[Tool]:
+def event_tools(mailbox: Mailbox, run_state: RunState) -> list[Tool]:
     """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
-    own = EventTools(mailbox, desk)
+    own = EventTools(mailbox, run_state)
     free = (own.check_mailbox, own.suspend_event, own.complete_event)
     return [
         *(tool(function, counted=False, effect="pure") for function in free),
@@ -39,20 +39,20 @@ def event_tools(mailbox: Mailbox, desk: RunState) -> list[Tool]:
 
 @dataclass(frozen=True, slots=True)
 class EventTools:
-    """The tools' functions over one mailbox and one desk."""
+    """The tools' functions over one mailbox and one run state."""
 
     mailbox: Mailbox
-    desk: RunState
+    run_state: RunState
 
     async def check_mailbox(self) -> Json:
         """Look at the event you have in hand, and at how many others are waiting. You are handed the next by itself."""
-        hand = self.desk.hand
-        if hand is None:
+        lease = self.run_state.lease
+        if lease is None:
             return {"in_hand": None}
-        event = hand.event
+        event = lease.event
         return {
             "in_hand": {"id": event.id, "type": event.type, "source": event.source, "content": event.content},
-            "note": hand.note,
+            "note": lease.note,
             "waiting": dict(await self.mailbox.counts(None if event.owner_key == HOUSEHOLD else event.owner_key)),
         }
 
@@ -65,7 +65,7 @@ class EventTools:
         not_before: Annotated[str, Field(description="UTC time before which it must not come, or empty.")] = "",
     ) -> Json:
         """Put a task of your own into your mailbox: a subtask, something for later, or quiet reflection."""
-        if type in NOT_HERS:
+        if type in RESERVED_TYPES:
             raise ToolFailed(f"an event of type {type} is not for you to make: leave the type out, or use set_timer")
         created = Event(
             type=type,
@@ -93,7 +93,7 @@ class EventTools:
         ] = "",
     ) -> Json:
         """Put the event in hand back, with a note, until a time or a named event, or else the next idle moment."""
-        self.desk.ending = Suspension(note, _wake(wake_at, wake_on))
+        self.run_state.ending = Suspension(note, _wake(wake_at, wake_on))
         return SUSPENDED
 
     async def complete_event(
@@ -105,7 +105,7 @@ class EventTools:
         reason: Annotated[str, Field(description="Why it matters that much.")] = "",
     ) -> Json:
         """Finish the event in hand."""
-        self.desk.ending = Completion(summary, importance, reason)
+        self.run_state.ending = Completion(summary, importance, reason)
         return COMPLETED
 
     async def compress_context(
@@ -118,7 +118,7 @@ class EventTools:
         ] = [],  # noqa: B006  pydantic copies it
     ) -> Json:
         """Start your context anew with your own summary; the event in hand stays whole, the journal keeps the rest."""
-        self.desk.compression = Compression(summary, tuple(keep))
+        self.run_state.compression = Compression(summary, tuple(keep))
         return "your context begins anew with this summary after this round"
 
 

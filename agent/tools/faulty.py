@@ -1,4 +1,4 @@
-"""A tool that fails half of the time on purpose, off unless it is asked for: to see how she takes it."""
+"""A tool that fails half of the time on purpose, off unless it is asked for: to see how the agent takes it."""
 
 import random
 from typing import Annotated
@@ -11,7 +11,7 @@ from memory.json_value import Json
 
 
 def faulty_tool(chance: random.Random) -> Tool:
-    """Return the tool `test_tool` (seeds/000); whoever wants the same failures again gives a seeded `chance`."""
+    """Return the tool `test_tool`; whoever wants the same failures again gives a seeded `chance`."""
 
     async def test_tool(text: Annotated[str, Field(description="Comes back when it goes well.")] = "") -> Json:
         """Try whether tools work: it fails half of the time, on purpose. Use it only when somebody asks for a test."""

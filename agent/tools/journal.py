@@ -1,21 +1,26 @@
-"""Her own journal as a tool: what was said and heard, however long ago."""
+"""The journal as tools: what was said and heard, however long ago, and what left the context, word for word."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, cast
 
 from pydantic import Field
 
 from agent.context.block import format_time
+from agent.context.epochs import EPOCH, MESSAGE
 from agent.errors import ToolFailed
 from agent.event import Event
+from agent.model.messages import Message
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
 from memory.json_value import Json
-from memory.state.journal import WORDS, Journal, Stored
+from memory.state.journal import ERASED, THINNED, WORDS, Journal, Stored
 from memory.state.recall import Recall
 
 MAX_WORDS: Final = 500
 """Characters shown of one utterance."""
+
+PAGE: Final = 6_000
+"""Characters of one answer."""
 
 
 def journal_tool(journal: Journal) -> Tool:
@@ -76,7 +81,56 @@ def said(entries: Iterable[Stored]) -> list[Json]:
 
 
 def _who(entry: Stored) -> str:
-    """Return who said it: `you` for her own speech, else what the entry says, else where it came from."""
+    """Return who said it: `you` for the agent's own speech, else what the entry says, else where it came from."""
     if entry.topic.startswith("speech."):
         return "you"
     return str(entry.body.get("who") or entry.body.get("source") or "person")
+
+
+def journal_read_tool(journal: Journal) -> Tool:
+    """Return journal_read over this journal; it finds only what belongs to the owner of the event in hand."""
+
+    async def journal_read(
+        event: Event,
+        id: Annotated[str, Field(min_length=1, description="Id of an event, or the one a summary names.")],  # noqa: A002
+        start: Annotated[int, Field(ge=0, description="Where to read on, as the last answer says.")] = 0,
+    ) -> Json:
+        """Read again, word for word, what left your context: what was said and done for an event, or in a context."""
+        lines = [line for message in await _messages(journal, id, event.owner_key) for line in _told(message)]
+        if not lines:
+            raise ToolFailed(f"the journal has nothing of {id!r}: it is no id, or its details were dropped with age")
+        text = "\n".join(lines)
+        page = text[start : start + PAGE]
+        end = start + len(page)
+        return page if end >= len(text) else f"{page}\n… {len(text) - end} more characters: read on with start={end}"
+
+    return tool(journal_read, effect="pure")
+
+
+async def _messages(journal: Journal, name: str, owner_key: str) -> list[Message]:
+    entry = await journal.entry(name)
+    if entry is not None and entry.topic == EPOCH and entry.owner_key == owner_key:
+        if not _is_whole(entry):
+            return []
+        grown = await journal.entries(topic=MESSAGE, session_id=entry.session_id, owner_key=owner_key, after=entry.seq)
+        opening = cast("dict[str, Any]", entry.body)["messages"][1:]
+        since = [each for each in grown if each.body.get("epoch") == name]
+        return [Message.from_json(message) for message in opening] + [_message(each) for each in since]
+    of_event = await journal.entries(topic=MESSAGE, event_id=name)
+    return [_message(each) for each in of_event if each.owner_key == owner_key and _is_whole(each)]
+
+
+def _is_whole(entry: Stored) -> bool:
+    return ERASED not in entry.body and THINNED not in entry.body
+
+
+def _message(entry: Stored) -> Message:
+    return Message.from_json(cast("dict[str, Any]", entry.body)["message"])
+
+
+def _told(message: Message) -> list[str]:
+    """Return a message as lines for the model."""
+    called = [f"you called {call.name}: {call.arguments}" for call in message.tool_calls]
+    if message.role == "assistant":
+        return [*([f"you: {message.content}"] if message.content else []), *called]
+    return [f"result: {message.content}" if message.role == "tool" else message.content]

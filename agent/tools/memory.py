@@ -1,4 +1,4 @@
-"""Her memory as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
+"""The graph as four tools: query, write, schema, embedding. No schema is prescribed anywhere in them."""
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterator
@@ -146,8 +146,8 @@ def _answer(result: "Result", counted: int) -> dict[str, Json]:
 def provenance(event: Event, named: Collection[str]) -> dict[str, object]:
     """Return those of owner, source and trust that a statement names: where what the event brings came from.
 
-    Trust is `told` when a person said or wrote it, `unsure` when it was hard to hear, `own` for her own work, else
-    `outside`.
+    Trust is `told` when a person said or wrote it, `unsure` when it was hard to hear, `own` for the work of the
+    agent itself, else `outside`.
     """
     evidence = event.metadata.get("evidence")
     unsure = isinstance(evidence, dict) and evidence.get("confidence") == "low"

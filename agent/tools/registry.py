@@ -1,4 +1,4 @@
-"""Every tool by name, sorted, so that the same tools always read the same to a model."""
+"""The registry of tools, sorted by name, so that the same tools always read the same to a model."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from agent.tools.tool import Tool
 
 
 class ToolRegistry:
-    """The tools she has now; an epoch freezes the specs it was opened with."""
+    """The tools that there are now; an epoch freezes the specs it was opened with."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self.replace(tools)

@@ -13,7 +13,7 @@ REPLY = "reply"
 DELIVERED = "delivered"
 
 
-def reply_tool(desk: RunState, outlet: ReplySink) -> Tool:
+def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
     """Return the reply tool. Where the words were not streamed into a delivery already, it delivers them whole."""
 
     async def reply(
@@ -21,9 +21,9 @@ def reply_tool(desk: RunState, outlet: ReplySink) -> Tool:
         text: Annotated[str, Field(description="What you say, as one speaks; no markdown.")],
     ) -> Json:
         """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
-        delivery = desk.deliveries.get(call.id)
+        delivery = run_state.deliveries.get(call.id)
         if delivery is None:
-            delivery = desk.deliveries[call.id] = outlet.open(Reply(call.event, call.id, desk.already))
+            delivery = run_state.deliveries[call.id] = reply_sink.open(Reply(call.event, call.id, run_state.already))
             await delivery.feed(text)
         await delivery.close()
         return DELIVERED

@@ -1,4 +1,4 @@
-"""Tools of a memory that is not everybody's: who does not share it is lent their own, or gets a sentence instead."""
+"""Restricts the tools of the household's memory: who does not share it uses their own, or gets a sentence instead."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager

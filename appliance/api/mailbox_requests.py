@@ -6,9 +6,11 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from agent.event import HOUSEHOLD
+from agent.event import HOUSEHOLD, TIMER, Event
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import MailboxRecord, State
+from agent.time.series import SERIES
+from agent.tools.timers import label_of
 from appliance.api.request_model import Asked, Name
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -51,7 +53,13 @@ class Withdraw(Asked):
     id: Name
 
 
-MailboxRequest: TypeAlias = ListMailbox | Retry | Withdraw
+class ListTimers(Asked):
+    """Which timers and alarms are set, the next one first."""
+
+    do: Literal["timers"]
+
+
+MailboxRequest: TypeAlias = ListMailbox | ListTimers | Retry | Withdraw
 
 
 async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
@@ -66,6 +74,8 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
             found = await mailbox.listed(request.state, request.limit, whose)
             events = [shown(filed) if filed.event.owner_key == owner_key else without_words(filed) for filed in found]
             return {"counts": dict(await mailbox.counts(whose)), "events": [*within(events, ROOM)]}
+        case ListTimers():
+            return {"timers": [timer_of(event) for event in await mailbox.waiting(TIMER, owner_key)]}
         case Retry():
             if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
                 raise Problem(
@@ -78,6 +88,14 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
                     f"no event {request.id} is waiting; `nakari mailbox --state pending` lists them", Exit.FAULT
                 )
             return {"done": "It is withdrawn."}
+
+
+def timer_of(event: Event) -> Json:
+    """Return a timer as it is listed: its id, what it is for, when it rings (ISO, UTC), and its rule if it repeats."""
+    due = event.not_before or event.created_at
+    series = event.metadata.get(SERIES)
+    rule = series["rule"] if isinstance(series, dict) else ""
+    return {"id": event.id, "label": label_of(event), "due": due.isoformat(), "repeats": rule}
 
 
 async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool:

@@ -31,6 +31,8 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "mailbox", "state": "dead", "limit": 20}              or "mailbox.retry" and "mailbox.withdraw", with "id"
         {"counts": {…}, "events": […]}                           or {"done": "…"}; where events have no room together,
                                                                  "cut" has how long each shortened text of one is
+    {"do": "timers"}                                             what is set; "mailbox.withdraw" cancels one
+        {"timers": [{"id": "…", "label": "…", "due": "…", "repeats": "…"}]}
     {"do": "tools"}                                              the tools of the memory: name, description, schema
         {"tools": […]}
     {"do": "tool", "name": "memory_query", "arguments": {…}}     memory_query, memory_write, memory_schema, embedding

@@ -23,14 +23,16 @@ def backup(invocation: Invocation, file: Path, as_json: bool) -> Exit:
 
     config = configured(invocation)
     from appliance.admin.local import open_keeper
-    from appliance.cli.telling import on_terminal, tell
+    from appliance.cli.telling import tell
+    from appliance.cli.terminal import progress
     from memory.json_value import Json
 
     path = to_be_made(file)
 
     async def run() -> Json:
-        async with open_keeper(config) as keeper:
-            return await keeper.back_up(path, on_terminal())
+        with progress("backing up") as told:
+            async with open_keeper(config) as keeper:
+                return await keeper.back_up(path, told)
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK
@@ -51,8 +53,10 @@ def restore(invocation: Invocation, file: Path, as_json: bool) -> Exit:
     config = configured(invocation, log="CRITICAL")  # a store that is gone is what it begins with
     from appliance.admin.progress import in_hundredths
     from appliance.admin.restoring import restore_archive
-    from appliance.cli.telling import on_terminal, tell
+    from appliance.cli.telling import tell
+    from appliance.cli.terminal import progress
 
-    found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(on_terminal())))
+    with progress("restoring") as told:
+        found = asyncio.run(restore_archive(config, file.absolute(), in_hundredths(told)))
     tell(found, as_json=as_json)
     return Exit.OK

@@ -1,15 +1,15 @@
-"""Commands that show the configuration."""
+"""Commands about the configuration file."""
 
 import click
 
-from appliance.cli.root import configured, nakari
+from appliance.cli.root import NAME, TEXT, configured, loaded, nakari
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 
 @nakari.group(no_args_is_help=False)
 def config() -> None:
-    """Show the configuration."""
+    """Show, check and change the configuration."""
 
 
 @config.command()
@@ -32,4 +32,46 @@ def default() -> Exit:
     from appliance.config.file import default_toml
 
     click.echo(default_toml(), nl=False)
+    return Exit.OK
+
+
+@config.command()
+@click.pass_obj
+def check(invocation: Invocation) -> Exit:
+    """Say whether the file is right, and what is wrong in it.
+
+    Ends with 78 and the sentence that names file, line and key when it is not.
+    """
+    from appliance.cli.terminal import OK, show
+
+    found = loaded(invocation)
+    show(f"{found.file} is right" if found.file else "there is no configuration file; all is default", OK)
+    return Exit.OK
+
+
+@config.command("set")
+@click.argument("key", type=NAME)
+@click.argument("value", type=TEXT)
+@click.pass_obj
+def set_value(invocation: Invocation, key: str, value: str) -> Exit:
+    """Set KEY (section.key) to VALUE in the file.
+
+    Comments stay. Nothing is written when the value would be wrong. It holds from the next start on.
+    """
+    from appliance.config import edit
+    from appliance.config.load import where_to_write
+
+    file = where_to_write(invocation.file)
+    edit.set_value(file, key, value)
+    click.echo(f"{key} is set in {file}; it holds from the next start on")
+    return Exit.OK
+
+
+@config.command()
+@click.pass_obj
+def path(invocation: Invocation) -> Exit:
+    """Print where the file is, or would be."""
+    from appliance.config.load import where_to_write
+
+    click.echo(where_to_write(invocation.file))
     return Exit.OK

@@ -1,6 +1,6 @@
 """Commands about what waits and what happened: mailbox, timers, journal."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -9,6 +9,7 @@ from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
+    from appliance.config.load import Config
     from memory.json_value import Json
 
 STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
@@ -48,6 +49,84 @@ def mailbox(
     return Exit.OK
 
 
+@nakari.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def timers(context: click.Context, *, as_json: bool) -> Exit | None:
+    """List timers and alarms: when each rings, and what for."""
+    if context.invoked_subcommand is not None:
+        return None
+    import json
+
+    from appliance.cli.terminal import FAINT, STRONG, show, table
+
+    config = configured(context.obj)
+    answer = _mail(config, {"do": "timers"})
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+    elif not (found := _timers_of(answer)):
+        show("no timers")
+    else:
+        rows = [(_local(each, config), each["label"] or "-", each["repeats"], each["id"]) for each in found]
+        table(rows, ("rings", "what for", "again", "id"), styles=(STRONG, "", "", FAINT))
+    return Exit.OK
+
+
+@timers.command()
+@click.argument("which", type=NAME, metavar="ID|NAME")
+@click.pass_obj
+def cancel(invocation: Invocation, which: str) -> Exit:
+    """Cancel a timer or an alarm, by its id or by what it is for."""
+    from appliance.errors import Problem
+
+    config, wanted = configured(invocation), which.casefold()
+    found = [
+        each for each in _timers_of(_mail(config, {"do": "timers"})) if wanted in (each["id"], each["label"].casefold())
+    ]
+    if len(found) > 1:
+        raise Problem(f"{len(found)} timers are called {which}; name one by its id (`nakari timers`)", Exit.FAULT)
+    if not found:
+        raise Problem(f"there is no timer {which}; `nakari timers` lists them", Exit.FAULT)
+    _mail(config, {"do": "mailbox.withdraw", "id": found[0]["id"]})
+    click.echo(f"Cancelled: {found[0]['label'] or 'the timer'}, {_local(found[0], config)}.")
+    return Exit.OK
+
+
+def _timers_of(answer: "dict[str, Json]") -> list[dict[str, str]]:
+    timers = answer["timers"]
+    assert isinstance(timers, list)
+    return [{key: str(value) for key, value in each.items()} for each in timers if isinstance(each, dict)]
+
+
+def _local(timer: dict[str, str], config: "Config") -> str:
+    from datetime import datetime
+
+    return f"{datetime.fromisoformat(timer['due']).astimezone(config.zone):%Y-%m-%d %H:%M:%S}"
+
+
+def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
+    """Ask the running service; where there is none, open the mailbox for it here."""
+    import asyncio
+    import json
+
+    from appliance.api.client import find_service, tell
+    from appliance.errors import ServiceNotRunning
+
+    async def alone() -> "dict[str, Json]":
+        from appliance.api.mailbox_requests import MailboxRequest, answer_of
+        from appliance.api.requests import parse
+        from appliance.wiring.state import open_state
+
+        async with open_state(config) as state:
+            return await answer_of(state.mailbox, cast("MailboxRequest", parse(json.dumps(request).encode())))
+
+    try:
+        path = find_service(config.sockets)
+    except ServiceNotRunning:
+        return asyncio.run(alone())
+    return asyncio.run(tell(path, request))
+
+
 def lines_of(answer: "dict[str, Json]") -> list[str]:
     """Return an answer as lines for people: the sentence of what was done, or the counts and an event a line."""
     if "done" in answer:
@@ -56,7 +135,7 @@ def lines_of(answer: "dict[str, Json]") -> list[str]:
     assert isinstance(counts, dict)
     assert isinstance(events, list)
     head = ", ".join(f"{state.replace('_', ' ')} {count}" for state, count in counts.items())
-    return [head, *(_line(event) for event in events if isinstance(event, dict))]
+    return [head, *(_line(event) for event in events if isinstance(event, dict))] if events else [head, "none of these"]
 
 
 def _line(event: "dict[str, Json]") -> str:
@@ -80,7 +159,8 @@ def calls(invocation: Invocation, lines: int) -> Exit:
     config = loaded(invocation)
     from appliance.admin.past_calls import newest
 
-    for line in asyncio.run(newest(config, lines)):
+    found = asyncio.run(newest(config, lines))
+    for line in found or ["no model was asked yet"]:
         click.echo(line)
     return Exit.OK
 

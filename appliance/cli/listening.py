@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import configured, loaded, nakari
+from appliance.cli.terminal import progress
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -88,7 +89,9 @@ def calibrate(invocation: Invocation) -> Exit:
     config = configured(invocation)
     from appliance.api.client import find_service, tell
 
-    answer = asyncio.run(tell(find_service(config.sockets), {"do": "calibrate"}, PATIENCE_SECONDS))
+    path = find_service(config.sockets)
+    with progress("measuring the echo"):
+        answer = asyncio.run(tell(path, {"do": "calibrate"}, PATIENCE_SECONDS))
     click.echo(answer["done"])
     return Exit.OK
 
@@ -132,8 +135,11 @@ def heard(invocation: Invocation, lines: int, as_json: bool) -> Exit:
     config = loaded(invocation)
     from appliance.input.heard_history import newest
 
-    for turn in newest(config.state_folder, lines):
+    turns = newest(config.state_folder, lines)
+    for turn in turns:
         click.echo(json.dumps(turn.to_json(), ensure_ascii=False) if as_json else turn.line(config.zone))
+    if not (turns or as_json):
+        click.echo("nothing heard yet")
     return Exit.OK
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 import click
 
 from appliance.cli import nakari
+from appliance.cli.shell import COMPLETE
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import Exit
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     invocation = Invocation()
 
     def run() -> int:
+        # Where a shell asks for completions, by a variable that click reads, this answers it and ends the process.
+        nakari._main_shell_completion({}, "nakari", COMPLETE)
         with nakari.make_context("nakari", given or ["--help"], obj=invocation) as context:
             code = nakari.invoke(context)
         sys.stdout.flush()
@@ -75,8 +78,12 @@ def _misused(wrong: click.ClickException) -> str:
     asked = wrong.ctx if isinstance(wrong, click.UsageError) else None
     said = wrong.format_message()
     if asked and isinstance(asked.command, click.Group) and said == "Missing command.":
-        said = f"Missing command: {' or '.join(asked.command.list_commands(asked))}"
+        said = f"Missing command: {_listed(asked.command.list_commands(asked))}"
     return f"{said} (see `{asked.command_path if asked else 'nakari'} --help`)"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _failed(error: BaseException, invocation: Invocation) -> int:

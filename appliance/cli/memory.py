@@ -207,11 +207,12 @@ def _kept(
 
     config = configured(invocation, log="ERROR")
     from appliance.admin.local import open_keeper
-    from appliance.cli.telling import on_terminal, tell
+    from appliance.cli.telling import tell
 
     async def run() -> "Json":
-        async with open_keeper(config) as keeper:
-            return await act(keeper, on_terminal())
+        with progress("working") as told:
+            async with open_keeper(config) as keeper:
+                return await act(keeper, told)
 
     tell(asyncio.run(run()), as_json=as_json)
     return Exit.OK

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from appliance.cli.root import AS_KEY, NAME, PATH, TEXT, WORDS, configured, nakari, to_be_made
+from appliance.cli.terminal import FAINT, STRONG, show, table
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -46,9 +47,9 @@ def list_settings(invocation: Invocation, key_file: Path | None = None, as_json:
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
         return Exit.OK
-    for name, held in found.items():
-        assert isinstance(held, dict)
-        click.echo(f"{name:20} {held['level']:8} {_shown(held['value'])}")
+    held = {name: each for name, each in found.items() if isinstance(each, dict)}
+    rows = [(name, str(each["level"]), _shown(each["value"])) for name, each in held.items()]
+    table(rows, ("setting", "from", "value"), styles=(STRONG, FAINT))
     return Exit.OK
 
 
@@ -206,11 +207,15 @@ def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
     if visitors:
         from appliance.owners.owners import visitors_of
 
-        for key, count in visitors_of(config, {member.owner_key for member in members}).items():
-            click.echo(f"{key}  {count}")
+        visiting = visitors_of(config, {member.owner_key for member in members})
+        table([(key, str(count)) for key, count in visiting.items()], ("key", "events"))
+        if not visiting:
+            show("no visitors", err=True)
         return Exit.OK
-    for member in members:
-        click.echo(f"{member.owner_key}  {member.created_at:%Y-%m-%d}  {member.name}")
+    rows = [(member.owner_key, f"{member.created_at:%Y-%m-%d}", member.name) for member in members]
+    table(rows, ("owner key", "since", "name"))
+    if not rows:
+        show("no members; the household needs no key", err=True)
     return Exit.OK
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,34 @@ Exit codes:
   130  stopped by Ctrl-C
   141  whoever read the output is gone
 """
+
+
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "Talk": ("run", "chat", "ask", "say", "hear", "demo"),
+    "Listen": ("stop", "mute", "unmute", "heard", "timers", "devices", "calibrate"),
+    "Remember": ("memory", "forget", "mailbox", "journal", "backup", "restore"),
+    "Choose": ("config", "model", "models", "settings", "identity"),
+    "Look after": ("doctor", "status", "logs", "version"),
+    "Connect": ("mcp", "completion", "help"),
+}
+"""Which commands stand together in --help, and in which order."""
+
+
+class Sections(click.Group):
+    """A group whose --help lists its commands in sections."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section; a command that is in none stands in the last one."""
+        names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        placed = {name for section in SECTIONS.values() for name in section}
+        widest = max(map(len, names))
+        for section, wanted in {**SECTIONS, "More": tuple(sorted({*names} - placed))}.items():
+            shown = [name for name in wanted if name in names]
+            limit = formatter.width - 6 - widest
+            rows = [(name.ljust(widest), self.commands[name].get_short_help_str(limit)) for name in shown]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
 
 
 class _Place(click.Path):
@@ -84,7 +113,9 @@ def _version(context: click.Context, parameter: click.Parameter, is_asked: bool)
         context.exit()
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Sections, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.option("--config", "file", type=PATH, help="The configuration file, instead of the usual one.")
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."

@@ -1,4 +1,4 @@
-"""Commands that other programs start to come in."""
+"""Commands for the shell and for other programs: help, completion, MCP."""
 
 import click
 
@@ -6,14 +6,51 @@ from appliance.cli.root import configured, nakari
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
+SHELLS = ("bash", "zsh", "fish")
+
+COMPLETE = "_NAKARI_COMPLETE"
+"""The variable by which a shell asks for completions; click answers it in `main`."""
+
+
+@nakari.command("help")
+@click.argument("command", nargs=-1)
+@click.pass_context
+def show_help(context: click.Context, command: tuple[str, ...]) -> Exit:
+    """Explain nakari, or one COMMAND of it."""
+    within = context.find_root()
+    found: click.Command = within.command
+    for name in command:
+        inside = found.get_command(within, name) if isinstance(found, click.Group) else None
+        if inside is None:
+            raise click.UsageError(f"there is no command {' '.join(command)!r}", within)
+        within, found = click.Context(inside, parent=within, info_name=name), inside
+    click.echo(found.get_help(within))
+    return Exit.OK
+
+
+@nakari.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> Exit:
+    """Print what lets a SHELL complete commands with Tab.
+
+    For bash it belongs into ~/.local/share/bash-completion/completions/nakari, for zsh into a file _nakari in a folder
+    of $fpath, for fish into ~/.config/fish/completions/nakari.fish.
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(nakari, {}, "nakari", COMPLETE).source())
+    return Exit.OK
+
 
 @nakari.command()
 @click.pass_obj
 def mcp(invocation: Invocation) -> Exit:
     """Let another program use the memory.
 
-    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as its own is; reading
-    changes nothing.
+    MCP over standard input and output. Off until [memory] mcp = true. What it writes is audited as the agent's own is;
+    reading changes nothing.
     """
     import asyncio
 

@@ -2,14 +2,20 @@
 
 import asyncio
 import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
+from appliance.cli.root import to_be_made
+from appliance.cli.terminal import progress, show_above
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.whisper.recognizers import choose_recognizer
-from appliance.output.voices import choose_voice, open_player
+from appliance.output.voices import FIRST_SOUND_WITHIN, choose_voice, open_player
 from audio.capture.recording import RecordingSource
 from audio.language import sentence_language
 from audio.loops import running
@@ -20,21 +26,44 @@ from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 
+WHEN_NOBODY_WAITS: Final = 600.0
+"""Seconds that a voice may be silent before a sentence for a file is given up: a busy machine only takes longer."""
+
 
 def say(config: Config, text: str, output: Path | None) -> Exit:
-    """Speak the text to its end. Raises `Problem` when no voice or no loudspeaker was there for all of it."""
-    if not asyncio.run(_is_said(config, text, output)):
-        raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
+    """Speak the text to its end, into a file that is whole or not there.
+
+    Raises `Problem` when no voice or no loudspeaker was there for all of it, or when the file cannot be written.
+    """
+    with beside(output) as file, progress("speaking") as told:
+        if not asyncio.run(_is_said(config, text, file, told)):
+            raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
     return Exit.OK
 
 
-async def _is_said(config: Config, text: str, output: Path | None) -> bool:
+@contextmanager
+def beside(output: Path | None) -> Iterator[Path | None]:
+    """Give a file beside the one that is wanted, which takes its place at the end of what succeeds."""
+    if output is None or (output.exists() and not output.is_file()):  # into a device or a pipe it goes as it comes
+        yield output
+        return
+    to_be_made(output)
+    part = output.resolve().with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(output.resolve())
+    finally:
+        part.unlink(missing_ok=True)
+
+
+async def _is_said(config: Config, text: str, output: Path | None, told: Callable[[int, int], None]) -> bool:
     player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    mouth = SpeechOutput(choose_voice(config), player, volume=config.voice.volume)
-    unheard = Unheard()
-    mouth.observe(unheard)
+    voice = choose_voice(config, silence=FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS)
+    mouth = SpeechOutput(voice, player, volume=config.voice.volume)
     splitter = SentenceSplitter()
     sentences = [*splitter.feed(text), *splitter.finish()]
+    spoken = Spoken(lambda number: told(number, len(sentences)))
+    mouth.observe(spoken)
     try:
         async with running(mouth.loops()):
             for number, sentence in enumerate(sentences):
@@ -43,31 +72,37 @@ async def _is_said(config: Config, text: str, output: Path | None) -> bool:
             await mouth.quiet()
     finally:
         await player.aclose()
-    return not unheard.sentences
+    return not spoken.unheard
 
 
-class Unheard(SpeechObserver):
-    """Collects the sentences that were not heard to their end."""
+class Spoken(SpeechObserver):
+    """Tells how far it is, and collects the sentences that were not heard to their end."""
 
-    def __init__(self) -> None:
-        self.sentences: list[str] = []
+    def __init__(self, told: Callable[[int], None]) -> None:
+        """`told` is given the number of sentences that were spoken."""
+        self.unheard: list[str] = []
+        self._told = told
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         """Keep the sentence if it was cut off."""
+        self._told(sentence.number + 1)
         if not whole:
-            self.sentences.append(sentence.text)
+            self.unheard.append(sentence.text)
 
 
 def hear(config: Config, recording: Path) -> Exit:
     """Print one JSON object a line for each utterance. Raises `BadRecording`, `ModelNotFound`."""
-    asyncio.run(_hear(config, recording))
+    with progress("listening") as told:
+        asyncio.run(_hear(config, recording, told))
     return Exit.OK
 
 
-async def _hear(config: Config, recording: Path) -> None:
+async def _hear(config: Config, recording: Path, told: Callable[[int, int], None]) -> None:
     source = RecordingSource(recording, fast=True)
+    seconds = max(1, round(source.seconds))
+    printed = Printed(source, lambda done: told(min(round(done), seconds), seconds))
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
-    listener = Listener(source, load_detector(), endpointer, choose_recognizer(config).recognizer, Printed(source))
+    listener = Listener(source, load_detector(), endpointer, choose_recognizer(config).recognizer, printed)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen(), name="ears: chunks to utterances")
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")
@@ -76,8 +111,10 @@ async def _hear(config: Config, recording: Path) -> None:
 class Printed:
     """A `TurnIntake` that prints every turn of a recording."""
 
-    def __init__(self, source: RecordingSource) -> None:
+    def __init__(self, source: RecordingSource, told: Callable[[float], None]) -> None:
+        """`told` is given the seconds of the recording that are done."""
         self._source = source
+        self._told = told
 
     async def admit(self, heard: RecognizedTurn) -> str:
         """Let everything pass."""
@@ -85,7 +122,8 @@ class Printed:
 
     async def accept(self, heard: RecognizedTurn) -> None:
         """Print the turn as one JSON object."""
-        print(json.dumps(_line(heard, self._source.started_at), ensure_ascii=False), flush=True)  # noqa: T201  it is what was asked for
+        show_above(json.dumps(_line(heard, self._source.started_at), ensure_ascii=False))
+        self._told(heard.utterance.ended_at - self._source.started_at)
 
 
 def _line(heard: RecognizedTurn, began: float) -> dict[str, object]:

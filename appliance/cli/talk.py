@@ -1,5 +1,6 @@
 """Commands that listen, speak and answer."""
 
+import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,11 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
+from appliance.cli.terminal import is_terminal
 from appliance.config.options import Invocation, RunOptions
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
     from appliance.config.load import Config
+    from appliance.wiring.box import Box
 
 
 @nakari.command()
@@ -21,11 +24,24 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="End after the conversation.")
 @click.pass_obj
 def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path | None, once: bool) -> Exit:
-    """Listen, think, answer: until it is stopped."""
-    config = configured(invocation, log="DEBUG")
+    """Listen, think, answer: until it is stopped.
+
+    On a terminal it shows what it hears and what it answers; what it logs besides is shown with [log] level = "debug".
+    """
+    is_seen = is_terminal() and is_terminal(sys.stderr)
+    config = configured(invocation, log="WARNING" if is_seen else "DEBUG")
     from appliance import service
 
-    return service.run(config, RunOptions(input=recording, fast=fast, output=output, once=once))
+    options = RunOptions(input=recording, fast=fast, output=output, once=once)
+    if not is_seen:
+        return service.run(config, options)
+
+    async def watch(box: "Box") -> None:
+        from appliance.cli.live import show_conversation
+
+        await show_conversation(box)
+
+    return service.run(config, options, watch)
 
 
 @nakari.command()
@@ -55,11 +71,13 @@ def hear(invocation: Invocation, recording: Path) -> Exit:
 
 
 def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
+    if words == ("-",):
+        words = (sys.stdin.buffer.read().decode(errors="surrogateescape").strip(),)
     return WORDS.convert(" ".join(words), parameter, context)
 
 
 SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
-"""One text, whether its words are in quotes or not."""
+"""One text, whether its words are in quotes or not; "-" reads it from standard input."""
 
 
 @nakari.command()
@@ -67,7 +85,7 @@ SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
-    """Say TEXT aloud."""
+    """Say TEXT aloud; "-" is standard input."""
     config = configured(invocation)
     from appliance.cli import speech
 
@@ -81,13 +99,30 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:
     """Ask in writing; the answer is printed as it comes.
 
+    TEXT is read from standard input where it is "-".
+
     The running service answers; where there is none, this command thinks by itself, once, for the household.
     """
     import asyncio
 
     config = configured(invocation)
-    asyncio.run(_print(_answer(config, text, key_file)))
+    from appliance.cli.terminal import print_pieces
+
+    asyncio.run(print_pieces(_answer(config, text, key_file)))
     return Exit.OK
+
+
+@nakari.command()
+@click.pass_obj
+def chat(invocation: Invocation) -> Exit:
+    """Talk with it in writing, line by line.
+
+    All lines are one conversation. The running service answers; where there is none, this command thinks by itself.
+    """
+    config = configured(invocation)
+    from appliance.cli import live
+
+    return live.chat(config)
 
 
 def _answer(config: "Config", text: str, key_file: Path | None) -> AsyncGenerator[str, None]:
@@ -103,15 +138,3 @@ def _answer(config: "Config", text: str, key_file: Path | None) -> AsyncGenerato
         from appliance import service
 
         return service.ask_once(config, text)
-
-
-async def _print(pieces: AsyncGenerator[str, None]) -> None:
-    from contextlib import aclosing
-
-    last = ""
-    async with aclosing(pieces):
-        async for piece in pieces:
-            click.echo(piece, nl=False)
-            last = piece or last
-    if not last.endswith("\n"):
-        click.echo()

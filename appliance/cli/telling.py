@@ -1,26 +1,12 @@
-"""How commands tell what came of long work: progress on the terminal, the outcome in lines or as JSON."""
+"""How commands tell what came of something: in lines, or as JSON."""
 
 import json
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from memory.json_value import Json
-
-
-def on_terminal() -> Callable[[int, int], None]:
-    """Return what writes progress over itself on a terminal, and nothing anywhere else."""
-    is_seen = sys.stderr.isatty()
-
-    def told(done: int, of: int) -> None:
-        if is_seen:
-            end = "\n" if done >= of else ""
-            click.echo(f"\r{done} of {of}{end}", nl=False, err=True)
-
-    return told
 
 
 def tell(found: "Json", *, as_json: bool) -> None:

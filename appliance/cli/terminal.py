@@ -1,8 +1,8 @@
 """What people see: tables, colour and progress on a terminal, plain lines anywhere else."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, aclosing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, TextIO
 from unicodedata import east_asian_width
@@ -92,6 +92,25 @@ def cell_width(text: str) -> int:
 def printable(text: str) -> str:
     """Return a text that moves no cursor and changes no colour: what people said may hold anything."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text)
+
+
+def show_above(line: str) -> None:
+    """Print a line of what was asked for while a bar is shown: the bar's line is cleared, and drawn again below."""
+    if is_terminal() and is_terminal(sys.stderr):
+        click.echo("\r\x1b[K", nl=False, err=True)
+    click.echo(line)
+    sys.stdout.flush()
+
+
+async def print_pieces(pieces: AsyncGenerator[str, None]) -> None:
+    """Print an answer as it comes, and a line break at its end."""
+    last = ""
+    async with aclosing(pieces):
+        async for piece in pieces:
+            click.echo(piece, nl=False)
+            last = piece or last
+    if not last.endswith("\n"):
+        click.echo()
 
 
 @contextmanager

@@ -176,6 +176,15 @@ def _file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
     return next((file for file in usual if _is_there(file)), None)
 
 
+def where_to_write(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the file that `load` reads, or where it would look first when there is none. Raises `ConfigError`."""
+    environ = os.environ if environ is None else environ
+    named = path or (Path(environ["NAKARI_CONFIG"]) if environ.get("NAKARI_CONFIG") else None)
+    if named:
+        return _absolute(str(named))
+    return _file(None, environ) or _xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari" / "nakari.toml"
+
+
 def _is_there(file: Path) -> bool:
     try:
         return file.exists()

@@ -19,6 +19,7 @@ from structlog.types import EventDict, Processor, WrappedLogger
 
 from appliance.config.load import Config
 from appliance.errors import ConfigError
+from appliance.hints import typed_here
 
 OURS = ("appliance", "agent", "audio", "memory")
 """Loggers that follow `[log] level`; everybody else's are heard from warning on."""
@@ -132,7 +133,7 @@ def human_line(logger: WrappedLogger, name: str, event_dict: EventDict) -> str:
     event_dict.pop("logger", None)
     values = [f"{key}={value}" for key, value in event_dict.items()]
     line = " ".join([f"{moment:%H:%M:%S}", f"{level:<7}", str(event), *values, *filter(None, [error])])
-    return "".join(character if character.isprintable() else " " for character in line)
+    return typed_here("".join(character if character.isprintable() else " " for character in line))
 
 
 def lasting(stream: TextIO) -> TextIO:

@@ -35,6 +35,8 @@ class VoiceReplySink(SpeechObserver):
         self._bus = bus
         self._language = language
         self._open: dict[str, VoiceDelivery] = {}
+        self._failing = ""
+        """Why the newest sentence could not be said, once that was told; "" after one was heard."""
         mouth.observe(self)
 
     def open(self, reply: Reply) -> ReplyStream:
@@ -75,16 +77,24 @@ class VoiceReplySink(SpeechObserver):
 
     def first_sound(self, sentence: SpokenSentence, at: float) -> None:
         """Show when a sentence is heard first."""
+        self._failing = ""
         self._bus.show(self._envelope(FIRST_SOUND, sentence, {"number": sentence.number, "at": at}))
 
     def sentence_failed(self, sentence: SpokenSentence, reason: str) -> None:
-        """Log why a sentence was not said whole."""
-        log.warning("sentence_failed", number=sentence.number, reason=reason)
+        """Log why a sentence was not said whole, once until something is heard again.
+
+        A ring without a loudspeaker fails every few seconds.
+        """
+        tell = log.debug if reason == self._failing else log.warning
+        self._failing = reason
+        tell("sentence_failed", number=sentence.number, reason=reason)
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         """Journal what was heard of a sentence, and tell the reply that it belongs to."""
         body: dict[str, Json] = {"call_id": sentence.key, "number": sentence.number, "whole": whole, "heard": heard}
-        if not whole:
+        if whole:
+            self._failing = ""
+        else:
             body["unsaid"] = sentence.text.removeprefix(heard).strip()
         await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
         if (delivery := self._open.get(sentence.key)) is not None:

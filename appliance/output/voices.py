@@ -22,6 +22,13 @@ from audio.tts.tts_cache import KeepingVoice, KeptVoice, TtsCache
 log = structlog.get_logger()
 
 
+FIRST_SOUND_WITHIN: Final = 1.5
+"""Seconds that a person likes to wait for the first sound of a voice, before the next voice is asked."""
+
+LOCAL_STALLS_AFTER: Final = 3.0
+"""Seconds without sound after which the local voice counts as stuck."""
+
+
 async def open_player(config: Config, options: RunOptions) -> Player:
     """Return the player, open: a WAV where one is asked for, else the loudspeaker; a missing one (told) may come.
 
@@ -43,23 +50,23 @@ async def open_player(config: Config, options: RunOptions) -> Player:
     return speaker
 
 
-def _edge_first(settings: VoiceSettings) -> list[Synthesizer]:
+def _edge_first(settings: VoiceSettings, stall: float) -> list[Synthesizer]:
     edge = EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
-    return [edge, EspeakSynthesizer()]
+    return [edge, EspeakSynthesizer(stall_timeout=stall)]
 
 
-ENGINES: Final[dict[str, Callable[[VoiceSettings], list[Synthesizer]]]] = {
+ENGINES: Final[dict[str, Callable[[VoiceSettings, float], list[Synthesizer]]]] = {
     "auto": _edge_first,
     "edge": _edge_first,
-    "espeak": lambda settings: [EspeakSynthesizer()],
+    "espeak": lambda settings, stall: [EspeakSynthesizer(stall_timeout=stall)],
 }
 """What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and no
 other: what it sends is told by itself."""
 
 
-def voices_of(settings: VoiceSettings) -> list[Synthesizer]:
-    """Return the voices that may speak, the best first. Nothing is loaded or asked."""
-    return ENGINES[settings.engine](settings)
+def voices_of(settings: VoiceSettings, stall: float = LOCAL_STALLS_AFTER) -> list[Synthesizer]:
+    """Return the voices that may speak, the best first; a local one may be silent for `stall` seconds. Asks nothing."""
+    return ENGINES[settings.engine](settings, stall)
 
 
 class OnDemandPlayer(ReopeningPlayer):
@@ -92,16 +99,21 @@ def load_voice(config: Config) -> None:
             voice.load()
 
 
-def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
+def choose_voice(
+    config: Config, clock: Callable[[], float] = time.monotonic, *, silence: float = FIRST_SOUND_WITHIN
+) -> Synthesizer:
     """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
 
-    `clock` gives the monotonic seconds for which a voice that failed is left alone.
+    `clock` gives the monotonic seconds for which a voice that failed is left alone. `silence` is how many seconds
+    a voice may take to its first sound.
     """
     settings = config.voice
-    voices = voices_of(settings)
+    voices = voices_of(settings, max(silence, LOCAL_STALLS_AFTER))
     phrases = TtsCache(config.state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()
-        return VoiceChain(voices, clock=clock)
+        return VoiceChain(voices, clock=clock, first_audio_deadline=silence)
     kept = KeptVoice(phrases, [voice.name for voice in voices])
-    return VoiceChain([KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock)
+    return VoiceChain(
+        [KeepingVoice(voice, phrases) for voice in voices], kept, clock=clock, first_audio_deadline=silence
+    )

@@ -23,8 +23,7 @@ from agent.time.quiet import quiet_hours
 from agent.tools.clock import clock_tool
 from agent.tools.events import event_tools
 from agent.tools.faulty import faulty_tool
-from agent.tools.journal import journal_tool
-from agent.tools.journal_read import journal_read_tool
+from agent.tools.journal import journal_read_tool, journal_tool
 from agent.tools.mcp.servers import McpServers
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool

@@ -168,7 +168,16 @@ class EspeakSynthesizer:
     name = "espeak-ng"
     sends_to = ()
 
-    def __init__(self, *, default_language: str = "en", words_a_minute: int = 165, program: str = "espeak-ng") -> None:
+    def __init__(
+        self,
+        *,
+        default_language: str = "en",
+        words_a_minute: int = 165,
+        program: str = "espeak-ng",
+        stall_timeout: float = 3.0,
+    ) -> None:
+        """`stall_timeout` is the seconds it may take to its first sound, and between two pieces."""
+        self._stall_timeout = stall_timeout
         self._default_language = default_language
         self._words_a_minute = words_a_minute
         self._program = program
@@ -182,6 +191,7 @@ class EspeakSynthesizer:
         program = VoiceProgram(
             [self._program, "--stdin", "--stdout", "-b", "1", "-s", str(self._words_a_minute), "-v", voice],
             fix="install it with `sudo apt install espeak-ng`",
+            stall_timeout=self._stall_timeout,
         )
         async with aclosing(program.speak(_plain(sentence))) as pieces:
             async for piece in pieces:

@@ -85,7 +85,7 @@ class Asked:
         """Take up what was written down; once, and told in the log when it cannot be read."""
         if self._database is not None and not self._is_loaded:
             try:
-                kept = await self._database.write(self._newest, lasting=False)
+                kept = await self._database.write(self._newest, durable=False)
             except StateUnusable as error:
                 log.warning("asked_names_not_read", reason=str(error))
                 return
@@ -109,7 +109,7 @@ class Asked:
         days, is_whole = self._days, self._is_thinned
         written = {key: days[key] for key in (days if is_whole else self._unsaved)}
         try:
-            await self._database.write(lambda c: self._put(c, written, is_whole=is_whole), lasting=False)
+            await self._database.write(lambda c: self._put(c, written, is_whole=is_whole), durable=False)
         except StateUnusable as error:
             log.warning("asked_names_not_written", reason=str(error))
             return

@@ -57,7 +57,7 @@ class _Job:
 
     work: Callable[[sqlite3.Connection], None]
     changes: bool
-    lasting: bool = False
+    durable: bool = False
     """Whether its commit is waited for until the disk has it."""
     error: Exception | None = None
     abandoned: bool = False
@@ -67,8 +67,8 @@ class _Job:
 class Database:
     """Runs functions on the state database in its own thread, each whole or not at all, in the order asked for.
 
-    Guarantees: when a lasting `write` returns, its change and every one before it are on the disk (WAL,
-    synchronous=FULL); one that is not lasting outlives a kill of the process, and is on the disk `SYNC_AFTER` later.
+    Guarantees: when a durable `write` returns, its change and every one before it are on the disk (WAL,
+    synchronous=FULL); one that is not durable outlives a kill of the process, and is on the disk `SYNC_AFTER` later.
     When it raises, none of it is there.
     Writes that wait together share one commit, so that many cost one fsync; each still fails alone. The event loop
     never waits for the disk. One process has the file, until it ends however it ends.
@@ -101,14 +101,14 @@ class Database:
             raise
         self._thread = thread
 
-    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         """Run `change` in a transaction and commit it; the value is returned once it is durable.
 
-        With `lasting` false a cut of the power may take it back within `SYNC_AFTER`: for a step that has no effect
+        With `durable` false a cut of the power may take it back within `SYNC_AFTER`: for a step that has no effect
         outside this file before that. Raises `StateUnusable` (disk full, file damaged), else what `change` raises.
         """
-        value = await self._ask(change, changes=True, lasting=lasting)
-        if not (lasting or self._is_sync_due):
+        value = await self._ask(change, changes=True, durable=durable)
+        if not (durable or self._is_sync_due):
             self._is_sync_due = True
             asyncio.get_running_loop().call_later(SYNC_AFTER, self._sync_soon)
         return value
@@ -118,7 +118,7 @@ class Database:
 
         Raises `StateUnusable` when the file cannot be read, else what `look` raises.
         """
-        return await self._ask(look, changes=False, lasting=False)
+        return await self._ask(look, changes=False, durable=False)
 
     async def rewrite(self, *, log_only: bool = False) -> None:
         """Write the file anew, and empty its log, so that nothing is left anywhere in it of what was deleted before.
@@ -126,7 +126,7 @@ class Database:
         Takes the room of the whole file once more (with `log_only` none: the file stays as it is), and lets nobody in
         meanwhile. Raises `StateUnusable`, also while another program looks at the file.
         """
-        await self._ask(self._empty_log if log_only else self._vacuum, changes=False, lasting=False)
+        await self._ask(self._empty_log if log_only else self._vacuum, changes=False, durable=False)
 
     async def close(self) -> None:
         """Finish what was asked for, close the file and let go of the lock; safe to call twice."""
@@ -142,12 +142,12 @@ class Database:
             self._thread.submit(self._sync)
 
     def _sync(self) -> None:
-        with suppress(OSError):  # the next lasting write will say so
+        with suppress(OSError):  # the next durable write will say so
             os.fdatasync(self._log)
 
-    async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, lasting: bool) -> T:
+    async def _ask(self, work: Callable[[sqlite3.Connection], T], *, changes: bool, durable: bool) -> T:
         values: list[T] = []
-        job = _Job(lambda connection: values.append(work(connection)), changes, lasting)
+        job = _Job(lambda connection: values.append(work(connection)), changes, durable)
         async with self._room:
             if self._thread is None:
                 raise StateUnusable(f"the state database {self.path} is not open")
@@ -189,7 +189,7 @@ class Database:
         connection = self._opened()
         try:
             # In the write-ahead log a sync takes with it all that was committed before.
-            connection.execute(f"PRAGMA synchronous={'FULL' if any(job.lasting for job in group) else 'NORMAL'}")
+            connection.execute(f"PRAGMA synchronous={'FULL' if any(job.durable for job in group) else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             for job in group:
                 self._change(job)

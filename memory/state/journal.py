@@ -112,10 +112,10 @@ class Journal:
         """The file it is in, for what is kept beside it in the same transactions."""
         return self._database
 
-    async def append(self, *entries: Entry, along: Change | None = None, lasting: bool = True) -> None:
+    async def append(self, *entries: Entry, in_transaction: Change | None = None, durable: bool = True) -> None:
         """Write the entries in one transaction, all or none, durable on return; known ids are left out.
 
-        `along` is a change of the state that belongs to them: it comes after them in their transaction. `lasting` is
+        `along` is a change of the state that belongs to them: it comes after them in their transaction. `durable` is
         `Database.write`'s. Raises `StateUnusable` when the disk is full or the file damaged, TypeError for a body JSON
         cannot hold, and what `along` raises.
         """
@@ -123,10 +123,10 @@ class Journal:
 
         def change(connection: sqlite3.Connection) -> None:
             _append(connection, rows)
-            if along is not None:
-                along(connection)
+            if in_transaction is not None:
+                in_transaction(connection)
 
-        await self._database.write(change, lasting=lasting)
+        await self._database.write(change, durable=durable)
 
     async def entries(self, **which: Unpack[Selection]) -> list[Stored]:
         """Return the entries selected, oldest first, also when `newest` picks them from the end.

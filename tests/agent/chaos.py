@@ -68,11 +68,11 @@ class FaultyDatabase(Database):
         super().__init__(path)
         self._refuses = refuses
 
-    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         """Write as a `Database` does, or raise `StateUnusable`."""
         if self._refuses():
             raise StateUnusable("the disk is full")
-        return await super().write(change, lasting=lasting)
+        return await super().write(change, durable=durable)
 
 
 class ChaosModel:

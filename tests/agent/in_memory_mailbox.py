@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
-from agent.envelope import from_json, to_json
 from agent.errors import TooManyEvents
-from agent.event import Event, require_event, utc_now
+from agent.event import Event, from_json, require_event, to_json, utc_now
 from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
 from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver, Wait, waiting_by

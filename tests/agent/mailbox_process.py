@@ -25,7 +25,7 @@ class DyingDatabase(Database):
         self._left = at
         self._point = point
 
-    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         self._left -= 1
         point = self._point if self._left == 0 else ""
         if point == "before":
@@ -37,7 +37,7 @@ class DyingDatabase(Database):
                 die()
             return value
 
-        value = await super().write(dying, lasting=lasting)
+        value = await super().write(dying, durable=durable)
         if point == "after":
             die()
         return value

@@ -162,14 +162,16 @@ class Disk:
         self.refusals = 0
         """Writes that are refused from now on, whatever is in them."""
 
-    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
+    async def __call__(
+        self, events: tuple[Event, ...], *, in_transaction: Change | None = None, durable: bool = True
+    ) -> None:
         if any(event.type == self.full_at for event in events):
             self.full_at = ""
             raise StateUnusable("the disk is full")
         if self.refusals:
             self.refusals -= 1
             raise DiskFull("the disk is full")
-        await self._recorder(events, along=along, lasting=lasting)
+        await self._recorder(events, in_transaction=in_transaction, durable=durable)
 
 
 def spoken(words: str, **fields: object) -> Event:

@@ -31,12 +31,14 @@ class Keeper:
     def kept(self) -> list[Event]:
         return [event for events in self.written for event in events]
 
-    async def __call__(self, events: tuple[Event, ...], *, along: Change | None = None, lasting: bool = True) -> None:
+    async def __call__(
+        self, events: tuple[Event, ...], *, in_transaction: Change | None = None, durable: bool = True
+    ) -> None:
         if self.refuses is not None:
             raise self.refuses
         self.written.append(events)
-        self.changes.append(along)
-        self.lasted.append(lasting)
+        self.changes.append(in_transaction)
+        self.lasted.append(durable)
 
 
 def numbered(*numbers: int, topic: str = "node.message") -> list[Event]:
@@ -113,18 +115,18 @@ async def test_what_is_held_goes_with_the_next_envelopes_and_before_them() -> No
 async def test_a_transaction_lasts_when_anything_in_it_has_to() -> None:
     keeper = Keeper()
     bus = Bus(keeper)
-    passing, lasting = numbered(1, 2)
-    await bus.publish(passing, lasting=False)
-    bus.hold(passing, lasting=False)
-    await bus.publish(lasting)
-    bus.hold(lasting)
-    bus.hold(passing, lasting=False)
+    passing, durable = numbered(1, 2)
+    await bus.publish(passing, durable=False)
+    bus.hold(passing, durable=False)
+    await bus.publish(durable)
+    bus.hold(durable)
+    bus.hold(passing, durable=False)
     keeper.refuses = StateUnusable("the disk is full")
     with pytest.raises(StateUnusable):
-        await bus.publish(passing, lasting=False)
+        await bus.publish(passing, durable=False)
     keeper.refuses = None
-    await bus.publish(passing, lasting=False)
-    await bus.publish(passing, lasting=False)
+    await bus.publish(passing, durable=False)
+    await bus.publish(passing, durable=False)
     assert keeper.lasted == [False, True, True, False], "what was held for the disk stays so until it is there"
 
 
@@ -137,14 +139,14 @@ async def test_a_change_of_the_state_goes_along_with_its_envelopes_and_those_hel
 
     def change(connection: object) -> None: ...
 
-    bus.hold(held, lasting=False)
-    write = bus.along(told, lasting=False)
+    bus.hold(held, durable=False)
+    write = bus.in_transaction(told, durable=False)
     assert keeper.written == [], "nothing is written before the change is there"
     await write(change)
     assert (keeper.written, keeper.changes, keeper.lasted) == ([(held, told)], [change], [False])
     assert [await anext(stream) for _ in range(2)] == [held, told]
     with pytest.raises(TypeError, match="only an Event"):
-        await bus.along("words")(change)  # type: ignore[arg-type]
+        await bus.in_transaction("words")(change)  # type: ignore[arg-type]
 
 
 async def test_what_is_held_outlives_a_full_disk_but_not_a_bug() -> None:

@@ -14,8 +14,7 @@ from agent.errors import ToolFailed
 from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
 from agent.mailbox import Lease, Mailbox
 from agent.prompts import Prompts
-from agent.tools.journal import journal_tool, recall_tool
-from agent.tools.journal_read import journal_read_tool
+from agent.tools.journal import journal_read_tool, journal_tool, recall_tool
 from agent.tools.sharing import NOT_SHARED, shared
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, Tool, run_tool, tool

@@ -47,7 +47,7 @@ from memory.state.journal import Journal
 from tests.architecture import egress_table
 from tests.memory.onnx_model import write_model
 
-Engines: TypeAlias = dict[str, Callable[[VoiceSettings], list[Synthesizer]]]
+Engines: TypeAlias = dict[str, Callable[[VoiceSettings, float], list[Synthesizer]]]
 
 SILENT = VoiceSettings(engine="espeak")
 DEAF = EarsSettings(download=False)
@@ -257,7 +257,7 @@ class Telephone:
 
 @pytest.mark.shows("G4", "H5")
 def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config, engines: Engines) -> None:
-    engines["telephone"] = lambda settings: [Telephone(), EspeakSynthesizer()]
+    engines["telephone"] = lambda settings, stall: [Telephone(), EspeakSynthesizer()]
     calling = replace(quiet(config), voice=replace(SILENT, engine="telephone"))  # type: ignore[arg-type]
     leaving = "each sentence, read aloud, to exchange.example:5060 ([voice] engine)"
     assert checks_machine.privacy(calling).what == f"leaves this machine: {leaving}"
@@ -269,7 +269,7 @@ def test_a_new_voice_that_calls_out_is_told_without_another_line(config: Config,
 
 @pytest.mark.shows("G4", "H5")
 async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engines: Engines, tmp_path: Path) -> None:
-    engines["telephone"] = lambda settings: [Telephone(), EspeakSynthesizer()]
+    engines["telephone"] = lambda settings, stall: [Telephone(), EspeakSynthesizer()]
     calling = replace(quiet(config), voice=replace(SILENT, engine="telephone"))  # type: ignore[arg-type]
     async with open_box(calling, RunOptions(deaf=True, output=tmp_path / "said.wav")) as box:
         status = await box.household.status()
@@ -280,7 +280,7 @@ async def test_a_new_voice_that_calls_out_is_in_the_status(config: Config, engin
 
 @pytest.mark.shows("G4")
 def test_a_new_voice_on_this_machine_is_nobody_s_business(config: Config, engines: Engines) -> None:
-    engines["piper"] = lambda settings: [Telephone("piper", "localhost:10200")]
+    engines["piper"] = lambda settings, stall: [Telephone("piper", "localhost:10200")]
     local = replace(quiet(config), voice=replace(SILENT, engine="piper"))  # type: ignore[arg-type]
     assert checks_machine.privacy(local).what == "nothing leaves this machine"
     assert about(local, Chain.of([OfflineModel()]))().voice == "piper on this machine"

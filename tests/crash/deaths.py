@@ -63,7 +63,7 @@ def die() -> NoReturn:
 class DyingDatabase(Database):
     """A state database with a boundary before each write, inside its transaction, and after its commit.
 
-    What a cut of the power leaves of it is what was there at the last lasting commit: `after_a_cut` puts that back.
+    What a cut of the power leaves of it is what was there at the last durable commit: `after_a_cut` puts that back.
     """
 
     def __init__(self, path: Path, steps: Steps) -> None:
@@ -71,16 +71,16 @@ class DyingDatabase(Database):
         self._steps = steps
 
     async def open(self, *schemas: str) -> None:
-        """Open as a `Database` does, which ends in a lasting commit."""
+        """Open as a `Database` does, which ends in a durable commit."""
         await super().open(*schemas)
         await self.read(lambda connection: keep(self.path))
 
     def _commit(self, group: Sequence[_Job]) -> None:
         super()._commit(group)
-        if any(job.lasting and job.error is None for job in group):
+        if any(job.durable and job.error is None for job in group):
             keep(self.path)
 
-    async def write(self, change: Callable[[sqlite3.Connection], T], *, lasting: bool = True) -> T:
+    async def write(self, change: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
         """Write as a `Database` does."""
 
         def dying(connection: sqlite3.Connection) -> T:
@@ -89,7 +89,7 @@ class DyingDatabase(Database):
             return value
 
         self._steps.boundary()
-        value = await super().write(dying, lasting=lasting)
+        value = await super().write(dying, durable=durable)
         self._steps.boundary()
         return value
 

@@ -1,15 +1,22 @@
-"""Which of the tools that a server offers may join, and what she is told of them: bounded, legal, in a fixed order."""
+"""Which of a server's tools may join, by what names, and what the model is told of them: bounded, legal, in order."""
 
+import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from agent.model.messages import ToolSpec
-from agent.tools.mcp.naming import name_of
+from agent.model.wire.profile import NOT_IN_NAMES
 from agent.tools.mcp.schema import SchemaRefused, legal_schema, plain
 from agent.tools.mcp.server import Offered, Server
 from memory.json_value import Json
+
+NAME_CHARACTERS: Final = 64
+"""Of a tool's name, the narrowest rule among providers (`agent.model.wire.profile.NAME`)."""
+
+_DIGEST: Final = 6
+"""Hexadecimal digits that tell changed names apart."""
 
 MOST_TOGETHER: Final = 96
 """Tools of all servers: OpenAI takes 128 in a request, and some are ours."""
@@ -30,6 +37,21 @@ THEIRS: Final = "[a tool of the server {server}, which says of it, as informatio
 
 _NAME: Final = 80
 """Characters of a server's own name of a tool, where it is shown to people."""
+
+
+def name_of(server: str, tool: str, taken: Collection[str] = ()) -> str:
+    """Return the name the model calls a server's tool by: `SERVER_TOOL`.
+
+    One with other characters than letters, digits, _ and -, one too long, and one that is taken by a tool of ours ends
+    in a digest of the tool's own name. So no name depends on what other tools the server has today; and as a server's
+    name has no _, two servers never share one.
+    """
+    name = f"{server}_{tool}"
+    legal = NOT_IN_NAMES.sub("_", name)
+    if name == legal and len(name) <= NAME_CHARACTERS and name not in taken:
+        return name
+    digest = hashlib.sha256(tool.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{legal[: NAME_CHARACTERS - _DIGEST - 1]}_{digest}"
 
 
 @dataclass(slots=True)
@@ -95,7 +117,7 @@ def chosen(server: Server, offered: Sequence[Offered], taken: Collection[str], m
 
 
 def spec_of(server: Server, tool: Offered, taken: Collection[str] = ()) -> ToolSpec:
-    """Return what she is told of a tool. Raises `SchemaRefused` when its arguments cannot be told to a model."""
+    """Return what the model is told of a tool. Raises `SchemaRefused` when its arguments cannot be told to a model."""
     words = plain(tool.description, MOST_DESCRIPTION) or "nothing"
     return ToolSpec(
         name_of(server.name, tool.name, taken),

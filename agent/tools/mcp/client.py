@@ -1,7 +1,7 @@
 """The one adapter to the official MCP client: a connection to a server, its tools and its calls."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, cast
 
@@ -17,6 +17,7 @@ from mcp.types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
     Implementation,
     PaginatedRequestParams,
     ToolListChangedNotification,
@@ -25,11 +26,10 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from agent.errors import ServerLost, ToolFailed
-from agent.tools.mcp.answer import words_of
-from agent.tools.mcp.http import client_for
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.mcp.stdio import running
+from agent.tools.tool import MAX_OBSERVATION, render
 from memory.json_value import Json
 
 MOST_PAGES: Final = 20
@@ -45,6 +45,22 @@ US: Final = Implementation(name="nakari", version="1")
 
 _REASON: Final = 300
 """Characters of what a server says about an error."""
+
+NOTHING: Final = "done; it said nothing"
+
+_NAME: Final = 200
+"""Characters of an address or a name that a server gives to something."""
+
+MOST_BYTES: Final = 4_000_000
+"""Of an answer in JSON; events of a stream have a bound in the library (1 MB)."""
+
+CONNECT_SECONDS: Final = 10.0
+"""To connect, and to send; an answer may take as long as its call may."""
+
+GOODBYE_SECONDS: Final = 1.0
+"""For an answer to our goodbye: a frozen server gives none, and nothing else ends the wait for it."""
+
+_JSON: Final = "application/json"
 
 
 class Connection:
@@ -187,3 +203,107 @@ def _leaves(error: BaseException) -> list[BaseException]:
         group = cast("BaseExceptionGroup[BaseException]", error)
         return [leaf for member in group.exceptions for leaf in _leaves(member)]
     return [error]
+
+
+def words_of(result: CallToolResult) -> str:
+    """Return an answer as the model reads it; how much of a long one is cut, `agent.tools.tool.bounded` says."""
+    said = "\n".join(_parts(result.content))
+    if said.strip():
+        return said
+    structured: Json = result.structured_content
+    return NOTHING if structured is None else render(structured)
+
+
+def _parts(blocks: Iterable[ContentBlock]) -> Iterable[str]:
+    """Yield the words of each block, none past what is cut anyway but their number."""
+    length = 0
+    left_out = 0
+    for block in blocks:
+        if length > MAX_OBSERVATION:
+            left_out += 1
+            continue
+        words = _one(block)
+        length += len(words) + 1
+        yield words
+    if left_out:
+        yield f"(and {left_out} more parts)"
+
+
+def _one(block: ContentBlock) -> str:
+    match block.type:
+        case "text":
+            return block.text
+        case "image" | "audio":
+            article = "an image" if block.type == "image" else "a recording"
+            return f"({article}, {plain(block.mime_type, _NAME)}, {_size(block.data)}: it cannot be shown to you)"
+        case "resource_link":
+            return f"(a link to {plain(block.name, _NAME)}: {plain(str(block.uri), _NAME)})"
+        case "resource":
+            held = block.resource
+            where = plain(str(held.uri), _NAME)
+            text = getattr(held, "text", None)
+            if isinstance(text, str):
+                return f"({where} holds:)\n{text}"
+            return f"({where}, {plain(held.mime_type, _NAME) or 'data'}, {_size(getattr(held, 'blob', ''))}: no text)"
+
+
+def _size(base64: str) -> str:
+    size = len(base64) * 3 // 4
+    return f"{size} bytes" if size < 1_000 else f"{size / 1_000:.0f} kB"
+
+
+class TooLong(httpx2.StreamError):
+    """An answer went on past `MOST_BYTES`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"its answer has more than {MOST_BYTES // 1_000_000} MB")
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        length = 0
+        async for part in self._stream:
+            length += len(part)
+            if length > MOST_BYTES:
+                raise TooLong
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def client_for(server: Server) -> httpx2.AsyncClient:
+    """Return a client for one server; closing it is its owner's business."""
+    headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {server.key}"} if server.key else {})
+    return httpx2.AsyncClient(
+        headers=headers,
+        timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
+        trust_env=False,
+        event_hooks={"request": [_hurry], "response": [_refused, _bound]},
+    )
+
+
+async def _hurry(request: httpx2.Request) -> None:
+    """Wait for no answer to a goodbye as long as for one to a call."""
+    if request.method == "DELETE":
+        timeout = httpx2.Timeout(GOODBYE_SECONDS)
+        request.extensions = {**request.extensions, "timeout": timeout.as_dict()}
+
+
+async def _refused(response: httpx2.Response) -> None:
+    """End the connection where the server does not let us in; the library would tell an error like any other."""
+    if response.status_code in (401, 403):
+        raise ServerLost("it does not let us in: correct the key that `api_key_env` names")
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Bound what is read of an answer; a packed one could unpack to anything."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise ServerLost("it packs its answers, which nobody asked for")
+    if response.headers.get("Content-Type", "").startswith(_JSON) and isinstance(
+        response.stream, httpx2.AsyncByteStream
+    ):
+        response.stream = _Bounded(response.stream)

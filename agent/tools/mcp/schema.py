@@ -1,4 +1,4 @@
-"""A stranger's JSON Schema made legal for every provider, bounded and without references, or refused in a sentence."""
+"""Makes a server's JSON Schema legal for every provider, bounded, without references; or refuses it with the reason."""
 
 import json
 import math
@@ -32,7 +32,7 @@ FORMATS: Final = ("date-time", "date", "time", "uri", "email", "uuid")
 
 
 class SchemaRefused(Exception):
-    """No provider would take it, or nobody would pay for it; the text says why."""
+    """A schema that no provider would take, or that costs too much; the text says why."""
 
 
 def legal_schema(given: Mapping[str, object]) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""What is known of an MCP server: how to reach it, what it may offer; and a tool as it tells of it."""
+"""The configuration of an MCP server, and a tool as the server describes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -56,7 +56,7 @@ class McpServers:
 
     def describe(self) -> Mapping[str, Json]:
         """Return of each server whether it is connected, how many tools it has here, and what is wrong."""
-        return {name: _told(owner, self._chosen.get(name, Chosen())) for name, owner in self.owners.items()}
+        return {name: _description(owner, self._chosen.get(name, Chosen())) for name, owner in self.owners.items()}
 
     def _join(self, name: str, offered: Sequence[Offered]) -> None:
         """Let the registry have these tools of a server from now on, as far as they may join."""
@@ -79,8 +79,8 @@ class McpServers:
         return Tool(spec, Arguments, answered, (("asked", Call),), timeout, effect=server.effect_of(offered))
 
 
-def _told(owner: Owner, found: Chosen) -> dict[str, Json]:
-    told: dict[str, Json] = {"state": owner.state, "tools": len(found.tools), "losses": owner.losses}
+def _description(owner: Owner, found: Chosen) -> dict[str, Json]:
+    description: dict[str, Json] = {"state": owner.state, "tools": len(found.tools), "losses": owner.losses}
     if owner.reason:
-        told["reason"] = owner.reason
-    return told | found.left_out()
+        description["reason"] = owner.reason
+    return description | found.left_out()

@@ -1,4 +1,4 @@
-"""A program that speaks MCP on its standard input and output: read in bounded lines, and never left behind."""
+"""Runs an MCP server that speaks on standard input and output: read in bounded lines, ended with nakari."""
 
 import asyncio
 import os

@@ -281,3 +281,19 @@ async def test_what_waits_for_somebody_waits_for_who_it_is_of(rig: Rig, name: st
         found = await rig.mailbox.find("w")
         assert found is not None
         assert (found.waits_for == "") is is_awake
+
+
+async def test_every_observer_is_told_of_each_arrival_and_each_change(rig: Rig) -> None:
+    arrived: list[str] = []
+    changed: list[str] = []
+    for name in ("one", "other"):
+        rig.mailbox.observe_arrivals(lambda event, name=name: arrived.append(f"{name}: {event.content}"))  # type: ignore[misc]  # binds the name of now
+        rig.mailbox.observe_changes(lambda name=name: changed.append(name))  # type: ignore[misc]
+    event = work("tidy up")
+    await filed(rig, event)
+    assert not await rig.mailbox.enqueue(event), "it is known already"
+    assert arrived == ["one: tidy up", "other: tidy up"]
+    assert changed == ["one", "other"] * 2
+    await rig.take_now()
+    await finish(rig, event.id)
+    assert changed == ["one", "other"] * 3

@@ -45,7 +45,7 @@ async def test_a_step_is_written_with_what_belongs_to_it_or_not_at_all(database:
     event = work()
 
     def with_an_entry(topic: str) -> Writer:
-        return lambda change: journal.append(Entry(topic), along=change)
+        return lambda change: journal.append(Entry(topic), in_transaction=change)
 
     def figures(within: sqlite3.Connection) -> dict[str, Json]:
         return {"steps": len(journal.entries_within(within))}
@@ -55,12 +55,12 @@ async def test_a_step_is_written_with_what_belongs_to_it_or_not_at_all(database:
 
     await mailbox.enqueue(event)
     await mailbox.take()
-    assert await mailbox.charge(event.id, model_calls=1, by=with_an_entry("llm.requests"))
-    assert not await mailbox.charge("another", model_calls=1, by=with_an_entry("llm.requests"))
+    assert await mailbox.charge(event.id, model_calls=1, in_transaction=with_an_entry("llm.requests"))
+    assert not await mailbox.charge("another", model_calls=1, in_transaction=with_an_entry("llm.requests"))
     with pytest.raises(StateUnusable):
-        await mailbox.complete(event.id, "done", {}, by=refuse)
+        await mailbox.complete(event.id, "done", {}, in_transaction=refuse)
     assert await mailbox.in_hand() is not None
-    assert await mailbox.complete(event.id, "done", figures, by=with_an_entry("ui.events"))
+    assert await mailbox.complete(event.id, "done", figures, in_transaction=with_an_entry("ui.events"))
     filed = await mailbox.find(event.id)
     assert filed is not None
     assert (filed.state, filed.progress.model_calls, filed.figures) == ("completed", 1, {"steps": 3})

@@ -126,6 +126,14 @@ async def test_what_calls_cost_is_counted() -> None:
     }
 
 
+async def test_every_observer_is_told_of_each_answer() -> None:
+    chain = Chain.of([ScriptedModel(YES)])
+    today: list[Usage] = []
+    chain.observe(today.append)
+    await ask(chain.models[0])
+    assert (chain.spent.calls, len(today)) == (1, 1), "the chain still counts itself"
+
+
 def test_without_a_price_for_the_cache_it_costs_what_the_rest_does() -> None:
     assert Prices(prompt=1.0).of(Usage(100, 90, 50)) == pytest.approx(100 / 1e6)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.stream.partial_json import PartialString
+from agent.model.stream.arguments import PartialString
 
 
 def fed(*pieces: str, key: str = "text") -> list[str]:

@@ -15,7 +15,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from agent.tools.mcp.answer import NOTHING, words_of
+from agent.tools.mcp.client import NOTHING, words_of
 from agent.tools.tool import MAX_OBSERVATION
 
 pytestmark = pytest.mark.shows("B13")

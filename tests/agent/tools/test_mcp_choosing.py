@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from agent.model.wire.profile import NAME
 from agent.model.wire.validate import validate_tools
-from agent.tools.mcp.choosing import MOST_CHARACTERS, MOST_NAMED, chosen, share_of, spec_of
-from agent.tools.mcp.naming import name_of
+from agent.tools.mcp.choosing import MOST_CHARACTERS, MOST_NAMED, chosen, name_of, share_of, spec_of
 from agent.tools.mcp.owner import Pace
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.tool import Effect

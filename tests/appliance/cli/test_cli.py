@@ -18,8 +18,8 @@ from appliance.version import version
 from tests.appliance.command import environment, nakari
 
 COMMANDS = (
-    *("run", "demo", "hear", "say", "ask", "mute", "unmute", "hush", "forget", "calibrate", "heard", "devices"),
-    *("doctor", "status", "logs", "models", "config", "version"),
+    *("run", "demo", "hear", "say", "ask", "chat", "mute", "unmute", "stop", "forget", "calibrate", "heard", "devices"),
+    *("doctor", "status", "logs", "models", "config", "version", "timers", "help", "completion"),
 )
 TOO_HEAVY = (
     "numpy", "pydantic", "structlog", "asyncio", "httpx", "litellm", "neo4j", "faster_whisper", "onnxruntime",
@@ -64,7 +64,9 @@ def test_help_documents_every_code_and_command(tmp_path: Path) -> None:
     codes = {int(line.split()[0]) for line in shown.partition("Exit codes:")[2].splitlines() if line.strip()}
     assert codes == {*map(int, Exit), INTERRUPTED, NOBODY_READS}
     assert all(f"\n  {name} " in shown for name in COMMANDS)
-    assert "..." not in shown.partition("Commands:")[2], "a command's first line is too long for the list"
+    assert "..." not in shown.partition("Talk:")[2].partition("Exit codes:")[0], (
+        "a command's first line is too long for the list"
+    )
 
 
 def test_what_each_command_does_fits_in_its_list() -> None:
@@ -87,7 +89,7 @@ def test_no_command_at_all_is_a_question_for_help(tmp_path: Path) -> None:
         (("run", "x"), "nakari: Got unexpected extra argument"),
         (("say",), "nakari: Missing argument 'TEXT'."),
         (("ask", " "), "nakari: Invalid value for 'TEXT': there is nothing in it (see `nakari ask --help`)\n"),
-        (("config",), "nakari: Missing command: default or show (see `nakari config --help`)\n"),
+        (("config",), "nakari: Missing command: check, default, path, set or show (see `nakari config --help`)\n"),
         (("model",), "nakari: Missing command: use (see `nakari model --help`)\n"),
         (("say", "x", "--output", ""), "nakari: Invalid value for '--output': there is nothing in it (see `nakari say"),
         (

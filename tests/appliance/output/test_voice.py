@@ -5,11 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
 from agent.bus import Bus
 from agent.event import Event
 from agent.replies import SENTENCE_STARTED, Delivered, Reply
 from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceReplySink
+from audio.errors import DeviceUnavailable
+from audio.playback.earcons import bell
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from memory.errors import StateUnusable
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
@@ -217,3 +220,13 @@ async def test_what_is_said_again_or_by_a_reflex_is_journaled_for_itself() -> No
         assert room.committed() == [FIRST, "The volume is 40 percent."]
         assert {event.parent_id for event in room.published} == {""}
         assert room.topics() == [SENTENCE_STARTED, SENTENCE_ENDED] * 2
+
+
+async def test_a_missing_loudspeaker_is_told_once_however_often_it_rings() -> None:
+    with capture_logs() as logs:
+        async with a_room() as room:
+            room.player.fails = DeviceUnavailable
+            for _ in range(18):
+                await room.mouth.announce(bell(), SpokenSentence("", 0, "Timer: pasta.", "en"))
+    told = [entry["log_level"] for entry in logs if entry["event"] == "sentence_failed"]
+    assert (told.count("warning"), len(told)) == (1, 18)

@@ -50,7 +50,7 @@ async def main():
 asyncio.run(main())
 """
 
-SPARING = SQLITE.replace(".rowcount)", ".rowcount, lasting=number % 5 == 4)").replace(
+SPARING = SQLITE.replace(".rowcount)", ".rowcount, durable=number % 5 == 4)").replace(
     "        os.write", "        if number % 5 == 4: os.write"
 )
 """Four of five writes need not last; what is said are the others."""

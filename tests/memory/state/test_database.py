@@ -163,8 +163,8 @@ async def test_what_need_not_last_is_brought_to_the_disk_soon_after(tmp_path: Pa
     await database.open(NOTES)
     await database.write(note("lasting"))
     assert not database.synced.is_set()
-    await database.write(note("first"), lasting=False)
-    await database.write(note("second"), lasting=False)
+    await database.write(note("first"), durable=False)
+    await database.write(note("second"), durable=False)
     await database.synced.wait()
     await database.close()
 

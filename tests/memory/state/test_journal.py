@@ -95,9 +95,9 @@ async def test_what_goes_along_with_entries_is_written_after_them_or_nothing_is(
     def fail(connection: sqlite3.Connection) -> None:
         raise ValueError("not this")
 
-    await journal.append(Entry("runs.new", event_id="e"), along=count, lasting=False)
+    await journal.append(Entry("runs.new", event_id="e"), in_transaction=count, durable=False)
     with pytest.raises(ValueError, match="not this"):
-        await journal.append(Entry("llm.requests", event_id="e"), along=fail)
+        await journal.append(Entry("llm.requests", event_id="e"), in_transaction=fail)
     assert seen == [["runs.new"]], "in one transaction with it"
     assert [entry.topic for entry in await journal.entries(event_id="e")] == ["runs.new"]
 

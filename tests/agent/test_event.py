@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.envelope import from_json, to_json, utc_text
-from agent.event import Event
+from agent.event import Event, from_json, to_json, utc_text
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 JSON = st.recursive(

@@ -1,0 +1,89 @@
+"""One value of the configuration file changed: comments stay, and nothing wrong is ever written."""
+
+import os
+import tempfile
+import tomllib
+from collections.abc import MutableMapping
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+from appliance.config.file import SettingsText, default_toml
+from appliance.errors import ConfigError
+
+
+def with_value(text: str, name: str, key: str, value: str) -> str:
+    """Return a configuration file's text with `section.key`, or `models.NAME.key`, set to what was typed.
+
+    What reads as a number, true, false or "a text in quotes" is that, anything else is a text. `name` is the file's,
+    for people. Raises `ConfigError` with the sentence for what would be wrong, and for a file that is wrong already.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    *tables, last = key.split(".")
+    if not tables or not all((*tables, last)):
+        raise ConfigError(f"{key} names no setting; write section.key, such as voice.volume")
+    SettingsText(name, text).parse()
+    try:
+        document = tomlkit.parse(text)
+        table = cast("MutableMapping[str, object]", document)
+        for part in tables:
+            table = cast("MutableMapping[str, object]", table.setdefault(part, tomlkit.table()))
+        table[last] = typed = _typed(value)
+        changed = tomlkit.dumps(document)
+        table[last] = value
+        as_text = tomlkit.dumps(document)
+    except (TOMLKitError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{key} cannot be set in {name}: {error}; change it by hand") from error
+    try:
+        SettingsText(name, changed).parse()
+    except ConfigError:
+        if isinstance(typed, str) or not _is_right(name, as_text):
+            raise
+        return as_text  # a text that reads as a number, such as a name of digits
+    return changed
+
+
+def _is_right(name: str, text: str) -> bool:
+    try:
+        SettingsText(name, text).parse()
+    except ConfigError:
+        return False
+    return True
+
+
+def set_value(file: Path, key: str, value: str) -> None:
+    """Change one value of a file, which is made from the default one where there is none; whole or not at all.
+
+    Raises `ConfigError` as `with_value` does, OSError where the file cannot be written.
+    """
+    try:
+        before = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        before = default_toml()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the configuration {file} cannot be read: {error}") from error
+    after = with_value(before, str(file), key, value)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    target = file.resolve()  # a link stays one
+    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(after)
+            out.flush()
+            os.fsync(out.fileno())
+        with suppress(FileNotFoundError):
+            Path(beside).chmod(target.stat().st_mode & 0o777)
+        Path(beside).replace(target)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _typed(value: str) -> object:
+    """Return what was typed as the TOML value that it reads as, or as a text."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return value

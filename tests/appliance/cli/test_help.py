@@ -1,0 +1,41 @@
+"""The list of commands in sections, help about one of them, completion, and names from before."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from appliance.cli import nakari as commands
+from appliance.cli.root import SECTIONS
+from tests.appliance.command import environment, nakari
+
+
+def test_each_command_stands_in_one_section() -> None:
+    placed = [name for section in SECTIONS.values() for name in section]
+    assert sorted(placed) == sorted(name for name, each in commands.commands.items() if not each.hidden)
+
+
+def test_help_about_a_command_is_its_help(tmp_path: Path) -> None:
+    for command in (("say",), ("timers", "cancel")):
+        assert nakari(tmp_path, "help", *command).stdout == nakari(tmp_path, *command, "--help").stdout
+    assert nakari(tmp_path, "help").stdout == nakari(tmp_path, "--help").stdout
+    assert nakari(tmp_path, "help", "dance").stderr == "nakari: there is no command 'dance' (see `nakari --help`)\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(tmp_path: Path, shell: str) -> None:
+    assert "_NAKARI_COMPLETE" in nakari(tmp_path, "completion", shell).stdout
+
+
+def test_bash_completes_commands(tmp_path: Path) -> None:
+    asked = environment(tmp_path, _NAKARI_COMPLETE="bash_complete", COMP_WORDS="nakari ti", COMP_CWORD="1")
+    done = subprocess.run(
+        [sys.executable, "-m", "appliance"], env=asked, capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.stdout == "plain,timers\n"
+
+
+def test_the_old_name_of_stop_still_works() -> None:
+    assert commands.commands["hush"].hidden
+    assert "hush" not in commands.get_help(commands.make_context("nakari", ["version"]))

@@ -1,0 +1,170 @@
+"""Parts are joined in their constructors: nothing that can be called is assigned to another object from outside."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.source import sources, tree
+
+PENDING = "joined from outside still"
+
+ALLOWED: dict[str, str] = {
+    "agent/context/epochs.py opening_tokens": "a number",
+    "agent/loop.py is_resumed": "a truth value",
+    "agent/model/litellm_thread.py task": "the future of the call that was begun",
+    "agent/run/act.py refused": "a truth value",
+    "agent/tools/mcp/client.py stream": "an event hook of httpx bounds the response's own stream",
+    "appliance/cli/root.py config": "what was read for the commands below it",
+    "appliance/cli/say.py on_ended": PENDING,
+    "appliance/input/devices.py on_change": PENDING,
+    "appliance/input/ears.py admit": PENDING,
+    "appliance/input/ears.py observers": PENDING,
+    "appliance/input/ears.py on_chunk": PENDING,
+    "appliance/input/intake.py addressing": PENDING,
+    "appliance/input/supervision.py on_change": PENDING,
+    "appliance/logs/configure.py excepthook": "where Python asks for it",
+    "appliance/output/interruption.py hears_another": PENDING,
+    "appliance/output/interruption.py mode": PENDING,
+    "appliance/output/interruption.py on_speaking": PENDING,
+    "appliance/output/interruption.py peek": PENDING,
+    "appliance/output/voice.py on_ended": PENDING,
+    "appliance/output/voice.py on_failed": PENDING,
+    "appliance/output/voice.py on_first_sound": PENDING,
+    "appliance/output/voice.py on_started": PENDING,
+    "appliance/owners/owners.py on_change": PENDING,
+    "appliance/timers/ringer.py is_spoken_to": PENDING,
+    "appliance/wiring/box.py erase": PENDING,
+    "appliance/wiring/box.py erase_event": PENDING,
+    "appliance/wiring/box.py is_busy": PENDING,
+    "appliance/wiring/box.py on_change": PENDING,
+    "appliance/wiring/reflexes.py addressing": PENDING,
+    "appliance/wiring/reflexes.py drop_words": PENDING,
+    "appliance/wiring/reflexes.py forget": PENDING,
+    "appliance/wiring/reflexes.py guards": PENDING,
+    "appliance/wiring/reflexes.py is_sounding": PENDING,
+    "appliance/wiring/reflexes.py on_speaking": PENDING,
+    "appliance/wiring/reflexes.py reflexes": PENDING,
+    "appliance/wiring/senses.py guards": PENDING,
+    "appliance/wiring/senses.py hears_another": PENDING,
+    "appliance/wiring/senses.py interrupt": PENDING,
+    "appliance/wiring/senses.py is_at_rest": PENDING,
+    "appliance/wiring/senses.py is_spoken_to": PENDING,
+    "appliance/wiring/senses.py mode": PENDING,
+    "appliance/wiring/senses.py silence": PENDING,
+    "audio/capture/live.py is_at_rest": PENDING,
+    "audio/capture/recording.py is_at_rest": PENDING,
+    "audio/echo/control.py on_played": PENDING,
+    "audio/echo/self_echo.py on_ended": PENDING,
+    "audio/echo/self_echo.py on_first_sound": PENDING,
+    "audio/playback/reopening.py on_change": PENDING,
+    "audio/playback/speech_output.py on_failed": PENDING,
+    "audio/playback/speech_output.py on_first_sound": PENDING,
+    "audio/playback/speech_output.py on_speaking": PENDING,
+    "audio/recognizer/faster_whisper.py encode": "the library has no other way in",
+    "audio/recognizer/recognition.py on_words_so_far": PENDING,
+    "audio/reflexes/spotter.py is_sounding": PENDING,
+    "audio/turns/listener.py on_chunk": PENDING,
+    "audio/turns/listener.py on_words_so_far": PENDING,
+}
+"""Where it is right all the same, as `file attribute`, and why."""
+
+
+def methods() -> frozenset[str]:
+    """Return the names of all functions and methods of the product that are called as such, not read as properties."""
+    return frozenset(
+        node.name
+        for path in sources()
+        for node in functions(path)
+        if not any("property" in ast.unparse(each) or "setter" in ast.unparse(each) for each in node.decorator_list)
+    )
+
+
+def assignments(path: Path) -> Iterator[tuple[ast.Attribute, ast.expr]]:
+    """Yield each attribute of something else than `self` that a file assigns, with what it gets."""
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pairs = [pair for target in targets for pair in pairs_of(target, value)]
+            case ast.AnnAssign(target=one, value=ast.expr() as value) | ast.AugAssign(target=one, value=value):
+                pairs = [(one, value)]
+            case ast.Call(func=ast.Name(id="setattr"), args=[base, ast.Constant(value=str(name)), value]):
+                pairs = [(ast.Attribute(base, name, lineno=node.lineno), value)]
+            case _:
+                continue
+        for target, value in pairs:
+            if isinstance(target, ast.Attribute) and ast.unparse(target.value) not in {"self", "cls"}:
+                yield target, value
+
+
+def pairs_of(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what each element of a target gets."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(element, value) for element in target.elts] if isinstance(target, ast.Tuple) else [(target, value)]
+
+
+def can_be_called(value: ast.expr, known: frozenset[str], local: frozenset[str]) -> bool:
+    """Whether a value has a lambda in it, or a function or method that is named without being called."""
+    called = {id(node.func) for node in ast.walk(value) if isinstance(node, ast.Call)}
+    bases = {id(node.value) for node in ast.walk(value) if isinstance(node, ast.Attribute)}
+    return any(
+        isinstance(node, ast.Lambda)
+        or (isinstance(node, ast.Attribute) and node.attr in known and id(node) not in called | bases)
+        or (isinstance(node, ast.Name) and node.id in local and id(node) not in called | bases)
+        for node in ast.walk(value)
+    )
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the functions and methods of a file."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def joined_from_outside(path: Path, known: frozenset[str]) -> Iterator[str]:
+    """Yield each assignment of a file that joins two parts."""
+    local = frozenset(node.name for node in functions(path))
+    for target, value in assignments(path):
+        if can_be_called(value, known, local):
+            yield f"{path} {target.attr}"
+
+
+def silent_defaults(path: Path) -> Iterator[str]:
+    """Yield each public attribute that begins as a function that does nothing, until somebody sets it."""
+    idle = {node.name for node in functions(path) if not node.args.args and is_empty(node)}
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
+                begins = value
+            case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.expr() as value):
+                begins = value
+            case _:
+                continue
+        if isinstance(begins, ast.Call):  # field(default=lambda …)
+            begins = next((each.value for each in begins.keywords if each.arg == "default"), begins)
+        is_idle = isinstance(begins, ast.Lambda) or (isinstance(begins, ast.Name) and begins.id in idle)
+        if is_idle and not name.startswith("_"):
+            yield f"{path} {name}"
+
+
+def is_empty(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function has nothing but its docstring."""
+    return all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in function.body)
+
+
+def test_parts_are_joined_in_constructors() -> None:
+    known = methods()
+    found = {each for path in sources() for each in joined_from_outside(path, known)}
+    assert sorted(found - ALLOWED.keys()) == []
+
+
+def test_no_attribute_does_nothing_until_somebody_sets_it() -> None:
+    found = {each for path in sources() for each in silent_defaults(path)}
+    assert sorted(found - ALLOWED.keys()) == []
+
+
+def test_no_exception_outlives_its_reason() -> None:
+    known = methods()
+    found = {each for path in sources() for each in (*joined_from_outside(path, known), *silent_defaults(path))}
+    assert sorted(ALLOWED.keys() - found) == []

@@ -43,7 +43,7 @@ REALLY_RUN = {
     "stop": "tests/appliance/cli/test_cli.py",
     "timers": "tests/appliance/cli/test_conversation.py",
     "unmute": "tests/service/test_reflexes.py",
-    "volume": "tests/appliance/reflexes/test_verbs.py",
+    "volume": "tests/service/test_reflexes.py",
 }
 """The commands, each with a test that starts it as a process and looks at what it did."""
 

@@ -39,8 +39,10 @@ sudo nakari config default | sudo tee /etc/nakari/nakari.toml >/dev/null
 sudo systemctl restart nakari
 ```
 
-`nakari config show` prints every value that is used, with its meaning. A wrong key or value is one sentence that names
-file, line and key, mostly with a suggestion, and exit code 78. Nothing else in nakari reads the environment.
+`nakari config show` prints every value that is used, with its meaning, `nakari config path` where the file is, and
+`nakari config check` says whether it is right: a wrong key or value is one sentence that names file, line and key,
+mostly with a suggestion, and exit code 78. `nakari config set voice.engine espeak` changes one value and leaves the
+comments; it holds from the next start on. Nothing else in nakari reads the environment.
 
 ## Keys and passwords
 

@@ -16,6 +16,8 @@ REALLY_RUN = {
     "ask": "tests/service/test_bad_input.py",
     "backup": "tests/service/test_backup_live.py",
     "calibrate": "tests/appliance/cli/test_calibrate.py",
+    "chat": "tests/appliance/cli/test_conversation.py",
+    "completion": "tests/appliance/cli/test_help.py",
     "config": "tests/appliance/cli/test_cli.py",
     "demo": "tests/service/test_fresh_clone.py",
     "devices": "tests/appliance/cli/test_devices_command.py",
@@ -23,7 +25,7 @@ REALLY_RUN = {
     "forget": "tests/service/test_forget_command.py",
     "hear": "tests/service/test_room.py",
     "heard": "tests/appliance/input/test_heard.py",
-    "stop": "tests/service/test_reflexes.py",
+    "help": "tests/appliance/cli/test_help.py",
     "identity": "tests/appliance/cli/test_identity_command.py",
     "journal": "tests/appliance/cli/test_journal_command.py",
     "logs": "tests/appliance/logs/test_logs_service.py",
@@ -38,7 +40,10 @@ REALLY_RUN = {
     "say": "tests/service/test_offline_voice.py",
     "settings": "tests/service/test_own_settings.py",
     "status": "tests/service/test_room.py",
+    "stop": "tests/appliance/cli/test_cli.py",
+    "timers": "tests/appliance/cli/test_conversation.py",
     "unmute": "tests/service/test_reflexes.py",
+    "volume": "tests/service/test_reflexes.py",
 }
 """The commands, each with a test that starts it as a process and looks at what it did."""
 

@@ -39,6 +39,8 @@ provider = "offline"
 """Nothing of it leaves the machine."""
 
 NOT_TYPED = {
+    ("ask", "-"): "reads standard input: tests/appliance/cli/test_conversation.py",
+    ("chat",): "reads line after line: tests/appliance/cli/test_conversation.py",
     ("doctor",): "takes long: tests/appliance/cli/test_cli.py",
     ("forget",): "asks on a terminal: tests/service/test_forget_command.py",
     ("models", "list", "--measure"): "measures a model that is here: tests/appliance/cli/test_models_command.py",

@@ -67,6 +67,7 @@ def test_how_loud_she_is_survives_a_kill(home: Household, tmp_path: Path) -> Non
     with in_a_quiet_room(home, tmp_path) as service:
         service.until("service_started")
         assert reflexes_of(home)["volume"] == 85
+        assert "85" in said_by(home, "volume")
 
 
 @pytest.mark.shows("V29")

@@ -1,91 +1,138 @@
-"""What would leave this machine with a configuration, and by which setting."""
+"""What leaves this machine: gathered from what each adapter in use declares, with the setting that stops it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import Protocol
 from urllib.parse import urlsplit
 
+from agent.model.chain import Chain
 from appliance.config.load import Config
-from appliance.config.models import NamedModel
 from appliance.config.values import listed
+from appliance.errors import ConfigError
+from audio.errors import ModelNotFound
+from audio.recognizer.hub import HubModel
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """Something that leaves this machine."""
+
+    what: str
+    """A noun phrase: "what nakari says"."""
+    to: str
+    """A host, or the name of a service."""
+    setting: str
+    """Which setting has it so: "[voice] engine"."""
+    is_certain: bool = True
+    """False where a program on this machine is given it, which may send it on."""
+
+    def __str__(self) -> str:
+        """Return it for people."""
+        return f"{self.what}, to {self.to} ({self.setting})"
+
+
+class Sent(Protocol):
+    """`SendsTo` of any package."""
+
+    @property
+    def what(self) -> str:
+        """What is sent."""
+
+    @property
+    def to(self) -> str:
+        """The host, or the name of a service."""
+
+    @property
+    def is_certain(self) -> bool:
+        """False for a program on this machine, which may send on what it is given."""
+
+
+class Adapter(Protocol):
+    """Whatever may call out: a voice, a recognizer, a model, an embedder, a store, a server of tools, a download."""
+
+    @property
+    def sends_to(self) -> Sequence[Sent]:
+        """What it hands to other machines; () for nothing."""
 
 
 def is_here(host: str) -> bool:
-    """Whether a host's name or address is this machine; a name that only looks like a loopback address is not."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    """Whether a host, with or without a port, is this machine; a name that only looks like a loopback address is not.
 
-
-def is_address_here(address: str) -> bool:
-    """Whether the host of an address, such as http://[::1]:8080/v1, is this machine."""
-    return is_here(urlsplit(address).hostname or "")
-
-
-def leaves_the_house(config: Config, has_local_model: bool = False, chosen: str = "") -> Iterator[str]:
-    """Yield what of this configuration would leave this machine: what it is for (what goes out; the setting).
-
-    `has_local_model` says that a model server was found on this machine, which "auto" prefers to a provider.
-    `chosen` is the alias that was chosen while it ran, which outlives the start and needs no line in the file.
+    The name of a service is no host.
     """
-    memory = config.memory
-    if config.voice.engine != "espeak" and not is_address_here(config.voice.edge_url):
-        yield "the edge voice (what she says; [voice] engine)"
-    yield from _models(config, has_local_model, chosen)
-    if memory.enabled and memory.uri and not is_address_here(memory.uri):
-        yield f"the graph at {memory.uri} (what she remembers; [memory] uri)"
-    if memory.enabled and memory.embeddings == "api" and not is_address_here(memory.embedding_url):
-        yield f"the embeddings API at {memory.embedding_url} (what she compares by meaning; [memory] embeddings)"
-    for name, server in config.mcp.items():
-        if server.url and not is_address_here(server.url):
-            yield f"the tools of {name} at {server.url} (what she gives them; [mcp.{name}] url)"
-    yield from _fetched(config)
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
-def may_be_sent_on(config: Config) -> Iterator[str]:
-    """Yield, in the same form, the programs of others on this machine that are given something; only they know more."""
-    for name, server in config.mcp.items():
-        if server.command:
-            yield f"whatever {name} sends on, a program of others (what she gives its tools; [mcp.{name}] command)"
+def lasting_egress(config: Config) -> list[Egress]:
+    """Return what leaves this machine for as long as the configuration stays: all but models and their downloads."""
+    return list(_gathered(_lasting(config)))
 
 
-def _models(config: Config, has_local_model: bool, chosen: str) -> Iterator[str]:
-    """Yield the models elsewhere that may think: the one of [model], and those of the catalog that are named."""
-    model = config.model
-    is_providers = model.provider == "auto" and config.provider_keys and not has_local_model
-    if model.provider != "offline" and (model.base_url or model.provider == "litellm" or is_providers):
-        yield from _model_elsewhere(model, "model")
-    named = dict.fromkeys((*listed(model.use), *listed(model.fallbacks)))
-    for alias in named:
-        yield from _model_elsewhere(config.models[alias], f"models.{alias}")
-    if chosen in config.models and chosen not in named:
-        for told in _model_elsewhere(config.models[chosen], f"models.{chosen}"):
-            yield f"{told.removesuffix(')')}, chosen with `nakari model use`)"
+def model_egress(config: Config, models: Chain) -> list[Egress]:
+    """Return what the model that thinks is given, and those that stand in for it."""
+    return list(_gathered(_models(config, models)))
 
 
-def _model_elsewhere(model: NamedModel, section: str) -> Iterator[str]:
-    if not model.base_url:
-        yield f"the model's provider (what is said and remembered; [{section}] provider)"
-    elif not is_address_here(model.base_url):
-        yield f"the model at {model.base_url} (what is said and remembered; [{section}] base_url)"
+def download_egress(config: Config) -> list[Egress]:
+    """Return the requests that are still to come for models that are not here."""
+    return list(_gathered(("[ears] download", download) for download in downloads_of(config)))
 
 
-def _fetched(config: Config) -> Iterator[str]:
+def egress(config: Config, models: Chain) -> list[Egress]:
+    """Return all that leaves this machine with this configuration and these models. Loads nothing, asks nobody."""
+    return [*model_egress(config, models), *lasting_egress(config), *download_egress(config)]
+
+
+def downloads_of(config: Config) -> list[HubModel]:
+    """Return the models that are to be fetched, and are not here."""
+    from appliance.input.whisper.choice import wanted_download
     from appliance.model import sentence as sentence_model
 
     if not config.ears.download:
-        return
-    if "/" not in config.ears.model and _lacks_recognizer(config):
-        yield "fetching the recognizer's model, once (its name; [ears] download)"
-    if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
-        yield "fetching the sentence model, once (its name; [ears] download)"
+        return []
+    whisper = wanted_download(config)
+    is_sentence_wanted = sentence_model.is_wanted(config) and not sentence_model.is_here(config)
+    return [*([whisper] if whisper else []), *([sentence_model.wanted()] if is_sentence_wanted else [])]
 
 
-def _lacks_recognizer(config: Config) -> bool:
-    from appliance.input.whisper.choice import pick
-    from audio.errors import ModelNotFound
+def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
+    for setting, adapter in used:
+        for sent in adapter.sends_to:
+            if not is_here(sent.to):
+                yield Egress(sent.what, sent.to, setting, sent.is_certain)
 
-    try:
-        return pick(config) is None
-    except ModelNotFound:  # a name that nobody knows: nothing is fetched
-        return False
+
+def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
+    """Yield each adapter that this configuration uses, with the setting that chooses it."""
+    from appliance.input.whisper.recognizers import recognizer_of
+    from appliance.output.voices import voices_of
+    from appliance.wiring.graph import choose_embedder, store_of
+    from appliance.wiring.tool_servers import servers_of
+
+    for voice in voices_of(config.voice):
+        yield "[voice] engine", voice
+    with suppress(ModelNotFound):  # nothing is recognized with a model that nobody knows
+        yield "[ears] model", recognizer_of(config)
+    if config.memory.enabled:
+        yield "[memory] uri", store_of(config)
+        with suppress(ConfigError):  # nothing is compared with an embedder that lacks a setting
+            yield "[memory] embeddings", choose_embedder(config)
+    for server in servers_of(config):
+        yield f"[mcp.{server.name}]", server
+
+
+def _models(config: Config, models: Chain) -> Iterator[tuple[str, Adapter]]:
+    named = (*listed(config.model.use), *listed(config.model.fallbacks))
+    for model in models.may_think:
+        if model.alias not in config.models:
+            yield "[model]", model
+        elif model is models.first and model.alias not in named:
+            yield f"[models.{model.alias}], chosen with `nakari model use`", model
+        else:
+            yield f"[models.{model.alias}]", model

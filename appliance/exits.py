@@ -1,4 +1,4 @@
-"""Exit codes of the `nakari` command, after sysexits.h; README documents them."""
+"""Exit codes of the `nakari` command, after sysexits.h; docs/manual.md documents them."""
 
 from enum import IntEnum
 

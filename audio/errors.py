@@ -1,4 +1,4 @@
-"""What can go wrong between sound and words.
+"""The errors of this package, as a tree; each text is one sentence with the fix.
 
 AudioError                  each sentence names the cause and the fix
 ├── BadRecording            a file that should be sound is not, or holds none

@@ -1,9 +1,10 @@
-"""The seams of the ears and the mouth. `appliance/wiring/` chooses the real ones, `tests/fakes.py` has the fakes."""
+"""The protocols of audio input and output; `appliance/wiring/` chooses implementations, `tests/fakes.py` has fakes."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from audio.egress import SendsTo
 from audio.pcm import AudioChunk, Samples
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
 
@@ -48,27 +49,27 @@ class VoiceDetector(Protocol):
 
 
 class EchoGuard(Protocol):
-    """What keeps it from hearing itself. All on the event loop, at once; fed with every chunk, in order."""
+    """Keeps nakari from hearing itself. All on the event loop, without waiting; fed with every chunk, in order."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk without its own voice: same length, same time. Without a canceller the chunk itself."""
+        """Return the chunk without nakari's voice: same length, same time. Without a canceller the chunk itself."""
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether no utterance may begin or go on in the chunk, because its voice is still in it (half duplex)."""
+        """Whether no utterance may begin or go on in the chunk, because nakari's voice is still in it (half duplex)."""
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] how likely the sound between two moments of the source's clock is left over of its voice."""
+        """Return in [0, 1] how likely the sound between two moments of the source's clock is nakari's residual echo."""
 
 
 class ChunkWatcher(Protocol):
-    """Looks at every chunk beside the endpointer: reflex words, the wake word. On the event loop; never waits."""
+    """Watches every chunk beside the endpointer, for reflexes or the wake word. On the event loop; never waits."""
 
     def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take a cleaned chunk, its probability of speech, and whether the echo guard covers it."""
 
 
 class TurnIntake(Protocol):
-    """Where whole turns with words go. On the event loop."""
+    """Receives whole turns with words. On the event loop."""
 
     async def admit(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, `audio.turns.listener.REFLEX` when a reflex has done with them, else ""."""
@@ -78,7 +79,7 @@ class TurnIntake(Protocol):
 
 
 class TurnObserver(Protocol):
-    """Follows the turns of whoever speaks. Told on the event loop; has to return at once."""
+    """Follows the turns of people who speak. Called on the event loop; has to return at once."""
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Speech began: nobody knows yet whether it will be words."""
@@ -104,6 +105,10 @@ class Recognizer(Protocol):
     def name(self) -> str:
         """Its name, for people and logs."""
 
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
     def warm(self) -> None:
         """Load what is needed and run once, so that the first utterance pays nothing. Blocking."""
 
@@ -117,6 +122,10 @@ class Synthesizer(Protocol):
     @property
     def name(self) -> str:
         """Its name, for people and logs."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
     def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         """Yield the sentence's sound in order, the first piece as early as the voice can.

@@ -1,4 +1,4 @@
-"""A guess of the language a sentence is written in, by its script."""
+"""Guesses the language of a sentence by its script."""
 
 HAN_RANGES = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 """Code points of Han characters (Unicode blocks CJK Unified Ideographs, extensions and compatibility)."""

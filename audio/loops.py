@@ -1,4 +1,4 @@
-"""Long-lived loops of a part: handed over by name, started together by whoever owns the process."""
+"""Long-lived loops, handed over by name and started together by the owner of the process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping

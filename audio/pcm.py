@@ -1,4 +1,4 @@
-"""The one form of sound inside: mono int16, 16 kHz on the way in, in chunks of 512 samples."""
+"""PCM: the one sample format (mono int16; 16 kHz in chunks of 512 samples on input) and conversions."""
 
 from dataclasses import dataclass
 from math import log10

@@ -1,4 +1,4 @@
-"""Sound at another sample rate, piece by piece (FFmpeg's resampler through PyAV)."""
+"""Streaming resampler (FFmpeg's, through PyAV)."""
 
 import av
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the ears hand on: speech started, an utterance, its transcript with the evidence; and what the mouth says."""
+"""The data of speech: speech started, utterance, transcript with its evidence, recognized turn, synthesized sound."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Confidence = Literal["normal", "low"]
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """The first chunk judged to be speech; published before anybody knows whether it will be an utterance."""
+    """The first chunk judged to be speech; published before it is known whether it becomes an utterance."""
 
     at: float
     """Seconds on the source's clock."""
@@ -39,7 +39,7 @@ class Utterance:
     noise_dbfs: float = -120.0
     """RMS level of the background before it, dB relative to full scale."""
     echo_suspicion: float = 0.0
-    """In [0, 1]: how likely it is left over of its own voice (`EchoGuard.suspicion`)."""
+    """In [0, 1]: how likely it is the residual echo of nakari's voice (`EchoGuard.suspicion`)."""
 
     @property
     def seconds(self) -> float:
@@ -74,7 +74,7 @@ class RecognizedTurn:
 
 @dataclass(frozen=True, slots=True)
 class WordTiming:
-    """Where a word sits in a synthesized sentence; what tells later which words were heard."""
+    """The position of a word in a synthesized sentence; tells later which words were heard."""
 
     text: str
     start: float

@@ -1,4 +1,4 @@
-"""Measures every figure of README's table, each in a process of its own, and writes the table where that is wanted."""
+"""Measures every figure of docs/figures.md, each in a process of its own, and writes the page where that is wanted."""
 
 import argparse
 import subprocess
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.figure import Figure
 from benchmarks.processes import ROOT, module
-from benchmarks.table import conditions, page, table, write
+from benchmarks.table import conditions, front, page, write
 
 NAMES = (
     "speech_to_sound",
@@ -28,7 +28,7 @@ NAMES = (
     "idle_memory",
     "mailbox",
 )
-"""In README's order."""
+"""In the order of docs/figures.md."""
 
 README = ROOT / "README.md"
 FULL = ROOT / "docs" / "figures.md"
@@ -36,20 +36,22 @@ FULL = ROOT / "docs" / "figures.md"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the figures that are named, else all."""
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure README's figures.")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure the figures of docs/figures.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--quick", action="store_true", help="only see that they work; the numbers mean little")
-    parser.add_argument("--readme", action="store_true", help="measure all, write README's table and docs/figures.md")
+    parser.add_argument(
+        "--readme", action="store_true", help="measure all, write docs/figures.md and README's lines of it"
+    )
     wanted = parser.parse_args(arguments)
     if unknown := set(wanted.names) - set(NAMES):
         parser.error(f"no such figure: {', '.join(sorted(unknown))}")
     if wanted.readme and (wanted.names or wanted.quick):
-        parser.error("README's table takes every figure, measured in full")
+        parser.error("docs/figures.md takes every figure, measured in full")
     circumstances = conditions()
     print(circumstances, flush=True)
     figures = [_measured(name, quick=wanted.quick) for name in wanted.names or NAMES]
     if wanted.readme:
-        write(README, table(figures, circumstances))
+        write(README, front(dict(zip(NAMES, figures, strict=True)), circumstances))
         FULL.write_text(page(figures, circumstances), encoding="utf-8")
 
 

@@ -41,8 +41,8 @@ def measure(*, quick: bool = False) -> Figure:
         ended = sum(bool(each.taken_up) for each in found)
         notes.append(f"at {level:.0f} dB {len(noticed)} of {len(found)} noticed, {times}; {ended} ended the reply")
     floor = [_alone(sound) for sound, _ in sounds]
-    ours = milliseconds("from the first sound of the words to a silent loudspeaker, over her own voice", silent)
-    against = milliseconds("two chunks of a bare Silero on the same words without her, and the card's latency", floor)
+    ours = milliseconds("from the first sound of the words to a silent loudspeaker, over its own voice", silent)
+    against = milliseconds("two chunks of a bare Silero on the same words in silence, and the card's latency", floor)
     return Figure("Falling silent for whoever speaks", ours, against, tuple(notes))
 
 

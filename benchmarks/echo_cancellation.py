@@ -51,10 +51,10 @@ def measure(*, quick: bool = False) -> Figure:
     notes = (
         f"the WebRTC module alone, frame by frame, takes {Series('', UNIT, bare)}: "
         f"the rest pairs, resamples and measures the leak",
-        f"that is {short(_median(cleaning) / 60 * 100)} % of a core while she speaks; while she is silent it rests: "
-        f"{short(_median(silent))} {UNIT}",
+        f"that is {short(_median(cleaning) / 60 * 100)} % of a core while nakari speaks; "
+        f"while it is silent this rests: {short(_median(silent))} {UNIT}",
     )
-    ours = Series("echo cancellation while she speaks, reference at 48 kHz", UNIT, cleaning)
+    ours = Series("echo cancellation while nakari speaks, reference at 48 kHz", UNIT, cleaning)
     return Figure("Echo cancellation", ours, Series("a bare Silero loop over the same sound", UNIT, detecting), notes)
 
 

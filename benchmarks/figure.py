@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of README's table."""
+    """One line of the table in docs/figures.md."""
 
     name: str
     ours: Series

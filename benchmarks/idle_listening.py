@@ -1,8 +1,13 @@
-"""What a quiet room costs: the whole appliance listening, and a bare Silero loop over the same sound, side by side."""
+"""What a quiet room costs: the whole appliance listening, and a bare Silero loop over the same sound, side by side.
 
+Beside them a box without microphone and loudspeaker, and an asyncio loop that only sleeps.
+"""
+
+import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import fmean
 
 from audio.interfaces import VoiceDetector
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE
@@ -20,27 +25,46 @@ MINUTE = 60.0
 KNOWN_AFTER = 150
 """Chunks after which the energy gate knows the room."""
 
+NO_DEVICE: dict[str, object] = {"device": "no such device"}
+"""Makes any machine one without: a name that nothing has."""
+
+SLEEPING = "import asyncio\nasync def main():\n    while True: await asyncio.sleep(1)\nasyncio.run(main())"
+
 PAUSE = 0.002
 """Seconds between two chunks that are timed alone."""
 
 
 def measure(*, quick: bool = False) -> Figure:
     """Run both at once, in real time, and look at their processor time in windows of some seconds."""
-    windows, seconds, settling = (1, 0.5, 0.0) if quick else (4, 10.0, 4.0)
+    windows, seconds, settling = (1, 0.5, 0.0) if quick else (6, 10.0, 15.0)
     with tempfile.TemporaryDirectory(prefix="nakari-bench-") as name:
         folder = Path(name)
-        room = write_wav(folder / "room.wav", quiet_room(120.0))
+        room = write_wav(folder / "room.wav", quiet_room(180.0))
         home = Household(folder, {"memory": {"enabled": True}})
         arguments = ("run", "--input", str(room), "--output", str(folder / "answer.wav"))
         bare = module("benchmarks.floors.silero", str(SILERO), str(room))
-        with home.running(*arguments) as running, speaking(bare) as floor:
+        (folder / "deaf").mkdir()
+        deaf = Household(folder / "deaf", {"ears": NO_DEVICE, "voice": NO_DEVICE})
+        with (
+            home.running(*arguments) as running,
+            deaf.running("run") as without,
+            speaking([sys.executable, "-c", SLEEPING]) as sleeping,
+            speaking(bare) as floor,
+        ):
             line_of(floor)
+            without.until("service_started")
             for ready in ("service_started", "recognizer_ready", "graph_store_started"):
                 running.until(ready)
-            pids = [running.process.pid, *children_of(running.process.pid), floor.pid]
+            pids = [
+                running.process.pid,
+                *children_of(running.process.pid),
+                floor.pid,
+                without.process.pid,
+                sleeping.pid,
+            ]
             time.sleep(settling)
             spent = [_spent(pids, seconds) for _ in range(windows)]
-    ours, store, loop = zip(*spent, strict=True)
+    ours, store, loop, missing, asleep = zip(*spent, strict=True)
     unit = "s of one core a minute"
     listening = Series("nakari run, everything in it, in a quiet room", unit, ours)
     chunks = 100 if quick else 2000
@@ -48,6 +72,8 @@ def measure(*, quick: bool = False) -> Figure:
     notes = (
         f"that is {short(listening.median / MINUTE * 100)} % of a core; "
         f"the store's own process takes {Series('', unit, store)} more",
+        f"a box without microphone and loudspeaker takes {short(fmean(missing))} {unit}, an asyncio loop that sleeps "
+        f"{short(fmean(asleep))}; means of {windows * seconds:g} s",
         f"for 32 ms of sound Silero takes {alone:.2f} ms of processor time, behind the energy gate {gated:.3f} ms",
     )
     floor_series = Series("a bare Silero loop over the same sound", unit, loop)

@@ -49,7 +49,7 @@ async def _measure(count: int) -> Figure:
     ours = Series("of the prompt tokens of calls 2..n of an event came out of the cache", "%", (100 * later,))
     least = Series("what the contract asks for", "%", (100 * LATER,))
     across = f"of an event's first call within an epoch {100 * first:.1f} % (asked for: {100 * FIRST:.0f} %)"
-    lived = f"{count} events (spoken, typed, timers, her own), {calls} calls, {epochs} epochs in two sessions"
+    lived = f"{count} events (spoken, typed, timers, its own), {calls} calls, {epochs} epochs in two sessions"
     remembers = f"the server remembers the last {KEPT} requests, byte for byte"
     return Figure("A day's prompts out of the cache", ours, least, (across, lived, remembers))
 

@@ -55,11 +55,11 @@ async def measure(folder: Path, writes: int) -> bool:
         began = time.monotonic()
         done = await replay(audit, snapshots, again)
         replayed = time.monotonic() - began
-        for one, name in ((graph, "hers"), (again, "replayed")):
+        for one, name in ((graph, "written"), (again, "replayed")):
             await write_dump(one, folder / name, datetime.now(UTC))
             await one.close()
     audit.close()
-    is_equal = fingerprint(folder / "hers") == fingerprint(folder / "replayed")
+    is_equal = fingerprint(folder / "written") == fingerprint(folder / "replayed")
     print(f"{writes} writes in {wrote:.1f} s, {done.writes} replayed in {replayed:.1f} s, exact {done.is_exact}")
     print(f"records verified, snapshots taken on the way {len(await snapshots.listed())}, graphs equal: {is_equal}")
     return is_equal and done.is_exact

@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 
 from agent.bus import Observer
-from appliance.cli.waterfall import Waterfall
+from appliance.cli.demo import Waterfall
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import conversation_over, serve
@@ -35,9 +35,9 @@ WAV_HEADER: Final = 44
 
 STAGES: Final = {
     "silence": ("speech ended", "committed"),
-    "words": ("committed", "her turn"),
-    "answer": ("her turn", "first sound"),
-    "token": ("her turn", "first token"),
+    "words": ("committed", "its turn"),
+    "answer": ("its turn", "first sound"),
+    "token": ("its turn", "first token"),
     "voice": ("first token", "first sound"),
     "all": ("speech ended", "first sound"),
 }
@@ -79,7 +79,7 @@ async def _converse(home: Household, count: int) -> list[dict[str, float]]:
                 following.cancel()
 
         await serve(box, until_over)
-    marks = [turn.marks | {"her turn": max(turn.marks["committed"], turn.marks["text"])} for turn in turns.values()]
+    marks = [turn.marks | {"its turn": max(turn.marks["committed"], turn.marks["text"])} for turn in turns.values()]
     return [{stage: mark[end] - mark[start] for stage, (start, end) in STAGES.items()} for mark in marks]
 
 

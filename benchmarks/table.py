@@ -1,48 +1,45 @@
-"""README's table of figures and the page behind it, from what was measured, with the machine and the day."""
+"""The page of figures and README's few lines of it, from what was measured, with the machine and the day."""
 
 import os
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.figure import Figure, short
 
-HEAD = """\
-## What it costs
+PAGE_HEAD = """\
+# Figures
 
 Each line was measured in one run against a floor (the least that any program of the kind does) or a peer: trust the
-ratios, not the seconds. `scripts/bench` measures them on your machine; what exactly was measured is in
-[docs/figures.md](docs/figures.md).
+ratios, not the seconds. `scripts/bench --readme` measures them all on your machine, writes this page and takes five of
+them into README. Each figure is a file in `benchmarks/`, runs by itself (`python -m benchmarks.NAME`) and measures both
+sides in turn: ours first, then the floor or peer that it is held against. Medians, quartiles in brackets.
 """
 
-PAGE_HEAD = """\
-# The figures of README, in full
+IN_FULL = "## In full, as each benchmark printed it"
 
-Written by `scripts/bench --readme`. Each figure is a file in `benchmarks/`, runs by itself
-(`python -m benchmarks.NAME`) and measures both sides in turn in one run: ours first, then the floor or peer that it is
-held against. Medians, quartiles in brackets.
-"""
+IN_README = ("speech_to_sound", "endpointing", "barge_in_delay", "idle_listening", "idle_memory")
+"""The benchmarks whose figures README repeats, in its order."""
 
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- /figures -->)", re.DOTALL)
 
 
-def table(figures: Sequence[Figure], circumstances: str) -> str:
-    """Return README's part: one line a figure, with the first of its notes."""
-    lines = [HEAD, "| figure | here | held against | ratio | also |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {each.name} | {each.ours} | {each.against}, {each.against.what} | {short(each.ratio)} × "
-        f"| {each.notes[0] if each.notes else ''} |"
-        for each in figures
-    ]
+def front(figures: Mapping[str, Figure], circumstances: str) -> str:
+    """Return README's part: one line for each benchmark of `IN_README`, out of the figures by benchmark."""
+    lines = ["| figure | here | held against | ratio |", "|---|---|---|---|"]
+    lines += [_line(figures[name]) for name in IN_README]
     return "\n".join([*lines, "", f"Medians, quartiles in brackets. {circumstances}"]) + "\n"
 
 
 def page(figures: Sequence[Figure], circumstances: str) -> str:
-    """Return the page behind the table."""
+    """Return the page: a table with the first note of each figure, then every figure as it was printed."""
+    lines = ["| figure | here | held against | ratio | also |", "|---|---|---|---|---|"]
+    lines += [f"{_line(each)} {each.notes[0] if each.notes else ''} |" for each in figures]
+    table = "\n".join(lines)
     printed = "\n\n".join(f"```\n{figure}\n```" for figure in figures)
-    return f"{PAGE_HEAD}\n{circumstances}\n\n{printed}\n"
+    return f"{PAGE_HEAD}\n{circumstances}\n\n{table}\n\n{IN_FULL}\n\n{printed}\n"
 
 
 def conditions() -> str:
@@ -53,11 +50,16 @@ def conditions() -> str:
 
 
 def write(readme: Path, text: str) -> None:
-    """Put the table between README's markers. Raises ValueError where it has none."""
+    """Put the lines between README's markers. Raises ValueError where it has none."""
     before = readme.read_text(encoding="utf-8")
     if not FIGURES.search(before):
         raise ValueError(f"{readme} has no <!-- figures --> and <!-- /figures -->")
     readme.write_text(FIGURES.sub(lambda _: text, before), encoding="utf-8")
+
+
+def _line(figure: Figure) -> str:
+    against = f"{figure.against}, {figure.against.what}"
+    return f"| {figure.name} | {figure.ours} | {against} | {short(figure.ratio)} × |"
 
 
 def _processor() -> str:

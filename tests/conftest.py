@@ -4,15 +4,19 @@ import asyncio
 import inspect
 import os
 import signal
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import structlog
 from hypothesis import settings
 
+from tests.budget import processor_time
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
+from tests.marks import REAL, mark
 from tests.needs import reason_to_skip
-from tests.workers import Worker, hand_in, share, take_in
+from tests.workers import Worker, alone_at_the_server, hand_in, share, take_in, write_seconds
 
 for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
     os.environ.pop(name, None)
@@ -31,13 +35,47 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 reached = refuse_the_network()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run (`-ra` prints the reasons at the end), and share out the rest."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what `scripts/test` passes on."""
+    group = parser.getgroup("nakari")
+    group.addoption("--fast", action="store_true", help="leave out the tests that need something real, or take long")
+    group.addoption("--write-seconds", action="store_true", help="keep how long the files took, for sharing them out")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark and share out the tests, before anybody chooses by the marks; skip what this machine cannot run.
+
+    `-ra` prints the reasons at the end.
+    """
+    mark(items)
     share(items)
+    if config.getoption("--fast"):
+        _leave_out(config, items)
     for item in items:
         for marker in item.iter_markers():
             if reason := reason_to_skip(marker.name):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    real = {item for item in items if any(marker.name in REAL for marker in item.iter_markers())}
+    config.hook.pytest_deselected(items=list(real))
+    items[:] = [item for item in items if item not in real]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Keep tests of two processes apart at a server that they share."""
+    with alone_at_the_server(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Limit the processor time of a test; pytest-timeout's limit by the clock only ends what waits for ever."""
+    with processor_time():
+        yield
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -51,12 +89,24 @@ def pytest_testnodedown(node: Worker) -> None:
     take_in(node)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print what was measured on the way: word errors per recognizer, above all."""
+    if config.getoption("--write-seconds"):
+        write_seconds(_seconds(terminalreporter))
     if FIGURES:
         terminalreporter.section("figures")
         for line in FIGURES:
             terminalreporter.write_line(line)
+
+
+def _seconds(reporter: pytest.TerminalReporter) -> dict[str, float]:
+    """Sum up how long each file took, fixtures included, in seconds."""
+    took: defaultdict[str, float] = defaultdict(float)
+    reports = (report for found in reporter.stats.values() for report in found)
+    for report in reports:
+        if isinstance(report, pytest.TestReport):
+            took[report.nodeid.partition("::")[0]] += report.duration
+    return took
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +116,14 @@ def nothing_leaves_this_machine() -> Iterator[None]:
     yield
     if reached:
         pytest.fail(f"reached beyond loopback: {', '.join(reached)}")
+
+
+@pytest.fixture(autouse=True)
+def logs_are_set_up_as_before() -> Iterator[None]:
+    """Take back what a test set: the next one, of whatever file, may look at what is logged."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(autouse=True)

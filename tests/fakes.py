@@ -26,6 +26,8 @@ def calls(*wanted: tuple[str, str], text: str = "", prefix: str = "call") -> Mes
 class ScriptedModel:
     """A `ChatModel` that says what the script says, piece by piece, and keeps every request."""
 
+    sends_to = ()
+
     def __init__(self, *script: Scripted, name: str = "scripted", piece: int = 7) -> None:
         self.name = name
         self.script = list(script)

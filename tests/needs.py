@@ -70,12 +70,17 @@ def debian() -> str | None:
 @cache
 def neo4j() -> str | None:
     """A real Neo4j server: the one NAKARI_TEST_NEO4J_URI names, else Maven's, which is fetched once."""
-    if os.environ.get("NAKARI_TEST_NEO4J_URI"):
+    if named_server():
         return None
     fetched = subprocess.run([NEO4J_SCRIPT, "fetch"], capture_output=True, text=True, check=False)
     if fetched.returncode == 0:
         return None
     return f"no Neo4j server: {fetched.stderr.strip().splitlines()[-1]} (or name one in NAKARI_TEST_NEO4J_URI)"
+
+
+def named_server() -> str:
+    """Return the URI of the Neo4j server that somebody named for the tests; "" when nobody did."""
+    return os.environ.get("NAKARI_TEST_NEO4J_URI", "")
 
 
 @cache

@@ -1,18 +1,24 @@
 """How the suite is shared between two processes: which tests stay together, and how their figures come home."""
 
-from collections.abc import Iterable
+import fcntl
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
 import pytest
 
 from tests.figures import FIGURES
+from tests.needs import named_server
 
-ONE_SERVER: Final = "neo4j"
-"""Their server has one graph, which each test finds empty: never two of them at a time."""
+ROOT: Final = Path(__file__).parents[1]
 
-LONGEST_FIRST: Final = ("service", "room", "memory", "crash")
-"""Folders whose files take minutes; started last, one of them would run on alone at the end."""
+SECONDS_FILE: Final = Path(__file__).parent / "data" / "seconds.txt"
+"""Seconds of each slow test file on a quiet machine, `scripts/test --write-seconds` makes it anew."""
+
+SLOW_SECONDS: Final = 3.0
+"""Files that take less are not worth a line there."""
 
 
 class Worker(Protocol):
@@ -22,15 +28,39 @@ class Worker(Protocol):
 
 
 def share(items: list[pytest.Item]) -> None:
-    """Keep a file's tests in one process, for their fixtures, and order the files so that both end together.
+    """Start the longest files first, so that both processes end together; `--dist loadfile` keeps files whole."""
+    seconds = known_seconds()
+    items.sort(key=lambda test: (-seconds.get(name_of(test.path), 0.0), str(test.path)))
 
-    Does nothing to a run in one process but for the order.
-    """
-    for path, tests in _by_file(items).items():
-        asks_the_server = any(test.get_closest_marker("neo4j") for test in tests)
-        for test in tests:
-            test.add_marker(pytest.mark.xdist_group(ONE_SERVER if asks_the_server else str(path)))
-    items.sort(key=_rank)
+
+@contextmanager
+def alone_at_the_server(item: pytest.Item) -> Iterator[None]:
+    """Let one test at a time, of all processes, use a Neo4j server that somebody named: it has one graph."""
+    if not (named_server() and item.get_closest_marker("neo4j")):
+        yield
+        return
+    with (Path(tempfile.gettempdir()) / "nakari-neo4j.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def name_of(path: Path) -> str:
+    """Return the path of a test file as the repository has it."""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+
+
+def known_seconds(file: Path = SECONDS_FILE) -> dict[str, float]:
+    """Return how long the slow files take, in seconds by their path in the repository."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {path: float(seconds) for seconds, path in (line.split(maxsplit=1) for line in lines)}
+
+
+def write_seconds(measured: Mapping[str, float], file: Path = SECONDS_FILE) -> None:
+    """Keep how long the files of a run took, in seconds by node path; those of files that did not run stay."""
+    seconds = known_seconds(file) | {path: round(took) for path, took in measured.items()}
+    there = {path: took for path, took in seconds.items() if took >= SLOW_SECONDS and (ROOT / path).exists()}
+    lines = [f"{took:.0f} {path}\n" for path, took in sorted(there.items(), key=lambda each: (-each[1], each[0]))]
+    file.write_text("".join(lines), encoding="utf-8")
 
 
 def hand_in(config: pytest.Config) -> None:
@@ -43,15 +73,3 @@ def hand_in(config: pytest.Config) -> None:
 def take_in(worker: Worker) -> None:
     """Keep the figures of a worker that has ended; one that died has none."""
     FIGURES.extend(getattr(worker, "workeroutput", {}).get("figures", []))
-
-
-def _by_file(items: Iterable[pytest.Item]) -> dict[Path, list[pytest.Item]]:
-    found: dict[Path, list[pytest.Item]] = {}
-    for item in items:
-        found.setdefault(item.path, []).append(item)
-    return found
-
-
-def _rank(item: pytest.Item) -> int:
-    folder = item.path.parent.name
-    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)

@@ -1,4 +1,4 @@
-"""What to do next without a model: a pure function of the scene; rules, where the agent itself would think."""
+"""What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -10,6 +10,7 @@ from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.intent import Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
+from agent.intents.sums import answer_sum
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
@@ -21,7 +22,7 @@ _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
 
 A_CONVERSATION: Final = timedelta(seconds=120)
-"""A yes answers a question that was asked no longer ago (DESIGN: Session, Epoch, Conversation)."""
+"""A yes answers a question that was asked no longer ago: a conversation ends with two minutes of silence."""
 
 _NEEDS: Final[Mapping[str, str]] = {
     "timer_start": "set_timer",
@@ -34,75 +35,89 @@ _NEEDS: Final[Mapping[str, str]] = {
     "volume_down": "set_volume",
     "volume_change": "set_volume",
     "recall": "journal_search",
+    "mute_microphone": "device",
+    "wait": "device",
+    "go_on": "device",
+    "snooze": "device",
+    "forget_last": "device",
 }
 """The tool without which there is no use in trying."""
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall"} | {"remember"}
-"""Meanings that are asked back when they were hard to hear."""
+_WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall", "wait", "go_on", "snooze"} | {"remember"}
+"""Intents that are asked back when they were hard to hear."""
 
 
-def decide(scene: DialogState, understand: Understand) -> list[Action]:
+def decide(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
-    if scene.turn.ends_in_words:
-        return _complete(scene, "replied") or _say(scene, phrase("fine", scene.language), "replied")
-    if not scene.turn.block.is_human:
-        return _without_person(scene)
-    meaning = _meant(scene, understand)
-    if meaning.name == "recall" and scene.has("journal_search"):
-        outcome = recall.recall(scene, understand)
-    elif (tool := _NEEDS.get(meaning.name)) and not scene.has(tool):
-        outcome = phrase("no_volume" if tool == "set_volume" else "cannot", scene.language)
+    if state.turn.ends_in_words:
+        return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
+    if not state.turn.block.is_human:
+        return _without_person(state)
+    intent = _meant(state, understand)
+    if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
+        outcome: list[Action] | str = told
+    elif intent.name in {"recall", "unknown"} and state.has("journal_search"):
+        outcome = _recall(state, intent, understand)
+    elif (tool := _NEEDS.get(intent.name)) and not state.has(tool):
+        outcome = phrase("no_volume" if tool == "set_volume" else "cannot", state.language)
     else:
-        outcome = _SKILLS.get(meaning.name, _unknown)(scene, meaning)
+        outcome = _SKILLS.get(intent.name, _unknown)(state, intent)
     if isinstance(outcome, str):
-        return _say(scene, outcome, meaning.name)
-    if not all(scene.has(move.tool) for move in outcome):
-        return _say(scene, phrase("cannot", scene.language), meaning.name)
+        return _say(state, outcome, intent.name)
+    if not all(state.has(action.tool) for action in outcome):
+        return _say(state, phrase("cannot", state.language), intent.name)
     return outcome
 
 
-def _say(scene: DialogState, words: str, summary: str) -> list[Action]:
+def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
+    """Answer from what was told; words that no command fits may be a question for it too."""
+    if intent.name == "recall":
+        return recall.recall(state, understand) or phrase("not_found", state.language)
+    return (recall.recall(state, understand) if recall.may_be_known(state) else "") or _unknown(state, intent)
+
+
+def _say(state: DialogState, words: str, summary: str) -> list[Action]:
     """Return the reply and, where there is such a tool, the end of the event."""
-    return [Action("reply", {"text": words}), *_complete(scene, summary)]
+    return [Action("reply", {"text": words}), *_complete(state, summary)]
 
 
-def _complete(scene: DialogState, summary: str) -> list[Action]:
-    done = scene.move("complete_event", summary=f"offline: {summary}")
-    return [done] if scene.has("complete_event") else []
+def _complete(state: DialogState, summary: str) -> list[Action]:
+    done = state.action("complete_event", summary=f"offline: {summary}")
+    return [done] if state.has("complete_event") else []
 
 
-def _without_person(scene: DialogState) -> list[Action]:
+def _without_person(state: DialogState) -> list[Action]:
     """Announce a timer that did not ring by itself; put anything else back until a model can think about it."""
-    block = scene.turn.block
+    block = state.turn.block
     if block.event_type == TIMER:
-        if block.situation.get("Rang") and scene.has("complete_event"):
-            return _complete(scene, "it rang")
-        return _say(scene, timers.announce(scene), "announced")
-    if not scene.has("suspend_event"):
-        return _complete(scene, "left undone, no model can be reached") or _say(scene, _NOTHING_DONE, "left undone")
-    return [scene.move("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
+        if block.situation.get("Rang") and state.has("complete_event"):
+            return _complete(state, "it rang")
+        return _say(state, timers.announce(state), "announced")
+    if not state.has("suspend_event"):
+        return _complete(state, "left undone, no model can be reached") or _say(state, _NOTHING_DONE, "left undone")
+    return [state.action("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
 
 
-def _meant(scene: DialogState, understand: Understand) -> Intent:
+def _meant(state: DialogState, understand: Understand) -> Intent:
     """Return what the words mean after what was said before: a yes means what was asked back."""
-    meaning = understand(scene.words)
-    asked = _asked_back(scene)
-    if asked and meaning.name == "yes":
+    intent = understand(state.words)
+    asked = _asked_back(state)
+    if asked and intent.name == "yes":
         return understand(asked)
-    if asked and meaning.name == "no":
+    if asked and intent.name == "no":
         return Intent("declined")
-    if not scene.is_doubtful:
-        return meaning
-    if meaning.name == "unknown":
+    if not state.is_doubtful:
+        return intent
+    if intent.name == "unknown":
         return Intent("not_caught")
-    is_said_twice = bool(asked) and understand(asked) == meaning
-    return Intent("doubtful") if meaning.name in _WITH_EFFECT and not is_said_twice else meaning
+    is_said_twice = bool(asked) and understand(asked) == intent
+    return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
 
 
-def _asked_back(scene: DialogState) -> str:
+def _asked_back(state: DialogState) -> str:
     """Return the words of the person that were asked back just before, "" when it was something else."""
-    before = next((turn for turn in reversed(scene.earlier) if turn.block.is_human), None)
-    if before is None or not _is_recent(before, scene.turn):
+    before = next((turn for turn in reversed(state.earlier) if turn.block.is_human), None)
+    if before is None or not _is_recent(before, state.turn):
         return ""
     words = before.block.words
     questions = {phrase("did_you_say", language, words=_bare(words)) for language in ("en", "zh")}
@@ -118,13 +133,13 @@ def _bare(words: str) -> str:
     return words.strip().rstrip(".?!,。？！， ")
 
 
-def _unknown(scene: DialogState, _: Intent) -> str:
-    abilities = phrase("abilities", scene.language)
-    told = phrase("needs_model", scene.language, abilities=abilities)
-    if not _is_beginning("".join(scene.turn.replies[-1:]), told):  # a model began another answer, and broke off
-        return phrase("lost_thread", scene.language)
-    said_before = any(told in turn.replies for turn in scene.earlier)
-    return phrase("needs_model_still", scene.language) if said_before else told
+def _unknown(state: DialogState, _: Intent) -> str:
+    abilities = phrase("abilities", state.language)
+    told = phrase("needs_model", state.language, abilities=abilities)
+    if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
+        return phrase("lost_thread", state.language)
+    said_before = any(told in turn.replies for turn in state.earlier)
+    return phrase("needs_model_still", state.language) if said_before else told
 
 
 def _is_beginning(part: str, whole: str) -> bool:
@@ -132,59 +147,83 @@ def _is_beginning(part: str, whole: str) -> bool:
     return "".join(whole.split()).startswith("".join(part.split()))
 
 
-def _time(scene: DialogState, _: Intent) -> str:
-    if scene.now is None:
-        return phrase("no_clock", scene.language)
-    return phrase("time", scene.language, clock=clock(scene.now, scene.language))
+def _time(state: DialogState, _: Intent) -> str:
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    return phrase("time", state.language, clock=clock(state.now, state.language))
 
 
-def _date(scene: DialogState, meaning: Intent) -> str:
-    if scene.now is None:
-        return phrase("no_clock", scene.language)
-    days = meaning.number("day")
-    told = date(scene.now + timedelta(days=days), scene.language)
-    return phrase(f"date_{days}" if days else "date", scene.language, date=told)
+def _date(state: DialogState, intent: Intent) -> str:
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    days = intent.number("day")
+    told = date(state.now + timedelta(days=days), state.language)
+    return phrase(f"date_{days}" if days else "date", state.language, date=told)
 
 
-def _volume_set(scene: DialogState, meaning: Intent) -> list[Action] | str:
-    percent = meaning.number("percent") or meaning.number("volume_level")
-    return _changed(scene, scene.move("set_volume", percent=percent), "volume_set", percent)
+def _volume_set(state: DialogState, intent: Intent) -> list[Action] | str:
+    percent = intent.number("percent") or intent.number("volume_level")
+    return _changed(state, state.action("set_volume", percent=percent), "volume_set", percent)
 
 
-def _volume_change(scene: DialogState, meaning: Intent) -> list[Action] | str:
+def _volume_change(state: DialogState, intent: Intent) -> list[Action] | str:
     steps = {"volume_up": VOLUME_STEP, "volume_down": -VOLUME_STEP}
-    told = {"up": VOLUME_STEP, "down": -VOLUME_STEP}.get(meaning.text("volume_step"))
-    change = steps.get(meaning.name) or told or meaning.number("volume_step")
+    told = {"up": VOLUME_STEP, "down": -VOLUME_STEP}.get(intent.text("volume_step"))
+    change = steps.get(intent.name) or told or intent.number("volume_step")
     name = "volume_up" if change > 0 else "volume_down"
-    return _changed(scene, scene.move("set_volume", change=change), name, change)
+    return _changed(state, state.action("set_volume", change=change), name, change)
 
 
-def _changed(scene: DialogState, move: Action, name: str, percent: int) -> list[Action] | str:
-    result = scene.result("set_volume")
+def _changed(state: DialogState, action: Action, name: str, percent: int) -> list[Action] | str:
+    result = state.result("set_volume")
     if result is None:
-        return [move]
+        return [action]
     if result.has_failed:
-        return phrase("failed", scene.language, reason=result.reason)
-    return phrase(name, scene.language, percent=percent)
+        return phrase("failed", state.language, reason=result.reason)
+    now = result.value.get("percent") if isinstance(result.value, dict) else None
+    return phrase(name, state.language, percent=now if name == "volume_set" and isinstance(now, int) else percent)
 
 
-def _doubtful(scene: DialogState, _: Intent) -> str:
-    return phrase("did_you_say", scene.language, words=_bare(scene.words))
+def _device(verb: str) -> Skill:
+    """Return the skill that acts by the tool `device`, and says the sentence that it answers with."""
+
+    def act(state: DialogState, intent: Intent) -> list[Action] | str:
+        result = state.result("device")
+        if result is None:
+            minutes = intent.seconds() / 60 or None
+            return [state.action("device", do=verb, **({"minutes": minutes} if minutes else {}))]
+        if result.has_failed:
+            return phrase("failed", state.language, reason=result.reason)
+        is_idle = result.is_uncertain or result.result.startswith("there was nothing")
+        return phrase("nothing_to_do", state.language) if is_idle else result.result
+
+    return act
 
 
-def _not_caught(scene: DialogState, _: Intent) -> str:
-    words = _bare(scene.words)
-    return phrase("not_caught" if words else "not_heard", scene.language, words=words)
+def _stop(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Be silent, with what rings; then a word that it was heard."""
+    if state.has("device") and state.result("device") is None:
+        return [state.action("device", do="stop")]
+    return phrase("fine", state.language)
 
 
-def _again(scene: DialogState, _: Intent) -> str:
+def _doubtful(state: DialogState, _: Intent) -> str:
+    return phrase("did_you_say", state.language, words=_bare(state.words))
+
+
+def _not_caught(state: DialogState, _: Intent) -> str:
+    words = _bare(state.words)
+    return phrase("not_caught" if words else "not_heard", state.language, words=words)
+
+
+def _again(state: DialogState, _: Intent) -> str:
     """Say the last reply once more."""
-    said = [reply for turn in scene.earlier for reply in turn.replies]
-    return said[-1] if said else phrase("nothing_said", scene.language)
+    said = [reply for turn in state.earlier for reply in turn.replies]
+    return said[-1] if said else phrase("nothing_said", state.language)
 
 
 def _saying(name: str) -> Skill:
-    return lambda scene, _: phrase(name, scene.language)
+    return lambda state, _: phrase(name, state.language)
 
 
 _SKILLS: Final[Mapping[str, Skill]] = {
@@ -201,7 +240,12 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "volume_down": _volume_change,
     "volume_change": _volume_change,
     "never_mind": _saying("fine"),
-    "stop": _saying("fine"),
+    "stop": _stop,
+    "wait": _device("wait"),
+    "go_on": _device("go on"),
+    "snooze": _device("snooze"),
+    "mute_microphone": _device("mute"),
+    "forget_last": _device("forget"),
     "repeat": _again,
     "remember": recall.remember,
     "who_are_you": _saying("who"),

@@ -23,7 +23,7 @@ _LONGEST_WAIT: Final = 366 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ToolResult:
     """A call of this turn with its result."""
 
     tool: str
@@ -55,17 +55,18 @@ class Turn:
     """One event as the messages tell it."""
 
     block: Block
-    done: tuple[Done, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    """Of its calls, in order."""
     replies: tuple[str, ...] = ()
     """What was said, in order, whether it came out whole or not."""
 
     @property
     def ends_in_words(self) -> bool:
         """Whether the last thing done was to say something, and it came out whole."""
-        if not self.done:
+        if not self.results:
             return bool(self.replies)
-        spoken = [done.result for done in self.done if done.tool == "reply"]
-        return self.done[-1].tool in {"reply", "complete_event"} and spoken[-1:] == ["delivered"]
+        spoken = [each.result for each in self.results if each.tool == "reply"]
+        return self.results[-1].tool in {"reply", "complete_event"} and spoken[-1:] == ["delivered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +113,27 @@ class DialogState:
         moment = told + timedelta(seconds=min(self.waited, _LONGEST_WAIT))
         return moment.astimezone(_zone(self.turn.block.situation.get("Timezone", "")))
 
-    def result(self, tool: str) -> Done | None:
+    def result(self, tool: str) -> ToolResult | None:
         """Return what came of the last call of a tool in this turn, None when there was none."""
-        return next((done for done in reversed(self.turn.done) if done.tool == tool), None)
+        return next((each for each in reversed(self.turn.results) if each.tool == tool), None)
 
-    def results(self, tool: str) -> list[Done]:
+    def results(self, tool: str) -> list[ToolResult]:
         """Return what came of the calls of a tool in this turn, in order."""
-        return [done for done in self.turn.done if done.tool == tool]
+        return [each for each in self.turn.results if each.tool == tool]
 
     def has(self, tool: str) -> bool:
         """Whether there is such a tool."""
         return tool in self.tools
 
-    def move(self, tool: str, **arguments: Json) -> Action:
+    def action(self, tool: str, **arguments: Json) -> Action:
         """Return a call with those of the arguments that the tool knows."""
         known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
         fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
         return Action(tool, fitting)
 
 
-def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> DialogState:
-    """Return the scene of any message list, also of one that no provider would take."""
+def read_dialog(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> DialogState:
+    """Return the state of any message list, also of one that no provider would take."""
     found = [_turn(turn) for turn in turns(messages)] or [Turn(_plain(""))]
     spoken = [turn.block.words for turn in found if turn.block.is_human and turn.block.words.strip()]
     language = language_of((spoken or [found[-1].block.words])[-1])
@@ -144,10 +145,12 @@ def read_scene(messages: Sequence[Message], tools: Sequence[ToolSpec], default: 
 def _turn(messages: Sequence[Message]) -> Turn:
     block = _block(messages[0].content)
     named = {call.id: call.name for message in messages for call in message.tool_calls}
-    done = tuple(
-        Done(named.get(message.tool_call_id, ""), message.content) for message in messages if message.role == "tool"
+    results = tuple(
+        ToolResult(named.get(message.tool_call_id, ""), message.content)
+        for message in messages
+        if message.role == "tool"
     )
-    return Turn(block, done, tuple(text for message in messages[1:] for text in _said(message) if text))
+    return Turn(block, results, tuple(text for message in messages[1:] for text in _said(message) if text))
 
 
 def _block(content: str) -> Block:

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from agent.intents.decide import decide
-from agent.intents.dialog_state import Action, read_scene
+from agent.intents.dialog_state import Action, read_dialog
 from agent.intents.intent import Language
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
@@ -33,6 +33,7 @@ class OfflineModel:
     """Answers with what rules can do. Deterministic; never fails on any message list; opens no connection."""
 
     name = "offline"
+    sends_to = ()
 
     def __init__(self, language: Language = "en") -> None:
         """`language` is spoken where no person's words say which."""
@@ -43,8 +44,8 @@ class OfflineModel:
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer, whole (see `ChatModel.stream`); thinks in a worker thread."""
         understanding = await self._loaded()
-        moves = await asyncio.to_thread(_decided, understanding, messages, tools, self._language)
-        for item in _as_stream(messages, moves, {tool.name for tool in tools}):
+        actions = await asyncio.to_thread(_decided, understanding, messages, tools, self._language)
+        for item in _as_stream(messages, actions, {tool.name for tool in tools}):
             yield item
 
     async def warm(self) -> None:
@@ -71,18 +72,20 @@ def _load() -> "Understanding":
 def _decided(
     understanding: "Understanding", messages: Sequence[Message], tools: Sequence[ToolSpec], language: Language
 ) -> list[Action]:
-    return decide(read_scene(messages, tools, language), understanding)
+    return decide(read_dialog(messages, tools, language), understanding)
 
 
-def _as_stream(messages: Sequence[Message], moves: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:
-    """Yield the moves as an answer; where there is no reply tool, the words are bare text."""
-    bare = "".join(str(move.arguments["text"]) for move in moves if move.tool == "reply" and "reply" not in tools)
+def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: AbstractSet[str]) -> Iterator[StreamItem]:
+    """Yield the actions as an answer; where there is no reply tool, the words are bare text."""
+    bare = "".join(
+        str(action.arguments["text"]) for action in actions if action.tool == "reply" and "reply" not in tools
+    )
     if bare:
         yield TextDelta(bare)
     mark = _mark(messages)
     calls = []
-    for index, move in enumerate(move for move in moves if move.tool in tools):
-        call = ToolCall(f"offline_{mark}_{index}", move.tool, json.dumps(dict(move.arguments), ensure_ascii=False))
+    for index, action in enumerate(action for action in actions if action.tool in tools):
+        call = ToolCall(f"offline_{mark}_{index}", action.tool, json.dumps(dict(action.arguments), ensure_ascii=False))
         calls.append(call)
         yield ToolCallStarted(index, call.id, call.name)
         yield ArgumentsDelta(index, call.arguments)

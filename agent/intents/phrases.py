@@ -17,16 +17,18 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_set": ("Your timer is set for {length}.", "{length}的计时器已经开始了。"),
     "timer_set_for": ("I will tell you in {length}: {label}.", "{length}后我会提醒你：{label}。"),
     "timer_cancelled": ("All right, it is cancelled.", "好的，已经取消了。"),
+    "timer_cancelled_length": ("All right, I cancelled your {label}.", "好的，已经取消{label}。"),
     "timer_cancelled_named": ("All right, I cancelled this: {label}.", "好的，已经取消：{label}。"),
     "timers_cancelled": ("I cancelled {count} timers.", "已取消{count}个计时器。"),
     "timer_none": ("No timer is set.", "现在没有计时器。"),
     "timer_not_that": ("I find no such timer.", "我没有找到这个计时器。"),
-    "timer_left": ("Your timer has {left} left.", "计时器还有{left}。"),
-    "timer_left_of": ("Your timer of {label} has {left} left.", "{label}的计时器还有{left}。"),
-    "timer_left_for": ("{left} left for this: {label}.", "{label}还有{left}。"),
+    "timer_left": ("{left} left on your timer.", "计时器还有{left}。"),
+    "timer_left_of": ("{left} left on your {label}.", "{label}还有{left}。"),
+    "timer_left_for": ("{left} left for {label}.", "{label}还有{left}。"),
+    "timer_left_to": ("{left} left: {label}.", "{label}还有{left}。"),
     "alarm_left": ("Your alarm is due at {clock}{day}.", "闹钟设在{day}{clock}。"),
     "alarm_left_for": ("This is due at {clock}{day}: {label}.", "{day}{clock}：{label}。"),
-    "timer_up": ("Your timer of {length} is up.", "{length}的计时器到时间了。"),
+    "timer_up": ("Your {timer} is up.", "{timer}到时间了。"),
     "time_up": ("Time is up.", "时间到了。"),
     "timer_up_for": ("Time is up: {label}.", "时间到了：{label}。"),
     "alarm_up": ("It is {clock}. This is your alarm.", "现在是{clock}，闹钟响了。"),
@@ -48,6 +50,13 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
     "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
     "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
+    "nothing_to_do": ("There is nothing to do that to.", "现在没有可以这样做的。"),
+    # sums
+    "sum": ("That is {value}.", "等于{value}。"),
+    "sum_about": ("That is about {value}.", "大约等于{value}。"),
+    "sum_zero": ("Nothing can be divided by zero.", "不能除以零。"),
+    "converted": ("That is {value} {unit}.", "是{value}{unit}。"),
+    "converted_about": ("That is about {value} {unit}.", "大约是{value}{unit}。"),
     # memory
     "remembered": ("I will keep that: {fact}.", "我记住了：{fact}。"),
     "remembered_here": (
@@ -55,9 +64,19 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "我的日志里有这句话，但是没能记下来留到以后：{reason}。",
     ),
     "recalled": ("You told me: {fact}.", "你告诉过我：{fact}。"),
+    "recalled_yes": ("Yes: you told me that {fact}.", "是的，你告诉过我：{fact}。"),
+    "recalled_no": ("No: you told me that {fact}.", "不是，你告诉过我：{fact}。"),
+    "recalled_other": ("I don't know that; you told me only this: {fact}.", "这个我不知道，你只告诉过我：{fact}。"),
+    "not_told": (
+        "I don't know; nothing that you asked me to remember says so.",
+        "我不知道，你让我记住的事里没有提到。",
+    ),
+    "listed": ("You told me: {facts}.", "你告诉过我：{facts}。"),
+    "listed_more": ("; and {count} more things", "；还有{count}件"),
+    "nothing_kept": ("You have not asked me to remember anything yet.", "你还没有让我记住什么。"),
     "not_found": (
-        "I find nothing about that in what was said here, and no model can be reached that might know more.",
-        "这里说过的话里没有找到，现在也连不上可能知道的模型。",
+        "I find nothing about that in what was said here; to know more I need a model, and none can be reached.",
+        "这里说过的话里没有找到；要知道更多需要模型，现在连不上。",
     ),
     # company
     "fine": ("All right.", "好的。"),
@@ -103,6 +122,10 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def phrase(name: str, language: Language, **values: object) -> str:
-    """Return a sentence with its gaps filled. Raises KeyError for a name or a gap that is missing."""
+    """Return a sentence with its gaps filled and a capital at its beginning.
+
+    Raises KeyError for a name or a gap that is missing.
+    """
     english, chinese = _PHRASES[name]
-    return (chinese if language == "zh" else english).format_map(values)
+    words = (chinese if language == "zh" else english).format_map(values)
+    return words[:1].upper() + words[1:] if english.startswith("{") else words

@@ -1,141 +1,169 @@
 """Remembering and finding again without a model: the journal holds every word, the graph is left to it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agent.event import SELF_CREATED
-from agent.intents.dialog_state import Action, DialogState
+from agent.intents.dialog_state import Action, DialogState, ToolResult
+from agent.intents.facts import ENOUGH, Fact
 from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
+from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
 from memory.json_value import Json
 
-LOOKED_AT: Final = 20
-"""Utterances of the journal that are looked at for one question."""
+LOOKED_AT: Final = 50
+"""Utterances of the journal that are looked at in one search."""
 
-ENOUGH: Final = 0.6
-"""Share of a question's words that a statement must have to be quoted: two of three, but not one of two."""
+MOST_LISTED: Final = 7
+"""Of what is known that is said in one answer; who wants to know it all asks about one thing."""
 
-_KEEP: Final[Mapping[Language, str]] = {"en": "remember", "zh": "记住"}
-"""Searched for first of all: what was to be remembered goes before the many times that it was asked for."""
+_SEARCHES: Final[dict[Language, tuple[str, str]]] = {"en": ("remember", "forget mind note down"), "zh": ("记", "忘")}
+"""The wordings of what was to be kept, each with a search of its own: it goes before the many times it was asked for.
+The first gives the newest first, as all its words are found; the other the best match."""
+
+_KEEPING: Final = re.compile(
+    r"\b(remember|forget|know|information|mind|memory|notes?|memori[sz]e|write|jot)\b|记|忘", re.IGNORECASE
+)
+"""Without one of these nothing is an order to remember."""
 
 _NOT_PEOPLE: Final = frozenset({"you", "self", "timer", "system", "loop"})
 """Who else the journal tells of, beside people."""
 
-_EMPTY_WORD: Final = re.compile(
-    "a|about|am|an|and|any|anything|are|arrive|arrives|at|be|been|by|call|called|can|code|come|comes|coming|could|did|"
-    "do|does|for|from|get|go|goes|had|has|have|he|her|his|how|i|in|is|it|its|journal|keep|kept|know|leave|left|look|"
-    "me|memory|mention|my|name|named|next|of|on|or|our|please|put|recall|remember|remind|said|say|search|she|should|"
-    "so|some|talk|tell|that|the|their|them|there|they|this|to|told|us|want|was|we|were|what|what's|when|when's|where|"
-    "where's|which|who|who's|will|with|would|you|your"
-)
-"""English words of which a question can be full without saying what it is about."""
 
-_EMPTY_ZH: Final = re.compile(
-    "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点|几号|哪里|哪儿|哪天|哪个|哪种|哪|多少|谁|名字|关于|"
-    "告诉过?|说[过了]|讲过|提过|记不?得|记住|知不?道|来着|我们|我|你|您|那个|这个|请问|放|在|叫|是|对|把|跟|和|最|"
-    "有|还|的|了|吗|呢|啊|呀|些"
-)
-"""The same in Chinese, where words have no spaces between them; longer ones first."""
-
-_WORD: Final = re.compile(r"[\w']+")
-_ENDING: Final = re.compile(r"(?<=\w{3})('s|s|ed|ing)$")
-_LONGEST_ENDING: Final = 3
-
-_QUESTION: Final = re.compile(
-    r"^\W*(what|where|who|when|why|how|which|do|does|did|is|are|can|could|will|would|tell)\b|[?？]\W*$|[吗呢么]\W*$|什么|哪",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fact:
-    """Something a person stated; the greatest is the best answer."""
-
-    share: float
-    """Of the words of the question."""
-    was_to_be_kept: bool
-    when: str
-    """In our time format, which sorts by time, in seconds."""
-    nearness: int
-    """Of two at the same time the one found first is the newer: less for each place further down."""
-    text: str
-
-
-def remember(scene: DialogState, meaning: Intent) -> list[Action] | str:
-    """Leave itself an event to write it to the memory, then say that it is kept: the journal has the words already."""
-    fact = meaning.text("fact")
-    told = to_second_person(fact, scene.language)
-    noted = scene.result("create_event")
-    if noted is None and scene.has("create_event"):
+def remember(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Leave an event by which a model will write it to the memory, then say that it is kept: the journal has it."""
+    fact = intent.text("fact")
+    noted = state.result("create_event")
+    if noted is None and state.has("create_event"):
         task = f"Write into your memory what a person told you to keep while no model could be reached: “{fact}”"
-        return [scene.move("create_event", type=SELF_CREATED, content=task)]
+        return [state.action("create_event", type=SELF_CREATED, content=task)]
     if noted is not None and noted.has_failed:
-        return phrase("remembered_here", scene.language, reason=noted.reason)
-    return phrase("remembered", scene.language, fact=told)
+        return phrase("remembered_here", state.language, reason=noted.reason)
+    return phrase("remembered", state.language, fact=to_second_person(fact, state.language))
 
 
-def recall(scene: DialogState, understand: Understand) -> list[Action] | str:
-    """Search the journal for the words that carry the question, and quote what the person said."""
-    wanted = content_words(scene.words)
-    if not wanted:
-        return phrase("not_found", scene.language)
-    found = scene.result("journal_search")
-    if found is None or found.is_uncertain:
-        words = " ".join([_KEEP[scene.language], *wanted])
-        return [scene.move("journal_search", words=words, limit=LOOKED_AT)]
-    if found.has_failed:
-        return phrase("failed", scene.language, reason=found.reason)
-    entries = found.value if isinstance(found.value, list) else []
-    read = (_fact(entry, -place, wanted, understand) for place, entry in enumerate(entries))
-    facts = [fact for fact in read if fact is not None]
-    if not facts:
-        return phrase("not_found", scene.language)
-    text = max(facts).text
-    return phrase("recalled", scene.language, fact=to_second_person(text, language_of(text)))
+def may_be_known(state: DialogState) -> bool:
+    """Say whether words that no command fits ask for something that somebody may have told."""
+    question = read_question(state.words)
+    return is_question(state.words) and (bool(question.words) or question.kind == "all")
 
 
-def content_words(question: str) -> list[str]:
-    """Return the words of a question that say what it is about, in order, in English without their endings."""
-    if language_of(question) == "zh":
-        return [word for part in _EMPTY_ZH.split(question) for word in _WORD.findall(part)]
-    words = [word for word in _WORD.findall(question.lower().replace("’", "'")) if not _EMPTY_WORD.fullmatch(word)]
-    return list(dict.fromkeys(_ENDING.sub("", word) for word in words))
+def recall(state: DialogState, understand: Understand) -> list[Action] | str:
+    """Search the journal for what carries the question, and quote what the person said; "" when nothing was said."""
+    question = read_question(state.words)
+    searched = state.results("journal_search")
+    read = [done for done in searched if not done.is_uncertain]
+    wordings = _SEARCHES[question.language]
+    if len(read) < len(wordings) and len(searched) <= len(wordings):
+        about = _searched(question)
+        return [
+            state.action("journal_search", words=" ".join([wording, *about]), limit=LOOKED_AT) for wording in wordings
+        ]
+    if read and all(done.has_failed for done in read):
+        return phrase("failed", state.language, reason=read[0].reason)
+    facts = sorted(_facts(read, question, understand), key=lambda fact: fact.age, reverse=True)
+    match question.kind:
+        case "all":
+            return _listed(facts, question, state.language)
+        case "whether":
+            return _whether(facts, question, state.language)
+    return _which(facts, question, state.language)
 
 
-def share_of(wanted: list[str], statement: str) -> float:
-    """Return how much of the words a statement has, 0.0 to 1.0: English words by their beginning, Chinese in pairs."""
-    text = statement.lower()
-    words = _WORD.findall(text)
-    found = [
-        piece in text if language_of(piece) == "zh" else any(_begins(word, piece) for word in words)
-        for piece in (piece for word in wanted for piece in _pieces(word))
-    ]
-    return sum(found) / len(found) if found else 0.0
+def _searched(question: Question) -> list[str]:
+    """Return the words to search for: those that a statement can hardly lack, in either spelling."""
+    words = [word for word, weight in question.words if weight == 1.0]
+    return [spelling for word in words for spelling in spellings(word)]
 
 
-def _pieces(word: str) -> list[str]:
-    if len(word) <= 2 or language_of(word) != "zh":
-        return [word]
-    return [word[at : at + 2] for at in range(len(word) - 1)]
+def _which(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Quote the statement that answers best, the newest of equals."""
+    weighed = [(fact.share_of(question), fact) for fact in facts]
+    near = [(share, fact) for share, fact in weighed if share >= ENOUGH]
+    fitting = [(share, fact) for share, fact in near if fact.fits(question)]
+    if fitting:
+        _, best = max(fitting, key=lambda each: (_is_so(each[1], question), round(each[0], 3), each[1].age))
+        return phrase("recalled", language, fact=_turned(best))
+    if near and near[0][1].was_to_be_kept:
+        return phrase("recalled_other", language, fact=_turned(near[0][1]))
+    is_known = question.is_personal or any(share >= 1 / 3 for share, fact in weighed if fact.was_to_be_kept)
+    return phrase("not_found", language) if is_known else ""
 
 
-def _begins(word: str, piece: str) -> bool:
-    return word.startswith(piece) and len(word) - len(piece) <= _LONGEST_ENDING
+def _is_so(fact: Fact, question: Question) -> bool:
+    """Say whether both tell of what is so, or both of what is not."""
+    return fact.is_negative == any(token.stem == "not" for token in question.tokens)
 
 
-def _fact(entry: Json, nearness: int, wanted: list[str], understand: Understand) -> Fact | None:
-    """Return what a person stated in an utterance about what is wanted, None when it is no statement of that."""
-    if not isinstance(entry, dict) or entry.get("who") in _NOT_PEOPLE:
+def _whether(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Say yes or no by the newest statement that does so plainly; quote one that has all the words."""
+    kept = [fact for fact in facts if fact.was_to_be_kept] or facts
+    for fact in kept:
+        if verdict := fact.verdict(question):
+            return phrase(f"recalled_{verdict}", language, fact=_turned(fact))
+    whole = [fact for fact in kept if fact.share_of(question) > 1 - 1e-9]
+    if whole:
+        return phrase("recalled", language, fact=_turned(whole[0]))
+    is_known = any(fact.share_of(question) >= 1 / 3 for fact in kept)
+    return phrase("not_told", language) if is_known or question.is_personal else ""
+
+
+def _listed(facts: Sequence[Fact], question: Question, language: Language) -> str:
+    """Quote all that is known, or all that is known of what the question names, the newest first."""
+    if not question.words:
+        found = [fact for fact in facts if fact.was_to_be_kept]
+    else:
+        found = [fact for fact in facts if fact.share_of(question) >= ENOUGH]
+        kept = [fact for fact in found if fact.was_to_be_kept]
+        found = kept or found[:1]
+    told = list(dict.fromkeys(_turned(fact) for fact in found))
+    if not told:
+        return "" if question.words else phrase("nothing_kept", language)
+    if len(told) == 1:
+        return phrase("recalled", language, fact=told[0])
+    between = "；" if language == "zh" else "; "
+    more = phrase("listed_more", language, count=len(told) - MOST_LISTED) if len(told) > MOST_LISTED else ""
+    return phrase("listed", language, facts=between.join(told[:MOST_LISTED])) + more
+
+
+def _turned(fact: Fact) -> str:
+    return to_second_person(fact.text, fact.language)
+
+
+def _facts(found: Sequence[ToolResult], question: Question, understand: Understand) -> Iterator[Fact]:
+    """Yield what people stated, each once, the newest wording of it."""
+    seen: set[str] = set()
+    entries = [entry for done in found for entry in (done.value if isinstance(done.value, list) else [])]
+    read = (_fact(entry, -place, question, understand) for place, entry in enumerate(entries))
+    for fact in read:
+        if fact is not None and fact.text.casefold() not in seen:
+            seen.add(fact.text.casefold())
+            yield fact
+
+
+def _fact(entry: Json, nearness: int, question: Question, understand: Understand) -> Fact | None:
+    """Return what a person stated in an entry of the journal, None where it is no statement of use here."""
+    if not isinstance(entry, dict):
         return None
-    words = str(entry.get("words", "")).strip()
-    share = share_of(wanted, words)
-    if share < ENOUGH:
+    words, when = str(entry.get("words", "")).strip(), str(entry.get("when", ""))
+    if entry.get("who") in _NOT_PEOPLE:
         return None
-    meaning, when = understand(words), str(entry.get("when", ""))
-    if meaning.name == "remember":
-        return Fact(share, True, when, nearness, meaning.text("fact"))
-    is_statement = meaning.name == "unknown" and not _QUESTION.search(words)
-    return Fact(share, False, when, nearness, words.rstrip(" .!。！")) if is_statement else None
+    said = Fact(words.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)
+    is_order = _KEEPING.search(words) is not None
+    if not is_order and said.share_of(question) < ENOUGH:
+        return None
+    intent = understand(words)
+    if intent.name == "remember":
+        return Fact(intent.text("fact"), was_to_be_kept=True, when=when, nearness=nearness)
+    return said if intent.name == "unknown" and not _is_asking(words) else None
+
+
+def _is_asking(words: str) -> bool:
+    """Say whether words ask or order rather than state."""
+    return (
+        is_question(words)
+        or re.match(r"\W*tell\b", words, re.IGNORECASE) is not None
+        or (language_of(words) == "zh" and "哪" in words)
+    )

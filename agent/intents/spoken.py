@@ -36,7 +36,24 @@ _PARTS_ZH: Final = ((5, "凌晨"), (12, "上午"), (13, "中午"), (18, "下午"
 
 _UNITS: Final = (("hour", "小时", 3600), ("minute", "分钟", 60), ("second", "秒", 1))
 
-_TOLD_UNITS: Final[Mapping[str, str]] = {"day": "天", "hour": "小时", "minute": "分钟", "second": "秒"}
+_SECONDS: Final[Mapping[str, int]] = {
+    **{"day": 86_400, "hour": 3600, "minute": 60, "second": 1},
+    **{"天": 86_400, "小时": 3600, "分钟": 60, "秒": 1},
+}
+
+_COUNTS: Final = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+"""Numbers that read better in words."""
+_COUNTS_ZH: Final = ("", "一个半", "两个半", *(f"{count}个半" for count in range(3, 13)))
+_A: Final = {"day": "a", "hour": "an", "minute": "a", "second": "a"}
+_HALVES: Final = {1800: ("half an hour", "半小时"), 30: ("30 seconds", "30秒"), 90: ("a minute and a half", "一分半钟")}
+_WITH_HALF: Final = {3600: ("hour", "小时")}
+
+_TO_DO: Final = frozenset(
+    ("eat", "sleep", "go", "leave", "study", "read", "work", "cook", "run", "call", "stretch", "rest", "pray", "shower")
+)
+"""Labels of one word that are no thing."""
 
 _LENGTH: Final = re.compile(r"(\d+ (day|hour|minute|second)s? ?)+|(\d+(天|小时|分钟|秒))+")
 
@@ -83,12 +100,59 @@ def length(seconds: int, language: Language) -> str:
     return ("" if language == "zh" else " ").join(words)
 
 
+def spoken_length(seconds: int, language: Language) -> str:
+    """Return a length of time as one says it: `an hour and a half`, `five minutes`, `一个半小时`."""
+    if half := _HALVES.get(seconds):
+        return half[language == "zh"]
+    for size, (english, chinese) in _WITH_HALF.items():
+        if seconds > size and seconds % size == size // 2 and seconds < 13 * size:
+            count = seconds // size
+            one, more = f"{_A[english]} {english} and a half", f"{_counted(count)} and a half {english}s"
+            return f"{_COUNTS_ZH[count]}{chinese}" if language == "zh" else one if count == 1 else more
+    left, words = seconds, []
+    for english, chinese, unit in (("day", "天", 86_400), *_UNITS):
+        count, left = divmod(left, unit)
+        if count and language == "zh":
+            words.append(f"{'两' if count == 2 and unit != 1 else count}{chinese}")
+        elif count:
+            words.append(f"{_A[english]} {english}" if count == 1 else f"{_counted(count)} {english}s")
+    if language == "zh":
+        return "".join(words)
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
+
+
 def told_length(told: str, language: Language) -> str:
-    """Return a length as the timers' tool tells it (`1 hour 30 minutes`) in the language."""
-    if language == "en":
-        return told
-    parts = re.findall(r"(\d+) (day|hour|minute|second)s?", told)
-    return "".join(f"{count}{_TOLD_UNITS[unit]}" for count, unit in parts) or told
+    """Return a length as the timers' tool or a label tells it (`1 hour 30 minutes`, `5分钟`) as one says it."""
+    seconds = _seconds_told(told)
+    return spoken_length(seconds, language) if seconds else told
+
+
+def length_timer(told: str, language: Language) -> str:
+    """Return what a timer is called by its length: `five-minute timer`, `timer of half an hour`, `5分钟的计时器`."""
+    seconds = _seconds_told(told)
+    if language == "zh":
+        return f"{told_length(told, language)}的计时器"
+    unit = next((unit for unit in _UNITS if seconds and seconds % unit[2] == 0), None)
+    if unit is None or (len(re.findall(r"\d+", told)) > 1):
+        return f"timer of {told_length(told, language)}"
+    return f"{_counted(seconds // unit[2])}-{unit[0]} timer"
+
+
+def _seconds_told(told: str) -> int:
+    parts = re.findall(r"(\d+) ?(day|hour|minute|second|天|小时|分钟|秒)", told)
+    return sum(int(count) * _SECONDS[unit] for count, unit in parts)
+
+
+def _counted(count: int) -> str:
+    return _COUNTS[count] if count < len(_COUNTS) else str(count)
+
+
+def behind_for(label: str) -> str:
+    """Return a label behind "for": `the pasta`; "" where it is no thing but something to do."""
+    words = label.split()
+    if words[:1] and words[0].lower() in {"the", "my", "your", "our", "a", "an", "his", "her", "their"}:
+        return label
+    return f"the {label}" if len(words) == 1 and label.lower() not in _TO_DO else ""
 
 
 def is_length(text: str) -> bool:
@@ -97,22 +161,28 @@ def is_length(text: str) -> bool:
 
 
 def clock(at: datetime, language: Language) -> str:
-    """Return a time of day: `2:05 in the afternoon`, `noon`, `下午2点05分`."""
+    """Return a time of day: `a quarter to one at night`, `2:05 in the afternoon`, `noon`, `下午2点半`."""
     hour = at.hour % 12 or 12
     if language == "zh":
-        minutes = f"{at.minute:02}分" if at.minute else "整"
+        minutes = {0: "整", 15: "一刻", 30: "半"}.get(at.minute, f"{at.minute:02}分")
         return f"{_part_of_day(at.hour, _PARTS_ZH)}{hour}点{minutes}"
-    if not at.minute and hour == 12:
-        return "noon" if at.hour else "midnight"
-    time = f"{hour}:{at.minute:02}" if at.minute else f"{hour} o'clock"
-    return f"{time} {_part_of_day(at.hour, _PARTS)}"
+    part = _part_of_day(at.hour, _PARTS)
+    if at.minute % 15:
+        return f"{hour}:{at.minute:02} {part}"
+    near = (at.hour + at.minute // 45) % 24
+    quarter = ("", "a quarter past ", "half past ", "a quarter to ")[at.minute // 15]
+    if near % 12 == 0 and (near == 0 or at.minute != 30):
+        return f"{quarter}{'noon' if near else 'midnight'}"
+    said = _COUNTS[near % 12 or 12]
+    return f"{quarter}{said} {part}" if quarter else f"{said} o'clock {part}"
 
 
 def date(at: datetime, language: Language) -> str:
-    """Return a date with its weekday: `Saturday, November 21, 2026`, `2026年11月21日，星期六`."""
+    """Return a date with its weekday: `Saturday, the 21st of November 2026`, `2026年11月21日，星期六`."""
     if language == "zh":
         return f"{at.year}年{at.month}月{at.day}日，星期{_WEEKDAYS_ZH[at.weekday()]}"
-    return f"{_WEEKDAYS[at.weekday()]}, {_MONTHS[at.month - 1]} {at.day}, {at.year}"
+    ending = "th" if at.day in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(at.day % 10, "th")
+    return f"{_WEEKDAYS[at.weekday()]}, the {at.day}{ending} of {_MONTHS[at.month - 1]} {at.year}"
 
 
 def to_second_person(words: str, language: Language) -> str:

@@ -62,7 +62,7 @@ class Understanding:
 
 
 def _reading(result: RecognizeResult, words: str) -> tuple[int, Intent]:
-    """Return how many characters were taken as free text, and the meaning."""
+    """Return how many characters were taken as free text, and the intent."""
     slots: dict[str, Slot] = dict(result.intent_data.slots)
     free = 0
     for name, entity in result.entities.items():

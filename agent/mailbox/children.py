@@ -1,7 +1,7 @@
 """Events it made for an event: how many there may be, what became of them, and who waits for them."""
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -42,6 +42,8 @@ class Child:
     state: str
     outcome: str
     """Its summary, or why it was given up or withdrawn."""
+    id: str = field(default="", compare=False)
+    """Of the event."""
 
 
 def check_quota(connection: sqlite3.Connection, event: Event) -> None:
@@ -79,9 +81,12 @@ def wake_childless(connection: sqlite3.Connection, event_id: str, now: datetime)
 def children(connection: sqlite3.Connection, event_id: str) -> list[Child]:
     """Return what became of the events it made for an event, in the order of their arrival."""
     rows = connection.execute(
-        f"SELECT envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", {"parent": event_id}
+        f"SELECT id, envelope, state, summary, reason FROM mailbox WHERE {_OF} ORDER BY arrival", {"parent": event_id}
     )
-    return [Child(from_json(row["envelope"]).content, row["state"], row["summary"] or row["reason"]) for row in rows]
+    return [
+        Child(from_json(row["envelope"]).content, row["state"], row["summary"] or row["reason"], row["id"])
+        for row in rows
+    ]
 
 
 def _open(connection: sqlite3.Connection, parent: str) -> bool:

@@ -119,6 +119,7 @@ class Guarded:
         self.alias = alias
         self.model = model
         self.name = model.name
+        self.sends_to = model.sends_to
         self.breaker = Breaker(clock)
         self._prices = prices or Prices()
         self._observers: list[UsageObserver] = []
@@ -198,6 +199,14 @@ class Chain(Sequence[ChatModel]):
         """The model that is to think, whether it can or not."""
         return next((model for model in self.models if model.alias == self.chosen), self.models[0])
 
+    @property
+    def may_think(self) -> list[Guarded]:
+        """The chosen model, and those that stand in for it where it fails, resting ones included."""
+        first, last = self.first, self.models[-1]
+        if first is last:  # it never fails: nobody else is asked, and nothing leaves the house
+            return [last]
+        return [first, *(each for each in self.models[:-1] if each is not first and each.alias in self.fallbacks), last]
+
     def use(self, alias: str) -> None:
         """Let another model think from the next event on. Raises KeyError for one that nobody knows."""
         if alias not in self.aliases:
@@ -214,12 +223,8 @@ class Chain(Sequence[ChatModel]):
         return self.first.name
 
     def _order(self) -> list[Guarded]:
-        first, last = self.first, self.models[-1]
-        if first is last:  # it never fails: nobody else is asked, and nothing leaves the house
-            return [last]
-        behind = [each for each in self.models[:-1] if each is not first and each.alias in self.fallbacks]
-        awake = [each for each in (first, *behind) if not each.breaker.rest and each is not last]
-        return [*awake, last]
+        *others, last = self.may_think
+        return [*(each for each in others if not each.breaker.rest), last]
 
     def __len__(self) -> int:
         return len(self._order())

@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from agent.model.messages import Message, ToolSpec, Usage
+from memory.egress import SendsTo
 
 CachedPrefix: TypeAlias = Callable[[], tuple[Sequence[Message], Sequence[ToolSpec]] | None]
 """Returns the messages and tools of the conversation that is likely to go on, None when there is none yet.
@@ -48,6 +49,9 @@ class Answer:
     """stop, tool_calls, length, content_filter; `length` means that the last call or text may be cut."""
 
 
+MODEL_INPUT: Final = "what people say and write, with the context it stands in"
+"""What a model is given, in the words of `sends_to`."""
+
 StreamItem: TypeAlias = TextDelta | ToolCallStarted | ArgumentsDelta | Answer
 
 
@@ -56,6 +60,10 @@ class ChatModel(Protocol):
 
     name: str
     """For people and the journal, e.g. `ollama/qwen3:4b`, `offline`."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
 
     def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives and `Answer` last.

@@ -1,22 +1,53 @@
 """The adapter to every provider litellm knows."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from agent.errors import ModelError, ModelRefused
 from agent.model.faults import broken, refused, unreachable, words_of
-from agent.model.interface import StreamItem
+from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
+from memory.egress import SendsTo, host_of
 from memory.json_value import Json
+
+USUAL_HOSTS: Mapping[str, str] = {
+    "openai": "api.openai.com",
+    "anthropic": "api.anthropic.com",
+    "gemini": "generativelanguage.googleapis.com",
+    "deepseek": "api.deepseek.com",
+    "openrouter": "openrouter.ai",
+}
+"""Where litellm finds a provider, by the prefix of a model's name."""
+
+
+async def can_connect(url: str, seconds: float) -> bool:
+    """Whether a connection to the host of an address stands within so many seconds; True behind a proxy, unlooked at.
+
+    litellm passes a limit for connecting alone on to few providers; for the others the whole first wait would pass.
+    """
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+    if not host or (parts.scheme in getproxies() and not proxy_bypass(host)):
+        return True
+    try:
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
 
 
 class LiteLlmModel:
@@ -33,6 +64,8 @@ class LiteLlmModel:
     ) -> None:
         """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …)."""
         self.name = model
+        provider = f"the provider {model.partition('/')[0]}"
+        self.sends_to = (SendsTo(MODEL_INPUT, host_of(api_base) or provider),)
         self._key = api_key
         self._where = api_base or "the address of its provider"
         self._patience = patience or Patience()
@@ -41,7 +74,7 @@ class LiteLlmModel:
             "model": model,
             "stream": True,
             "stream_options": {"include_usage": True},
-            "timeout": self._patience.first,
+            "timeout": httpx.Timeout(self._patience.first, connect=self._patience.connect),
             "num_retries": 0,
             "max_retries": 0,
             # With tools litellm 1.106 imports its MCP gateway, which needs a package that it does not depend on.
@@ -54,6 +87,9 @@ class LiteLlmModel:
         self._list = GrowingList(self._profile)
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
+        self._url = api_base or f"https://{USUAL_HOSTS.get(model.partition('/')[0], '')}"
+        self._was_reached = False
+        """Whether the last call began to be answered: then the next one looks no further."""
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
@@ -85,6 +121,17 @@ class LiteLlmModel:
             request["tools"] = json.loads(self._tools.encoded)
         return request
 
+    async def _reach(self) -> None:
+        """Start the thread, and see meanwhile that the provider can be connected to. Raises `ModelError`."""
+        if self._was_reached:
+            return
+        looking = can_connect(self._url, self._patience.connect)
+        started, is_there = await asyncio.gather(self._start(), looking, return_exceptions=True)
+        if isinstance(started, BaseException):
+            raise started
+        if is_there is not True:
+            raise unreachable(self.name, self._where)
+
     async def _start(self) -> None:
         try:
             await self._thread.start()
@@ -94,12 +141,12 @@ class LiteLlmModel:
             ) from error
 
     async def _chunks(self, request: Mapping[str, Any], accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
-        await self._start()
+        await self._reach()
         call = self._thread.call(request)
-        has_begun = False
+        has_begun = self._was_reached = False
         try:
             while (chunk := await call.next()) is not None:
-                has_begun = True
+                has_begun = self._was_reached = True
                 yield chunk
         except CallFailed as failure:
             raise self._classified(failure.error, has_begun=has_begun) from failure.error

@@ -9,7 +9,7 @@ import httpx
 
 from agent.errors import IllegalMessages, ModelError
 from agent.model.faults import broken, refused, unreachable, words_of
-from agent.model.interface import CachedPrefix, StreamItem
+from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
@@ -17,6 +17,7 @@ from agent.model.stream.sse import EventStream
 from agent.model.wire.openai import GrowingTools, encode
 from agent.model.wire.profile import Profile, profile_for
 from agent.model.wire.slots import Slot, Slots
+from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 
 KEEP_ALIVE = 120.0
@@ -57,6 +58,7 @@ class OpenAiCompatibleModel:
         prefix out of the server's cache.
         """
         self.name = f"{base_url.partition('//')[2].partition('/')[0] or base_url}/{model}"
+        self.sends_to = (SendsTo(MODEL_INPUT, host_of(base_url)),)
         self._url = base_url.rstrip("/")
         self._key = api_key
         self._profile = profile or profile_for(base_url)

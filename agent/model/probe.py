@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 MODELS_LOOKED_AT = 8
 """Installed models of Ollama that are asked whether they can call tools, newest first."""
@@ -46,9 +47,27 @@ async def find_local_server(candidates: Sequence[Candidate] = DEFAULT_CANDIDATES
     for candidate in candidates:
         if not _is_loopback(candidate.url):
             raise ValueError(f"{candidate.url} is not on this machine")
+    open_ports = await asyncio.gather(*(_listens(candidate, seconds) for candidate in candidates))
+    listening = [candidate for candidate, is_open in zip(candidates, open_ports, strict=True) if is_open]
+    if not listening:
+        return None
+    import httpx  # here, because it costs 70 ms of a start on a machine where nothing listens
+
     async with httpx.AsyncClient(verify=False, trust_env=False, timeout=seconds) as client:
-        found = await asyncio.gather(*(_ask(client, candidate, seconds) for candidate in candidates))
+        found = await asyncio.gather(*(_ask(client, candidate, seconds) for candidate in listening))
     return next(filter(None, found), None)
+
+
+async def _listens(candidate: Candidate, seconds: float) -> bool:
+    """Whether anything takes a connection at this address."""
+    address = urlsplit(candidate.url)
+    try:
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(address.hostname, address.port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
 
 
 def _is_loopback(url: str) -> bool:
@@ -59,7 +78,9 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
-async def _ask(client: httpx.AsyncClient, candidate: Candidate, seconds: float) -> Found | None:
+async def _ask(client: "httpx.AsyncClient", candidate: Candidate, seconds: float) -> Found | None:
+    import httpx
+
     find = _model_of_ollama if candidate.kind == "ollama" else _model_of_llama_cpp
     try:
         async with asyncio.timeout(seconds):
@@ -69,7 +90,7 @@ async def _ask(client: httpx.AsyncClient, candidate: Candidate, seconds: float) 
     return Found(f"{candidate.url}/v1", model) if model else None
 
 
-async def _model_of_ollama(client: httpx.AsyncClient, url: str) -> str:
+async def _model_of_ollama(client: "httpx.AsyncClient", url: str) -> str:
     """Return the newest installed model that can call tools; where Ollama is too old to say, any but embeddings."""
     listed = await _json(client.get(f"{url}/api/tags"))
     names = [model["name"] for model in listed["models"][:MODELS_LOOKED_AT]]
@@ -80,13 +101,13 @@ async def _model_of_ollama(client: httpx.AsyncClient, url: str) -> str:
     return next(iter([*able, *silent]), "")
 
 
-async def _model_of_llama_cpp(client: httpx.AsyncClient, url: str) -> str:
+async def _model_of_llama_cpp(client: "httpx.AsyncClient", url: str) -> str:
     listed = await _json(client.get(f"{url}/v1/models"))
     name = listed["data"][0]["id"]
     return name if isinstance(name, str) else ""
 
 
-async def _json(asking: Awaitable[httpx.Response]) -> dict[str, Any]:
+async def _json(asking: "Awaitable[httpx.Response]") -> dict[str, Any]:
     response = await asking
     response.raise_for_status()
     body: dict[str, Any] = response.json()

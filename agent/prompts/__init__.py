@@ -1,4 +1,4 @@
-"""The system prompt: three modules in fixed order, each replaceable by its owner, and what she knows of herself."""
+"""The system prompt: three modules in fixed order, each replaceable by its owner, and facts about the agent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

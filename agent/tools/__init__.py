@@ -1,1 +1,1 @@
-"""What she can do: one file a family of tools, each tool a function."""
+"""What the agent can do: one file a family of tools, each tool a function."""

@@ -25,6 +25,7 @@ from appliance.api.requests import (
     Forget,
     Hush,
     Ping,
+    PreviewForget,
     Status,
     parse,
 )
@@ -52,6 +53,9 @@ class DoorHandler(Protocol):
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
+
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        """Return id and words of each thing that would be erased, the oldest first."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -138,6 +142,8 @@ class Answers:
         """Do what acts on the room, on all of the memory, or on the box."""
         if not caller.is_household:
             raise Problem(f"{request.do} is for the household: ask it on the box, without a key", Exit.NOT_ALLOWED)
+        if isinstance(request, PreviewForget):
+            return {"events": await self._handler.would_forget(request)}
         if isinstance(request, Acting):
             return {"done": await self._done(request)}
         return await self._remembered(request, told)

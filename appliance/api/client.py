@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
+from appliance.api.socket import GROUP, is_shared
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
 from memory.identity import sign
@@ -33,15 +34,21 @@ def find_service(sockets: Iterable[Path]) -> Path:
             try:
                 caller.connect(str(path))
             except PermissionError as error:
-                raise Problem(
-                    f"the nakari at {path} belongs to another user; run this as that user, or with sudo",
-                    Exit.UNAVAILABLE,
-                ) from error
+                raise Problem(_not_let_in(path), Exit.UNAVAILABLE) from error
             except OSError:  # not there, not listening any more, no socket, or a path too long to be one
                 continue
             return path
     raise ServiceNotRunning(
         f"no nakari is running ({', '.join(tried)}); start it with `nakari run` or `systemctl start nakari`"
+    )
+
+
+def _not_let_in(path: Path) -> str:
+    if not is_shared(path.parent):
+        return f"the nakari at {path} belongs to another user; run this as that user, or with sudo"
+    return (
+        f"the nakari at {path} is for members of the group {GROUP}; "
+        f"add yourself: sudo usermod -aG {GROUP} $USER, then log in again"
     )
 
 

@@ -1,23 +1,24 @@
 """What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
 from agent.bus import Bus
-from agent.event import HOUSEHOLD, USER_TEXT, Event
+from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
-from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
 from appliance.output.text import TextReplySink
 from appliance.reflexes.reflexes import Reflexes
+from appliance.reflexes.verbs import Order
 from appliance.version import version
 from memory.json_value import Json
 
@@ -32,8 +33,11 @@ class ActedOn(Protocol):
     def reflexes(self) -> Reflexes:
         """What acts at once."""
 
-    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes; return the sentence that tells of it."""
+    async def forget(self, last: int, minutes: float | None, these: Collection[str]) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
+
+    async def would_forget(self, last: int, minutes: float | None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""
@@ -102,21 +106,28 @@ class Household:
         is_household = owner_key == HOUSEHOLD
         run = self.loop.run_in_hand
         is_told = is_household or (run is not None and run.event.owner_key == owner_key)
+        timers = sorted(each.not_before for each in await self.mailbox.waiting(TIMER, owner_key) if each.not_before)
         return {
             "version": version(),
             "uptime_seconds": round(monotonic() - self.started_at, 1),
             "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
+            "timers": {"waiting": len(timers), "next": timers[0].isoformat() if timers else ""},
             "run": run.describe() if run and is_told else None,
             **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
         }
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
-        return await self.senses.reflexes.told(request.what)
+        return await self.senses.reflexes.told(Order(request.what, request.percent, request.minutes))
 
     async def forget(self, request: Forget) -> str:
         """Erase what was heard; return the sentence that says how that went."""
-        return await self.senses.forget(request.last, request.minutes)
+        return await self.senses.forget(request.last, request.minutes, request.these)
+
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        """Return id and words of each thing that would be erased, the oldest first."""
+        events = await self.senses.would_forget(request.last, request.minutes)
+        return [{"id": event.id, "words": event.content, "at": event.created_at.isoformat()} for event in events]
 
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found."""

@@ -63,7 +63,11 @@ class Hush(Asked):
     """Somebody acts on it as by a reflex word."""
 
     do: Literal["hush"]
-    what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute"]
+    what: Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute", "volume", "snooze"]
+    percent: Annotated[int, Field(ge=0, le=100)] = 100
+    """Of volume."""
+    minutes: Annotated[float, Field(gt=0, le=720)] | None = None
+    """Of snooze; the usual five where none are given."""
 
 
 class Forget(Asked):
@@ -74,6 +78,16 @@ class Forget(Asked):
     """So many turns."""
     minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """All of so many minutes, instead."""
+    these: Annotated[list[Name], Field(max_length=1000)] = Field(default_factory=list)
+    """Or the things that "forget.preview" named, and nothing that was said since."""
+
+
+class PreviewForget(Asked):
+    """Somebody wants to see what would be forgotten."""
+
+    do: Literal["forget.preview"]
+    last: Annotated[int, Field(ge=1, le=1000)] = 1
+    minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
 
 
 class Calibrate(Asked):
@@ -89,7 +103,7 @@ ForEveryOwner: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | Owne
 """What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's; but
 everybody may ask to be forgotten."""
 
-AnyRequest: TypeAlias = ForEveryOwner | ForgetOwner | Acting | Tools | UseTool | MemoryRequest
+AnyRequest: TypeAlias = ForEveryOwner | ForgetOwner | PreviewForget | Acting | Tools | UseTool | MemoryRequest
 
 Request = Annotated[AnyRequest, Field(discriminator="do")]
 
@@ -115,7 +129,7 @@ def parse(line: bytes) -> AnyRequest:
     if not place:
         raise BadRequest(
             'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
-            '"forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", "prove", "settings…", '
-            '"mailbox…", "memory.…"'
+            '"forget.preview", "forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", '
+            '"prove", "settings…", "mailbox…", "memory.…"'
         )
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

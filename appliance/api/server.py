@@ -15,7 +15,9 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "hush", "what": "stop"}                               or wait, go on, quieter, louder, repeat, mute, unmute
         {"done": "…"}                                            one sentence, "" when there was nothing to act upon
     {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
-        {"done": "…"}
+        {"done": "…"}                                            or "these": ids, as the next one names them
+    {"do": "forget.preview", "last": 1}                          or "minutes": what would go
+        {"events": [{"id": "…", "words": "…", "at": "…"}]}
     {"do": "forget.owner", "owner": "…"}                         everything of an owner, by key or name; of whoever has
         {"progress": [3, 10]}                                    proven a key without "owner"; as often as it takes
         {"result": "…"}
@@ -45,7 +47,8 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     anything else
         {"error": "one sentence"}                                and "code": an exit code of `nakari`, where known
 
-The socket is open to its owner only (mode 0600): whoever comes in is the household, unless they prove a key. A proof is
+The socket is open to its owner (mode 0600), and to the group nakari where its folder is that group's (0660, as under
+the service's unit): whoever comes in is the household, unless they prove a key. A proof is
 the Ed25519 signature of the line "nakari identity v1" and the challenge after it; key and signature are hexadecimal.
 From then on the connection has events, sessions, settings and a mailbox of its own, and nothing of the household's.
 

@@ -1,14 +1,19 @@
-"""The door's place: a socket open to its owner only, and the lock file beside it that dies with the process."""
+"""The door's place: a socket for its owner, and a group where wanted, and the lock file that dies with the process."""
 
 import errno
 import fcntl
+import grp
 import os
 import socket
 import stat
 from pathlib import Path
+from typing import Final
 
 from appliance.errors import AlreadyRunning, Problem
 from appliance.exits import Exit
+
+GROUP: Final = "nakari"
+"""Its members may use the service without root; `scripts/install` makes it."""
 
 
 def locked(path: Path) -> int:
@@ -24,19 +29,33 @@ def locked(path: Path) -> int:
     return descriptor
 
 
-def listener_at(path: Path) -> socket.socket:
+def listener_at(path: Path, group: str = GROUP) -> socket.socket:
     """Return a socket that listens there, in place of a dead process's; raises `AlreadyRunning`, `Problem`, OSError."""
     _remove_remains(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         os.fchmod(listener.fileno(), 0o600)  # before bind, so that it is never open to others
         listener.bind(str(path))
+        if is_shared(path.parent, group):
+            path.chmod(0o660)
         listener.listen()
         listener.setblocking(False)
     except OSError:
         listener.close()
         raise
     return listener
+
+
+def is_shared(folder: Path, group: str = GROUP) -> bool:
+    """Return whether members of the group may use a socket in this folder: it is theirs, and they may enter it.
+
+    The service's unit makes such a folder; a folder that is open to any other group, as many a home is, shares nothing.
+    """
+    try:
+        found = folder.stat()
+        return bool(found.st_mode & stat.S_IXGRP) and grp.getgrgid(found.st_gid).gr_name == group
+    except (OSError, KeyError):  # not there, not to be looked at, or a group without a name
+        return False
 
 
 def _remove_remains(path: Path) -> None:

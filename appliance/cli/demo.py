@@ -13,27 +13,67 @@ import click
 import numpy as np
 
 from agent.bus import Observer
-from agent.event import ASR_TRANSCRIPT
+from agent.event import ASR_TRANSCRIPT, Event
 from agent.replies import SENTENCE_STARTED
-from appliance.cli.waterfall import Waterfall
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.input.whisper.recognizers import model_in_use
+from appliance.output.voice import FIRST_SOUND
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.resampler import StreamResampler
 from audio.tts.programs import FliteSynthesizer
 
-QUESTION: Final = "What time is it?"
-"""Understood by every recognizer that runs here: tests/service/test_demo_sentences.py checks it, and others."""
+QUESTION: Final = "What day is it today?"
+"""Understood by every recognizer that runs here, on every processor: tests/service/test_demo_sentences.py checks it."""
 
 LEAD_SECONDS: Final = 0.6
 """Quiet before the question, as in a room."""
 
 SECONDS: Final = 60.0
 """The longest a demo may take."""
+
+
+STAGES: Final = ("speech ended", "committed", "text", "first token", "first sound")
+_FROM_EARS: Final = {"speech_ended": "speech ended", "committed": "committed", "text": "text"}
+
+
+@dataclass(slots=True)
+class Waterfall:
+    """Collects the marks of one turn from the envelopes of its run."""
+
+    event_id: str
+    marks: dict[str, float] = field(default_factory=dict)
+    """Stage -> seconds on `time.monotonic`."""
+
+    def begin(self, event: Event) -> None:
+        """Take the ears' marks from the event itself."""
+        timing = event.metadata.get("timing")
+        if isinstance(timing, dict):
+            self.marks |= {
+                stage: at for key, stage in _FROM_EARS.items() if isinstance(at := timing.get(key), int | float)
+            }
+
+    def take(self, envelope: Event) -> None:
+        """Take a mark from an envelope of the run; the first of its kind counts."""
+        if envelope.parent_id != self.event_id:
+            return
+        if envelope.type == "llm.results" and isinstance(at := envelope.metadata.get("first_token_at"), float):
+            self.marks.setdefault("first token", at)
+        if envelope.type == FIRST_SOUND and isinstance(at := envelope.metadata.get("at"), float):
+            self.marks.setdefault("first sound", at)
+
+    @property
+    def rows(self) -> list[tuple[str, float, float]]:
+        """Stage, seconds since speech ended, seconds since the stage before; only stages that were reached."""
+        reached = [(stage, self.marks[stage]) for stage in STAGES if stage in self.marks]
+        rows: list[tuple[str, float, float]] = []
+        for index, (stage, at) in enumerate(reached):
+            before = reached[index - 1][1] if index else at
+            rows.append((stage, at - reached[0][1], at - before))
+        return rows
 
 
 @dataclass(slots=True)

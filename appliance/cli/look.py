@@ -1,10 +1,18 @@
 """Commands that tell how it is."""
 
+import sys
+from itertools import chain
+from typing import TYPE_CHECKING
+
 import click
 
-from appliance.cli.root import configured, loaded, nakari
+from appliance.cli.root import configured, nakari
 from appliance.config.options import Invocation
 from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from appliance.config.load import Config
+    from appliance.errors import ConfigError
 
 MOST = 1_000_000
 """Lines that can be asked for: more than the log file and its copies hold."""
@@ -12,17 +20,37 @@ MOST = 1_000_000
 
 @nakari.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("-v", "--verbose", is_flag=True, help="Every value, by its name in the JSON object.")
 @click.pass_obj
-def status(invocation: Invocation, as_json: bool) -> Exit:
-    """Tell how the running service is."""
+def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
+    """Tell how the running service is, on one screen."""
     import asyncio
 
     config = configured(invocation)
     from appliance.api.client import find_service, status_of
+    from appliance.cli.status import in_words
     from appliance.cli.telling import tell
+    from appliance.cli.terminal import table
 
-    tell(asyncio.run(status_of(find_service(config.sockets))), as_json=as_json)
+    found = asyncio.run(status_of(find_service(config.sockets)))
+    if as_json or verbose:
+        tell(found, as_json=as_json)
+    else:
+        table(in_words(found, _heard_last(config)))
     return Exit.OK
+
+
+def _heard_last(config: "Config") -> str:
+    """Return when what was heard last, "" where the state folder is not this user's to read."""
+    from appliance.errors import Problem
+    from appliance.input.heard_history import newest
+
+    try:
+        turns = newest(config.state_folder, 1)
+    except Problem:
+        return ""
+    told = [f"{turn.at.astimezone(config.zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
+    return told[0] if told else "nothing yet"
 
 
 @nakari.command()
@@ -31,16 +59,46 @@ def status(invocation: Invocation, as_json: bool) -> Exit:
 def doctor(invocation: Invocation, as_json: bool) -> Exit:
     """Say what is wrong here, and what fixes it.
 
-    Each line is ok, a warning or a fault. Ends with 1 when there is a fault.
+    Each line is ok, a warning or a fault. A wrong configuration is a fault like any other: the rest is looked at
+    with the default in its place. Ends with 1 when there is a fault.
     """
-    config = configured(invocation, log="CRITICAL")  # its own lines tell it all
-    from appliance.doctor.examine import Verdict, examine
+    from appliance.cli.terminal import show, styled
+    from appliance.doctor.examine import Verdict, examine, judge_configuration, summary
 
-    worst = Verdict.OK
-    for line in examine(config):
-        click.echo(line.to_json() if as_json else str(line))
-        worst = max(worst, line.verdict)
-    return Exit.FAULT if worst is Verdict.FAULT else Exit.OK
+    config, wrong = _whatever_is_wrong(invocation)
+    found: list[Verdict] = []
+    for line in chain(map(judge_configuration, wrong), examine(config)):
+        if wrong and line.name == "settings" and line.verdict is Verdict.OK:
+            continue
+        found.append(line.verdict)
+        word = styled(line.verdict.name.lower(), line.verdict.name.lower())
+        click.echo(line.to_json() if as_json else str(line).replace(line.verdict.name.lower(), word, 1))
+    if not as_json:
+        show(summary(found), max(found).name.lower())
+    return Exit.FAULT if Verdict.FAULT in found else Exit.OK
+
+
+def _whatever_is_wrong(invocation: Invocation) -> "tuple[Config, list[ConfigError]]":
+    """Return the configuration with the default in the place of all that is wrong, and that; logs nothing but bugs."""
+    import logging
+    from dataclasses import replace
+
+    from appliance.config.load import keep_private, load
+    from appliance.config.sections import LogSettings
+    from appliance.errors import ConfigError
+    from appliance.logs.configure import configure, lasting
+
+    keep_private()
+    wrong: list[ConfigError] = []
+    config = load(invocation.file, wrong=wrong)
+    try:
+        configure(config, lasting(sys.stderr), at_least=logging.CRITICAL)  # the doctor's own lines tell it all
+    except (ConfigError, OSError) as error:  # the log file cannot be written
+        wrong += [error if isinstance(error, ConfigError) else ConfigError(f"the log file: {error}; see [log] file")]
+        config = replace(config, log=LogSettings(config.log.level, config.log.words))
+        configure(config, lasting(sys.stderr), at_least=logging.CRITICAL)
+    invocation.config = config
+    return config, wrong
 
 
 @nakari.command()
@@ -57,8 +115,14 @@ def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, si
     They are read from the journal of the unit nakari, else from the configured log file; both hold more of each line,
     tracebacks included.
     """
-    config = loaded(invocation)  # it only reads: no log of its own
+    from appliance.config.load import keep_private, load
     from appliance.logs import show as logs_command
+
+    keep_private()
+    wrong: list[ConfigError] = []
+    config = load(invocation.file, wrong=wrong)  # it only reads: no log of its own
+    for error in wrong:
+        click.echo(f"nakari: {error}; read as if that were not there", err=True)
 
     wanted = logs_command.wanted(lines, level, since, follow=follow)
     for line in logs_command.show(config, wanted):

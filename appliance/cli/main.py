@@ -49,7 +49,7 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
         return done.exit_code
     except click.ClickException as wrong:
         return _say(_misused(wrong), Exit.USAGE)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):  # the latter of a question that Ctrl-C answers
         return INTERRUPTED
     except BrokenPipeError:
         _settle(sys.stdout)
@@ -108,7 +108,9 @@ def _where(error: BaseException) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-    line = "".join(each if each.isprintable() else "?" for each in " ".join(sentence.split()))
+    from appliance.hints import typed_here
+
+    line = "".join(each if each.isprintable() else "?" for each in " ".join(typed_here(sentence).split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     with suppress(OSError):  # nobody may be there to read that either

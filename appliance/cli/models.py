@@ -1,10 +1,10 @@
-"""Commands that look after the models that hear."""
+"""Commands about models: those that hear, and the one that thinks."""
 
 from pathlib import Path
 
 import click
 
-from appliance.cli.root import PATH, WORDS, configured, nakari
+from appliance.cli.root import NAME, PATH, WORDS, configured, nakari
 from appliance.config.options import Invocation
 from appliance.exits import Exit
 
@@ -46,3 +46,27 @@ def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
         known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"
         raise click.BadParameter(f"there is no model {name!r}; take {known}", param_hint="NAME")
     return whisper_models.pull(config, name, folder)
+
+
+@nakari.group(no_args_is_help=False)
+def model() -> None:
+    """Choose the model that thinks."""
+
+
+@model.command()
+@click.argument("name", type=NAME)
+@click.pass_obj
+def use(invocation: Invocation, name: str) -> Exit:
+    """Let the model NAME think from the next event on.
+
+    NAME is one of [models.NAME], or "configured" (that of [model]), or "offline". It stays so over restarts; `nakari
+    status` tells who thinks, and what it cost.
+    """
+    import asyncio
+
+    config = configured(invocation)
+    from appliance.api.client import find_service, tell
+
+    answer = asyncio.run(tell(find_service(config.sockets), {"do": "model", "use": name}, 5.0))
+    click.echo(answer["done"])
+    return Exit.OK

@@ -49,9 +49,9 @@ def demo(invocation: Invocation, output: Path | None) -> Exit:
 def hear(invocation: Invocation, recording: Path) -> Exit:
     """Print what a recording says, as JSON lines."""
     config = configured(invocation)
-    from appliance.cli import hear as hearing
+    from appliance.cli import speech
 
-    return hearing.hear(config, recording)
+    return speech.hear(config, recording)
 
 
 def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
@@ -69,9 +69,9 @@ SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
     """Say TEXT aloud."""
     config = configured(invocation)
-    from appliance.cli import say as saying
+    from appliance.cli import speech
 
-    return saying.say(config, text, output)
+    return speech.say(config, text, output)
 
 
 @nakari.command()

@@ -34,6 +34,15 @@ RESERVED = ("configured", "offline")
 Checked = TypeVar("Checked")
 
 
+class WrongSetting(ConfigError):
+    """One key or section is wrong; without it the rest may be right."""
+
+    def __init__(self, sentence: str, section: str, key: str) -> None:
+        """`key` is "" where the section as a whole is wrong."""
+        super().__init__(sentence)
+        self.place = (section, key)
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsText:
     """The text of a configuration file; its errors name the place."""
@@ -42,12 +51,17 @@ class SettingsText:
     """For people: the path."""
     text: str
 
-    def parse(self) -> Settings:
-        """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong."""
+    def parse(self, without: Iterable[tuple[str, str]] = ()) -> Settings:
+        """Return the settings, defaults where the file is silent. Raises `ConfigError` on the first thing wrong.
+
+        `without` are the keys, each with its section, that are left out as if nobody had written them.
+        """
         try:
             document = tomllib.loads(self.text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
             raise ConfigError(f"{self.name} is not valid TOML: {error}") from error
+        for section, key in without:
+            _leave_out(document, section, key)
         catalogs = {name: document.pop(name, {}) for name in CATALOGS}
         for name, table in document.items():
             self._check_names(name, table, SECTIONS.get(name))
@@ -60,6 +74,21 @@ class SettingsText:
             self._check_meanings(section, section, keys, getattr(settings, section))
         self._check_aliases(settings)
         return settings
+
+    def parse_anyway(self, wrong: list[ConfigError]) -> Settings:
+        """Return the settings, the default in the place of each key that is wrong, which is told to `wrong`."""
+        without: list[tuple[str, str]] = []
+        while True:
+            try:
+                return self.parse(without)
+            except WrongSetting as error:
+                wrong.append(error)
+                if error.place in without or not any(error.place):  # nothing more can be left out
+                    return Settings()
+                without.append(error.place)
+            except ConfigError as error:
+                wrong.append(error)
+                return Settings()
 
     def _check_meanings(self, section: str, rules: str, keys: Iterable[str], values: object) -> None:
         for key in keys:
@@ -120,21 +149,36 @@ class SettingsText:
             given = shown(document[key] if within else document[section][key])
             raise self._error(section, key, f"[{section}] {key} {wanted}; it is {given}") from error
 
-    def _error(self, section: str, key: str, sentence: str) -> ConfigError:
+    def _error(self, section: str, key: str, sentence: str) -> WrongSetting:
         line = line_of(self.text, section, key)
         place = f"{self.name}, line {line}" if line else self.name
-        return ConfigError(f"{place}: {' '.join(sentence.split())}")
+        return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
 
 
-def read_settings(path: Path) -> Settings:
-    """Return the settings of a file. Raises `ConfigError` when it cannot be read or anything in it is wrong."""
+def _leave_out(document: dict[str, Any], section: str, key: str) -> None:
+    catalog, _, name = section.partition(".")
+    tables = document.get(catalog) if catalog in CATALOGS and name else document
+    if isinstance(tables, dict):
+        own = name if tables is not document else section
+        if not key:
+            tables.pop(own, None)
+        elif isinstance(table := tables.get(own), dict):
+            table.pop(key, None)
+
+
+def read_settings(path: Path, wrong: list[ConfigError] | None = None) -> Settings:
+    """Return the settings of a file. Raises `ConfigError` when it cannot be read or anything in it is wrong.
+
+    With `wrong`, each wrong key is told there, and its default is taken.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: it is not UTF-8 text (byte {error.start})") from error
-    return SettingsText(str(path), text).parse()
+    document = SettingsText(str(path), text)
+    return document.parse() if wrong is None else document.parse_anyway(wrong)
 
 
 def line_of(text: str, section: str, key: str) -> int:

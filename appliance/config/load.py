@@ -1,10 +1,11 @@
 """The one place that reads the environment: configuration file, folders, secrets and what systemd says, parsed once."""
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from appliance.config.sections import Settings
@@ -30,6 +31,9 @@ _PRIVATE = {
 
 PROGRAMS_SEE = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME")
 """What programs of others are given of the environment: no key of ours is among it."""
+
+
+Found = TypeVar("Found")
 
 
 class Secret:
@@ -102,30 +106,48 @@ class Config(Settings):
         return {name: self.secrets[name] for name in wanted if name in self.secrets}
 
 
-def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+def load(
+    path: Path | None = None, environ: Mapping[str, str] | None = None, wrong: list[ConfigError] | None = None
+) -> Config:
     """Return the configuration: `path`, else $NAKARI_CONFIG, else the user's file, else the system's, else defaults.
 
-    `environ` is the process's own when None. Raises `ConfigError`; an absent file is one only if it was named.
+    `environ` is the process's own when None. Raises `ConfigError`; an absent file is one only if it was named. With
+    `wrong` nothing is raised: what is wrong is told there, and the default stands in its place.
     """
     environ = os.environ if environ is None else environ
-    file = _file(path, environ)
-    settings = Settings()
-    if file:
-        from appliance.config.file import read_settings
 
-        settings = read_settings(file)
-    state = _state_folder(settings, environ)
+    def found(look: Callable[[], Found], default: Callable[[], Found]) -> Found:
+        try:
+            return look()
+        except ConfigError as error:
+            if wrong is None:
+                raise
+            wrong.append(error)
+            return default()
+
+    file = found(lambda: _file(path, environ), lambda: None)
+    settings = found(lambda: _settings(file, wrong), Settings)
+    usual = Settings()
+    state = found(lambda: _state_folder(settings, environ), lambda: _state_folder(usual, environ))
     return Config(
         **{section.name: getattr(settings, section.name) for section in fields(Settings)},
         file=file,
         state_folder=state,
-        sockets=_sockets(settings, state, environ),
+        sockets=found(lambda: _sockets(settings, state, environ), lambda: _sockets(usual, state, environ)),
         zone=_zone(settings, environ),
         supervisor=_supervisor(environ),
-        secrets=_secrets(settings, environ),
+        secrets=_secrets(settings, environ, wrong),
         shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
     )
+
+
+def _settings(file: Path | None, wrong: list[ConfigError] | None) -> Settings:
+    if file is None:
+        return Settings()
+    from appliance.config.file import read_settings
+
+    return read_settings(file, wrong)
 
 
 def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
@@ -136,6 +158,12 @@ def keep_private(environ: MutableMapping[str, str] | None = None) -> None:
     environ = os.environ if environ is None else environ
     for name, value in _PRIVATE.items():
         environ.setdefault(name, value)
+
+
+def shows_colour(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a terminal may be given colours (no-color.org); `environ` is the process's own when None."""
+    environ = os.environ if environ is None else environ
+    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 def _file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -210,19 +238,32 @@ def _supervisor(environ: Mapping[str, str]) -> Supervisor:
     return Supervisor(environ.get("NOTIFY_SOCKET", ""), watchdog, environ.get("JOURNAL_STREAM", ""))
 
 
-def _secrets(settings: Settings, environ: Mapping[str, str]) -> dict[str, Secret]:
+def _secrets(
+    settings: Settings, environ: Mapping[str, str], wrong: list[ConfigError] | None = None
+) -> dict[str, Secret]:
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
     of_servers = (server.api_key_env for server in settings.mcp.values())
     keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
     lent = (name for server in settings.mcp.values() for name in server.secrets)
     folder = environ.get("CREDENTIALS_DIRECTORY", "")
-    names = filter(None, (*keys, GRAPH_PASSWORD, *lent))
-    found = {name: environ.get(name, "").strip() or _credential(folder, name) for name in names}
-    for name in filter(None, keys):
-        if not (found[name].isascii() and found[name].isprintable()):
-            raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
-    return {name: Secret(value) for name, value in found.items() if value}
+    found: dict[str, Secret] = {}
+    for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):
+        try:
+            value = environ.get(name, "").strip() or _credential(folder, name)
+            _check_key(name, value if name in keys else "")
+        except ConfigError as error:
+            if wrong is None:
+                raise
+            wrong.append(error)
+        else:
+            found |= {name: Secret(value)} if value else {}
+    return found
+
+
+def _check_key(name: str, value: str) -> None:
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
 
 
 def _credential(folder: str, name: str) -> str:

@@ -18,7 +18,7 @@ _SECRET_NAME: Final = re.compile(r"(key|password|passwd|secret|token|credential)
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server of tools for it, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
+    """A server of tools, as [mcp.NAME]: a program here, or an address. NAME begins the names of its tools."""
 
     command: Annotated[
         tuple[str, ...],
@@ -36,7 +36,7 @@ class McpServer:
         str,
         Meaning(
             'Instead of a program, where a server answers over streamable HTTP, e.g. "http://127.0.0.1:8000/mcp". '
-            "What she gives its tools goes there."
+            "What the agent gives its tools goes there."
         ),
     ] = ""
     api_key_env: Annotated[
@@ -44,7 +44,7 @@ class McpServer:
     ] = ""
     tools: Annotated[
         tuple[str, ...],
-        Meaning("Its tools that she may use, by its own names; [] is all, up to 32 of a server and 96 together."),
+        Meaning("Its tools that the agent may use, by its own names; [] is all, up to 32 of a server and 96 together."),
     ] = ()
     timeout_seconds: Annotated[float, Ge(1.0), Le(240.0), Meaning("How long a call may take.", "s")] = 20.0
     believe_hints: Annotated[

@@ -31,8 +31,8 @@ class StateSettings:
         Ge(0),
         Le(36_500),
         Meaning(
-            "How long each step of her thinking is kept once its context is closed, so that past model calls can be "
-            "rebuilt; 0 is for ever. What was said and what it cost stays."
+            "How long each step of the agent's work is kept once its context is closed, so that past model calls can "
+            "be rebuilt; 0 is for ever. What was said and what it cost stays."
         ),
     ] = 90
     keep_words_days: Annotated[
@@ -40,7 +40,7 @@ class StateSettings:
         Ge(0),
         Le(36_500),
         Meaning(
-            "How long the journal keeps what was said; 0 is for ever. What stands in the context she is using goes "
+            "How long the journal keeps what was said; 0 is for ever. What stands in the context in use goes "
             "when that begins anew."
         ),
     ] = 0
@@ -51,7 +51,7 @@ class EarsSettings:
     """The microphone and what makes words of its sound."""
 
     device: Annotated[
-        str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari doctor` lists them.")
+        str, Meaning("Part of the microphone's name; \"\" is the system's default. `nakari devices` lists them.")
     ] = ""
     backend: Annotated[
         Literal["sounddevice", "pyaudio"],
@@ -68,10 +68,11 @@ class EarsSettings:
         ),
     ] = 30.0
     cancel_echo: Annotated[
-        bool, Meaning("Take her own voice out of what the microphone hears, so that she can be interrupted.")
+        bool, Meaning("Take nakari's own voice out of what the microphone hears, so that it can be interrupted.")
     ] = True
     calibrate_at_start: Annotated[
-        bool, Meaning("Play a short rising sound at start and measure its echo; without, she learns it as she speaks.")
+        bool,
+        Meaning("Play a short rising sound at start and measure its echo; without, it is learned while nakari speaks."),
     ] = True
     language: Annotated[
         str, Meaning('What is spoken, as ISO 639-1 ("en", "zh"); "" or "auto" detects it, at a cost.')
@@ -98,14 +99,16 @@ class EarsSettings:
     ] = ""
     wake_word: Annotated[
         Literal["", "okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"],
-        Meaning('What has to be said before she listens; with "" she hears all and decides whether it was for her.'),
+        Meaning(
+            'What has to be said before nakari listens; with "" it hears all and decides whether it was addressed.'
+        ),
     ] = ""
     names: Annotated[
-        str, Meaning("What she is called, separated by commas; her name opens her ears as the wake word does.")
+        str, Meaning("What nakari is called, separated by commas; a name opens its ears as the wake word does.")
     ] = "nakari, 那卡里"
-    follow_up: Annotated[
-        float, Ge(0.0), Le(120.0), Meaning("How long after her reply no wake word is needed.", "s")
-    ] = 8.0
+    follow_up: Annotated[float, Ge(0.0), Le(120.0), Meaning("How long after a reply no wake word is needed.", "s")] = (
+        8.0
+    )
     commit_silence: Annotated[
         float,
         Ge(0.35),
@@ -120,7 +123,7 @@ class EarsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReflexSettings:
-    """Words that act at once, beside the mind: without model and network."""
+    """Words that act at once, without model and network."""
 
     enabled: Annotated[
         bool, Meaning("Whether there are any; a timer that rings can be stopped by voice all the same.")
@@ -139,7 +142,7 @@ class VoiceSettings:
         Literal["auto", "edge", "espeak"],
         Meaning(
             '"edge" is Microsoft\'s voice over the network, "espeak" the local one; "auto" is edge while it answers. '
-            "With edge what she says leaves the house."
+            "With edge what nakari says leaves the house."
         ),
     ] = "auto"
     edge_voice_en: Annotated[str, Meaning("The edge voice for English.")] = "en-US-EmmaMultilingualNeural"
@@ -147,7 +150,7 @@ class VoiceSettings:
     edge_url: Annotated[
         str, Meaning("Another server that speaks edge's protocol (ws:// or wss://); \"\" is Microsoft's.")
     ] = ""
-    volume: Annotated[Percent, Meaning("Loudness of her voice.", "%")] = 100
+    volume: Annotated[Percent, Meaning("Loudness of the voice.", "%")] = 100
     keep_phrases: Annotated[
         bool,
         Meaning(
@@ -161,7 +164,7 @@ class VoiceSettings:
 class MemorySettings:
     """The graph."""
 
-    enabled: Annotated[bool, Meaning("Whether she has a graph to write to at all.")] = True
+    enabled: Annotated[bool, Meaning("Whether there is a graph to write to at all.")] = True
     uri: Annotated[
         str,
         Meaning(
@@ -183,7 +186,7 @@ class MemorySettings:
         Meaning(
             'Who makes vectors of texts, to compare them by meaning: "auto" a multilingual model on this machine, '
             'fetched once ([ears] download), "local" one in a folder of yours, "api" an OpenAI-compatible server, '
-            'which is given the texts; "off" nobody, and she searches by words.'
+            'which is given the texts; "off" nobody: it is searched by words.'
         ),
     ] = "auto"
     embedding_model: Annotated[
@@ -200,27 +203,29 @@ class MemorySettings:
         str, Meaning('Name of the environment variable or systemd credential with that API\'s key; "" sends none.')
     ] = ""
     mcp: Annotated[
-        bool, Meaning("Whether other programs on this machine may look into her graph, and write, by `nakari mcp`.")
+        bool, Meaning("Whether other programs on this machine may look into the graph, and write, by `nakari mcp`.")
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class MindSettings:
-    """How it works through what happens."""
+    """How the agent works through what happens."""
 
-    timezone: Annotated[str, Meaning('Where she lives, e.g. "Europe/Berlin"; "" is the system\'s zone.')] = ""
+    timezone: Annotated[str, Meaning('The time zone of the house, e.g. "Europe/Berlin"; "" is the system\'s zone.')] = (
+        ""
+    )
     quiet_hours: Annotated[
         str,
         Meaning(
-            'When she says nothing that nobody asked for, e.g. "22:00-07:00"; timers, alarms and reminders that '
+            'When nakari says nothing that nobody asked for, e.g. "22:00-07:00"; timers, alarms and reminders that '
             'somebody set ring all the same. "" is never.'
         ),
     ] = ""
     test_tool: Annotated[
-        bool, Meaning("Whether she has a tool that fails half of the time on purpose, to see how she takes it.")
+        bool, Meaning("Whether there is a tool that fails half of the time on purpose, to try how the agent takes it.")
     ] = False
     max_tool_calls: Annotated[
-        int, Ge(1), Le(1000), Meaning("Tool calls an event may use before she has to answer.")
+        int, Ge(1), Le(1000), Meaning("Tool calls an event may use before the agent has to answer.")
     ] = 10
     history_messages: Annotated[Count, Meaning("Messages taken along when a context begins anew.")] = 20
     history_tokens: Annotated[Count, Meaning("Tokens taken along when a context begins anew, if that is less.")] = 4_000
@@ -250,7 +255,7 @@ class LogSettings:
         Literal["debug", "info", "warning", "error"], Meaning("The least important thing that is logged.")
     ] = "info"
     words: Annotated[
-        bool, Meaning("Whether what people and she said may be in the log; the journal holds it anyway.")
+        bool, Meaning("Whether what people and nakari said may be in the log; the journal holds it anyway.")
     ] = True
     file: Annotated[str, Meaning('A file to log to as well, as JSON lines, turned over at 5 MB; "" is none.')] = ""
 

@@ -1,17 +1,17 @@
 """The doctor: one line for each thing that can be wrong, with the fix; no check waits for another or for ever."""
 
-import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from importlib import import_module
 from queue import Empty, SimpleQueue
+from typing import Final
 
 from appliance.config.load import Config
-from appliance.errors import Problem, problem_of
-from memory.json_value import Json
+from appliance.errors import ConfigError, problem_of
 
 SECONDS = 20.0
 """How long a check may take; the slowest starts a graph store."""
@@ -51,6 +51,33 @@ class Line:
         )
 
 
+PARTS: Final = (
+    "appliance.doctor.machine",
+    "appliance.doctor.sound",
+    "appliance.input.whisper.check",
+    "appliance.output.check",
+    "appliance.doctor.memory",
+    "appliance.doctor.keeping",
+    "appliance.doctor.mcp",
+    "appliance.model.check",
+    "appliance.doctor.service",
+)
+"""The modules that say what is to be looked at of their part, as `CHECKS`, in the order of the lines."""
+
+
+def judge_configuration(error: ConfigError) -> Line:
+    """Tell what is wrong in the configuration."""
+    fix = "correct it: nakari does not start like this; below, the default stands in its place"
+    return Line("settings", Verdict.FAULT, error.sentence, fix)
+
+
+def summary(found: Sequence[Verdict]) -> str:
+    """Return how many lines were faults and warnings."""
+    counted = {verdict: sum(each is verdict for each in found) for verdict in (Verdict.FAULT, Verdict.WARNING)}
+    told = [f"{count} {verdict.name.lower()}{'' if count == 1 else 's'}" for verdict, count in counted.items() if count]
+    return ", ".join(told) or "all well"
+
+
 Check = Callable[[Config], Line]
 """Looks at one thing; may block, may raise, never changes anything that lasts. Its function's name names its line."""
 
@@ -62,14 +89,7 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
     (its thread ends with the process).
     """
     if not checks:
-        from appliance.doctor.keeping import KEEPING
-        from appliance.doctor.machine import MACHINE
-        from appliance.doctor.mcp import SERVERS
-        from appliance.doctor.memory import LASTING
-        from appliance.doctor.parts import PARTS
-        from appliance.doctor.sound import SOUND
-
-        checks = (*MACHINE, *SOUND, *LASTING, *KEEPING, *SERVERS, *PARTS)
+        checks = [check for part in PARTS for check in import_module(part).CHECKS]
     waiting: list[tuple[Check, SimpleQueue[Line]]] = []
     for check in checks:
         found: SimpleQueue[Line] = SimpleQueue()
@@ -83,17 +103,6 @@ def examine(config: Config, checks: Sequence[Check] = (), seconds: float = SECON
             yield found.get(timeout=max(0.0, until - time.monotonic()))
         except Empty:
             yield _fault(check, f"did not answer within {seconds:g} s", "see whether the machine is overloaded")
-
-
-def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
-    """Return what the running service says of one of its parts; nothing where none is running."""
-    from appliance.api.client import find_service, status_of
-
-    try:
-        told = asyncio.run(status_of(find_service(config.sockets))).get(part)
-    except Problem:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _look(check: Check, config: Config, found: "SimpleQueue[Line]") -> None:

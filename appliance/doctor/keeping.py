@@ -152,10 +152,10 @@ def judge_age(age: timedelta, writes: int, *, damaged: bool) -> Line:
 
 def judge_room(free: int, needed: int) -> Line:
     """Judge free bytes by those that making the graph again takes beside the present one."""
-    what = f"{free / 1e9:.1f} GB free, a rebuild or a backup of her graph takes {needed / 1e9:.1f} GB for a moment"
+    what = f"{free / 1e9:.1f} GB free, a rebuild or a backup of the graph takes {needed / 1e9:.1f} GB for a moment"
     if free < needed:
-        return Line("room", Verdict.WARNING, what, "make room, or she can neither forget nor be restored")
+        return Line("room", Verdict.WARNING, what, "make room, or nakari can neither forget nor be restored")
     return Line("room", Verdict.OK, what)
 
 
-KEEPING: tuple[Check, ...] = (audit, snapshots, room, visitors)
+CHECKS: tuple[Check, ...] = (audit, snapshots, room, visitors)

@@ -13,10 +13,12 @@ from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 from pathlib import Path
 
+from agent.model.chain import Chain
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
-from appliance.doctor.memory import chosen_model
-from appliance.egress import leaves_the_house, may_be_sent_on
+from appliance.egress import Egress, egress
+from appliance.errors import ConfigError
+from appliance.model.check import models_in_use
 
 LITTLE_SPACE = 1_000_000_000
 """Bytes: a Whisper model and a month of journal still fit."""
@@ -92,32 +94,38 @@ def clock(config: Config) -> Line:
 
 def network(config: Config) -> Line:
     """Tell whether there is a way out where this configuration wants one; nothing is sent."""
-    wanted = [each.partition(" (")[0] for each in leaves_the_house(config, chosen=chosen_model(config))]
+    wanted = list(dict.fromkeys(each.to for each in _leaving(config) if each.is_certain))
     if not wanted:
         return Line("network", Verdict.OK, "not needed")
+    checked = "the kernel's routing table has a default route; no server was asked"
     if _has_route():
-        return Line("network", Verdict.OK, "there is a way out")
-    what = f"no way out, wanted for {', '.join(wanted)}"
-    return Line("network", Verdict.WARNING, what, "she does without, with the local voice and what is here already")
+        return Line("network", Verdict.OK, f"there is a way out ({checked}), wanted for {', '.join(wanted)}")
+    what = f"no way out: the kernel's routing table has no default route, wanted for {', '.join(wanted)}"
+    return Line("network", Verdict.WARNING, what, "nakari does without, with the local voice and what is here already")
 
 
 def privacy(config: Config) -> Line:
     """Tell what would leave this machine with this configuration and what was chosen, and by which setting."""
-    from agent.model.probe import find_local_server
+    told = "; ".join(map(str, _leaving(config)))
+    return Line("privacy", Verdict.OK, f"leaves this machine: {told}" if told else "nothing leaves this machine")
 
-    is_asked_first = config.model.provider == "auto" and not config.model.base_url
-    has_local_model = is_asked_first and asyncio.run(find_local_server()) is not None
-    used = leaves_the_house(config, has_local_model, chosen_model(config))
-    told = "; ".join((*used, *may_be_sent_on(config)))
-    what = f"leaves this machine: {told}" if told else "nothing leaves this machine"
-    return Line("privacy", Verdict.OK, what)
+
+def _leaving(config: Config) -> list[Egress]:
+    """Ask each adapter that would be used what it sends. Raises `StateUnusable` where the chosen model is unknown."""
+    from agent.intents import OfflineModel
+
+    try:
+        models = asyncio.run(models_in_use(config))
+    except ConfigError:  # the line of the model tells it; nobody can be asked
+        models = Chain.of([OfflineModel()])
+    return egress(config, models)
 
 
 def judge_unwritable(folder: Path, error: OSError) -> Line:
     """Judge that the state folder takes nothing, by what the system says of it."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        what = f"the disk of {folder} is full: nothing that is said to her can be kept"
-        return Line("state", Verdict.FAULT, what, "free some disk space; what she was told meanwhile is answered then")
+        what = f"the disk of {folder} is full: nothing that is said to nakari can be kept"
+        return Line("state", Verdict.FAULT, what, "free some disk space; what was said meanwhile is answered then")
     if error.errno == errno.EROFS:
         what, fix = f"the disk of {folder} is read-only", "see with dmesg why, and mount it for writing again"
     elif error.errno == errno.EIO:
@@ -185,4 +193,4 @@ def _nearest(folder: Path) -> Path:
     return next(place for place in (folder, *folder.parents) if place.exists())
 
 
-MACHINE: tuple[Check, ...] = (program, settings, state, disk, clock, network, privacy)
+CHECKS: tuple[Check, ...] = (program, settings, state, disk, clock, network, privacy)

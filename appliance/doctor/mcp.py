@@ -8,7 +8,8 @@ from agent.errors import ServerLost
 from agent.tools.mcp.choosing import chosen, share_of
 from agent.tools.mcp.server import Server
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.service import told_by_service
 from appliance.wiring.tool_servers import servers_of, unset_secrets
 from memory.json_value import Json
 
@@ -82,4 +83,4 @@ async def _try(server: Server, most: int) -> dict[str, Json]:
     return {"state": "connected", "tools": len(found.tools), **found.left_out()}
 
 
-SERVERS: tuple[Check, ...] = (mcp,)
+CHECKS: tuple[Check, ...] = (mcp,)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from appliance.config.load import Config
-from appliance.doctor.examine import Check, Line, Verdict, told_by_service
+from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.keeping import bytes_below
+from appliance.doctor.service import told_by_service
 from memory.errors import StateUnusable
 from memory.json_value import Json
 
@@ -180,4 +181,4 @@ def _looked_at(connection: sqlite3.Connection) -> tuple[str, dict[str, int]]:
     return damage, counted
 
 
-LASTING: tuple[Check, ...] = (database, graph)
+CHECKS: tuple[Check, ...] = (database, graph)

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from appliance.config.load import Config
+from appliance.doctor.child import Broken
 from appliance.doctor.examine import Line, Verdict
-from appliance.doctor.sound import Broken, level, listed, sound, tone
+from appliance.doctor.sound import level, listed, sound, tone
 from appliance.doctor.sound_devices import SoundDevices
 
 

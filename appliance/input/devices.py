@@ -31,7 +31,7 @@ class Devices:
         if self.loudspeaker is not None:
             loudspeaker["devices: the loudspeaker"] = partial(self.loudspeaker.run, self.hotplug.wait)
         return {
-            "devices: hotplug": self.hotplug.run,
+            **self.hotplug.loops(),
             "devices: what the microphone hears": self.microphone.watch,
             **loudspeaker,
             "devices: news of them, aloud": self.news.run,

@@ -39,7 +39,7 @@ def event_of(
     clock: Callable[[], float] = monotonic,
     addressing: Mapping[str, Json] = MappingProxyType({}),
 ) -> Event:
-    """Return the event of one committed turn: its words, its evidence, and when speech began (seeds/002).
+    """Return the event of one committed turn: its words, its evidence, and when speech began.
 
     `continues` is the id of the event that the words go on with; `clock` is the one the turn's times are on;
     `addressing` is what speaks for it that they are for it.

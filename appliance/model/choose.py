@@ -1,7 +1,6 @@
 """Which model thinks: the configured one, or the best that is at hand; the offline model always stands behind it."""
 
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import structlog
 
@@ -13,37 +12,10 @@ from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
+from appliance.model.providers import PROVIDERS, provider_at, provider_of
 from memory.json_value import Json
 
 log = structlog.get_logger()
-
-USUAL_MODELS = {
-    "OPENAI_API_KEY": "openai/gpt-5.4-mini",
-    "ANTHROPIC_API_KEY": "anthropic/claude-haiku-5-5",
-    "GEMINI_API_KEY": "gemini/gemini-3.8-flash",
-    "DEEPSEEK_API_KEY": "deepseek/deepseek-v4-flash",
-    "OPENROUTER_API_KEY": "openrouter/openai/gpt-5.4-mini",
-}
-"""What `[model] name = ""` takes of each provider, in litellm's names: its small, quick model with tool calling."""
-
-
-KEYS_OF_NAMES = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-}
-"""Whose key a model of this prefix gets: a key goes to nobody but its own provider."""
-
-KEYS_OF_HOSTS = {
-    "api.openai.com": "OPENAI_API_KEY",
-    "api.deepseek.com": "DEEPSEEK_API_KEY",
-    "openrouter.ai": "OPENROUTER_API_KEY",
-    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
-}
-"""Whose key a server gets when the configuration names none; any other server gets none."""
-
 
 CONFIGURED = "configured"
 """The alias of the model that [model] itself describes."""
@@ -123,8 +95,7 @@ def _openai(config: Config, settings: NamedModel, room: CachedPrefix | None) -> 
 
     if not settings.base_url or not settings.name:
         raise ConfigError(f'[{_section(config, settings)}] provider = "openai" needs base_url and name; add both')
-    host = urlsplit(settings.base_url).hostname or ""
-    key = key_for(config, KEYS_OF_HOSTS.get(host, ""), settings)
+    key = key_for(config, provider_at(settings.base_url).key, settings)
     profile = _profile(settings.base_url, settings.name, settings)
     return OpenAiCompatibleModel(settings.base_url, settings.name, key, profile=profile, room=room)
 
@@ -144,14 +115,19 @@ def key_for(config: Config, usual: str, settings: NamedModel | None = None) -> s
 def _litellm(config: Config, settings: NamedModel) -> ChatModel:
     from agent.model.litellm import LiteLlmModel
 
-    name = settings.name or next((USUAL_MODELS[key] for key in config.provider_keys if key in USUAL_MODELS), "")
+    name = settings.name or _usual_model(config)
     if not name:
         raise ConfigError(
             f'[{_section(config, settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
         )
-    key = key_for(config, KEYS_OF_NAMES.get(name.partition("/")[0], ""), settings)
+    key = key_for(config, provider_of(name).key, settings)
     profile = profile_for(settings.base_url, name, settings.profile)
     return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
+
+
+def _usual_model(config: Config) -> str:
+    """Return the usual model of the first provider whose key is there, "" without any."""
+    return next((each.usual_model for each in PROVIDERS.values() if each.key in config.provider_keys), "")
 
 
 def _section(config: Config, settings: NamedModel) -> str:
@@ -160,11 +136,11 @@ def _section(config: Config, settings: NamedModel) -> str:
 
 
 async def _at_hand(config: Config, room: CachedPrefix | None) -> ChatModel | None:
-    from agent.model.openai_compatible import OpenAiCompatibleModel
-
     if config.model.base_url and config.model.name:
         return _named(config, config.model, room)
     if local := await find_local_server():
+        from agent.model.openai_compatible import OpenAiCompatibleModel
+
         name = config.model.name or local.model
         profile = _profile(local.base_url, name, config.model)
         return OpenAiCompatibleModel(local.base_url, name, profile=profile, room=room)

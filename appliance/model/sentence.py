@@ -3,7 +3,6 @@
 import asyncio
 import platform
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Final
 
 import structlog
@@ -12,7 +11,7 @@ from appliance.config.load import Config
 from appliance.input.whisper.choice import models_folder
 from appliance.input.whisper.pull import pull
 from audio.errors import ModelNotFound
-from audio.recognizer.hub import Audience, HubModel, fetch, last_name
+from audio.recognizer.hub import HubModel, last_name
 from memory.vectors.embedding import Embedder
 from memory.vectors.embedding_local import LocalEmbedder
 
@@ -67,11 +66,6 @@ def usual_embedder(config: Config) -> Embedder:
         "search by words, toLower(n.x) CONTAINS toLower($words)"
     )
     return LocalEmbedder(models_folder(config) / NAME, absent)
-
-
-def fetch_it(folder: Path, audience: Audience | None = None, hub: str = "") -> Path:
-    """Fetch it into a folder of models. Blocking, minutes. Raises `ModelNotFound`; `OSError` for the disk."""
-    return fetch(wanted(), folder, hub, audience)
 
 
 async def keep_fetching(config: Config, came: Callable[[], None], again: float = TRY_AGAIN_SECONDS) -> None:

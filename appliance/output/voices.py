@@ -8,9 +8,11 @@ import structlog
 
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.config.sections import VoiceSettings
 from audio.interfaces import Player, Synthesizer
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.wav import WavPlayer
+from audio.speech import SpeechAudio
 from audio.tts import speakable
 from audio.tts.chain import VoiceChain
 from audio.tts.edge import EdgeSynthesizer
@@ -31,23 +33,63 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         return player
     from audio.playback.speaker import SounddeviceOutput
 
-    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), config.voice.device or "the default loudspeaker")
+    name = config.voice.device or "the default loudspeaker"
+    if options.deaf:
+        return OnDemandPlayer(SounddeviceOutput(config.voice.device), name)
+    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), name)
     await speaker.start()
     if not speaker.output.is_there:
-        tell = log.info if options.deaf else log.warning
-        tell("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
+        log.warning("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
     return speaker
 
 
-NETWORK_ENGINES: Final = frozenset({"auto", "edge"})
-"""Settings of the voice with which it is asked over the network."""
+def _edge_first(settings: VoiceSettings) -> list[Synthesizer]:
+    edge = EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
+    return [edge, EspeakSynthesizer()]
+
+
+ENGINES: Final[dict[str, Callable[[VoiceSettings], list[Synthesizer]]]] = {
+    "auto": _edge_first,
+    "edge": _edge_first,
+    "espeak": lambda settings: [EspeakSynthesizer()],
+}
+"""What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and no
+other: what it sends is told by itself."""
+
+
+def voices_of(settings: VoiceSettings) -> list[Synthesizer]:
+    """Return the voices that may speak, the best first. Nothing is loaded or asked."""
+    return ENGINES[settings.engine](settings)
+
+
+class OnDemandPlayer(ReopeningPlayer):
+    """A loudspeaker that is opened for its first sound: a question in writing is mostly over before there is one."""
+
+    _is_open = False
+
+    async def start(self) -> None:
+        """Open the device, once."""
+        if not self._is_open:
+            self._is_open = True
+            await super().start()
+
+    async def play(self, audio: SpeechAudio) -> None:
+        """Open the device and queue the samples. Raises `DeviceUnavailable`."""
+        await self.start()
+        await super().play(audio)
+
+    async def aclose(self) -> None:
+        """Close the device if it was opened."""
+        if self._is_open:
+            await super().aclose()
 
 
 def load_voice(config: Config) -> None:
     """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
     speakable.load()
-    if config.voice.engine in NETWORK_ENGINES:
-        EdgeSynthesizer.load()
+    for voice in voices_of(config.voice):
+        if isinstance(voice, EdgeSynthesizer):
+            voice.load()
 
 
 def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) -> Synthesizer:
@@ -56,12 +98,7 @@ def choose_voice(config: Config, clock: Callable[[], float] = time.monotonic) ->
     `clock` gives the monotonic seconds for which a voice that failed is left alone.
     """
     settings = config.voice
-    voices: list[Synthesizer] = []
-    if settings.engine in NETWORK_ENGINES:
-        voices.append(
-            EdgeSynthesizer({"en": settings.edge_voice_en, "zh": settings.edge_voice_zh}, url=settings.edge_url)
-        )
-    voices.append(EspeakSynthesizer())
+    voices = voices_of(settings)
     phrases = TtsCache(config.state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()

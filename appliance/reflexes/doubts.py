@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from appliance.reflexes.acting import Body
+from appliance.reflexes.verbs import Verbs
 from audio.reflexes.attention import NOT_ADDRESSED, Attention
 from audio.reflexes.words import plain
 
@@ -13,7 +13,7 @@ SUSPICIOUS: Final = 0.5
 """Likelihood of echo from which on a word is taken for its own."""
 
 ECHO: Final = "echo"
-OWN_WORDS: Final = "her own words"
+OWN_WORDS: Final = "its own words"
 
 LINGERS_SECONDS: Final = 0.6
 """After the end of a sentence in which its last word may still be under way: the room, and the soft end."""
@@ -23,7 +23,7 @@ LINGERS_SECONDS: Final = 0.6
 class Doubts:
     """Asked before a word acts (`appliance.reflexes.reflexes.Doubt`)."""
 
-    body: Body
+    body: Verbs
     attention: Attention
     suspicion: Callable[[float, float], float]
     """The echo guard's."""

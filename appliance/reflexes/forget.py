@@ -11,10 +11,11 @@ import structlog
 
 from agent.bus import Observer
 from agent.context.epochs import EPOCH, Contexts
-from agent.event import HOUSEHOLD, PERSON_TYPES, Event, utc_now
+from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, Event, utc_now
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.output.text import TEXT_SOURCES
 from appliance.reflexes.record import ROOM
+from appliance.reflexes.words import Forgot, beginnings
 from appliance.wiring.state import State
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -69,19 +70,32 @@ class Forgetting:
         """Have more places in memory emptied with each forgetting; for good."""
         self._places += places
 
-    async def last(self, count: int = 1, *, typed: bool = False) -> str:
-        """Forget the newest turns; return the name of the sentence that tells how that went.
+    async def last(self, count: int = 1, *, typed: bool = False) -> Forgot:
+        """Forget the newest turns; return how that went.
 
-        Those of the room, or with `typed` what was written to its too, in whatever session.
+        Those of the room, or with `typed` what was written to it too, in whatever session.
         """
         return await self._forget((await self._told(typed=typed))[-count:])
 
-    async def since(self, minutes: float, *, typed: bool = False) -> str:
+    async def since(self, minutes: float, *, typed: bool = False) -> Forgot:
         """Forget what it was told within the last so many minutes."""
         start = self.now() - timedelta(minutes=minutes)
         return await self._forget(
             [event for event in await self._told(typed=typed) if event.created_at >= start], start
         )
+
+    async def these(self, event_ids: Collection[str], minutes: float | None = None) -> Forgot:
+        """Forget these turns, spoken or typed, as `would_go` named them, and what was held back in those minutes."""
+        start = None if minutes is None else self.now() - timedelta(minutes=minutes)
+        return await self._forget([event for event in await self._told(typed=True) if event.id in event_ids], start)
+
+    async def would_go(self, count: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `last`, or with minutes `since`, would forget now, typed things too; the oldest first."""
+        told = await self._told(typed=True)
+        if minutes is None:
+            return told[-count:]
+        start = self.now() - timedelta(minutes=minutes)
+        return [event for event in told if event.created_at >= start]
 
     async def _told(self, *, typed: bool) -> list[Event]:
         """Return the household's spoken events, and typed ones, that still have their words, oldest first."""
@@ -93,28 +107,34 @@ class Forgetting:
         told = {event.id: event for event in (*filed, *waiting) if event.content and event.source in sources}
         return sorted(told.values(), key=lambda event: event.created_at)
 
-    async def _forget(self, events: list[Event], start: datetime | None = None) -> str:
+    async def drop(self) -> None:
+        """Drop what is kept outside the database, in memory and on disk."""
         self._drop()
         for place in self.sound:
             await asyncio.to_thread(place.forget)
+
+    async def _forget(self, events: list[Event], start: datetime | None = None) -> Forgot:
+        await self.drop()
         if not events:
-            return "nothing to forget"
+            return Forgot("nothing to forget")
+        words = beginnings([event.content for event in events])
         try:
             await self.stop(events)
             self._drop()  # what a reply that was under way has said since
             events = await self._with_predecessors(events)
-            entries = await self._entries(events, start or events[0].created_at)
+            tasks = await self._tasks(events)
+            entries = await self._entries([*events, *tasks], start or events[0].created_at)
             try:
-                await self._erase(events, entries)
+                await self._erase([*events, *tasks], entries)
             except MemoryFailure:  # as when another program reads the journal's file: the graph forgets all the same
-                await self._erase_from_graph(events)
+                await self._erase_from_graph([*events, *tasks])
                 raise
-            written = await self._erase_from_graph(events)
+            written = await self._erase_from_graph([*events, *tasks])
             await self._journal(len(events), len(entries), written)
         except MemoryFailure as error:
             log.warning("not_forgotten", reason=str(error))
-            return "not forgotten"
-        return "forgotten"
+            return Forgot("not forgotten")
+        return Forgot("forgotten", words, self.drop)
 
     def _drop(self) -> None:
         for place in self._places:
@@ -145,6 +165,17 @@ class Forgetting:
                 found[before] = filed.event
                 before = str(filed.event.metadata.get("continues", ""))
         return list(found.values())
+
+    async def _tasks(self, events: list[Event]) -> list[Event]:
+        """Return what the agent left itself to do because of the events, stopped: it repeats their words."""
+        mailbox = self.state.mailbox
+        left = [child for event in events for child in await mailbox.children(event.id)]
+        filed = [found.event for child in left if (found := await mailbox.find(child.id))]
+        tasks = [event for event in filed if event.type == SELF_CREATED and event.content]
+        if tasks:
+            await self.stop(tasks)
+            tasks += await self._tasks(tasks)
+        return tasks
 
     async def _entries(self, events: list[Event], start: datetime) -> list[Stored]:
         """Return every entry of the events' runs, the epochs that took them along, and turns held back meanwhile."""

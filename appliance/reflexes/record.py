@@ -11,7 +11,8 @@ import structlog
 from agent.bus import Bus
 from agent.event import Event
 from agent.mailbox import Lease
-from audio.reflexes.words import Reflex
+from appliance.reflexes.verbs import Verb
+from appliance.reflexes.words import Forgot
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -24,15 +25,15 @@ ROOM: Final = "room"
 MOST_TOLD: Final = 8
 """Reflexes the mind is told of in one block; the newest."""
 
-How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door"]
-"""In sound; by its words, ahead of the commit or at it; in writing; by a command."""
+How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door", "tool"]
+"""In sound; by its words, ahead of the commit or at it; in writing; by a command; by the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A reflex that was acted on."""
+    """A verb that was acted on."""
 
-    reflex: Reflex
+    reflex: Verb
     did: str
     """What it did, as `appliance.reflexes.words` names it."""
     words: str
@@ -41,6 +42,8 @@ class Acted:
     """Seconds on the source's clock in which it was said; equal ends for what was not said."""
     at: float
     """Seconds on the clock of the one who acts."""
+    forgot: Forgot | None = None
+    """What was forgotten, for the answer alone."""
 
 
 class ReflexRecord:
@@ -54,7 +57,7 @@ class ReflexRecord:
 
     async def add(self, acted: Acted) -> None:
         """Publish a reflex as an envelope that is completed already, and keep it for the next block."""
-        self._untold.append(replace(acted, words=""))
+        self._untold.append(replace(acted, words="", forgot=None))
         envelope = Event(
             type=REFLEX,
             content=acted.words,

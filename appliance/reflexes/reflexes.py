@@ -8,20 +8,21 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from appliance.reflexes.acting import ACTS, Body
 from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
+from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import Forgot, forgotten, sentence
+from appliance.timers.snooze import USUAL_MINUTES
 from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
-from audio.reflexes.words import NAMES, REFLEXES, Reflex, asked
+from audio.reflexes.words import NAMES, REFLEXES, asked, volume_asked
 from audio.speech import RecognizedTurn, SpeechStarted
 from memory.json_value import Json
 
 log = structlog.get_logger()
 
-AT_COMMIT: Final[frozenset[Reflex]] = frozenset({"forget"})
-"""What waits until the whole turn is known: it cannot be taken back."""
+AT_COMMIT: Final[frozenset[Verb]] = frozenset({"forget", "volume"})
+"""What waits until the whole turn is known: it cannot be taken back, or a number may go on."""
 
 MOST_WAITING: Final = 16
 """What may wait to be said, kept and journaled; past it the oldest is done without."""
@@ -63,14 +64,14 @@ class Reflexes:
 
     def __init__(
         self,
-        body: Body,
+        body: Verbs,
         voice: Voice,
         record: ReflexRecord,
         wording: Wording,
         doubt: Doubt,
-        forget: Callable[[], Awaitable[str]],
+        forget: Callable[[], Awaitable[Forgot]],
     ) -> None:
-        """`forget` removes what was just heard, and returns the name of the sentence that says how that went."""
+        """`forget` removes what was just heard, and returns how that went."""
         self._body = body
         self._voice = voice
         self._record = record
@@ -87,7 +88,7 @@ class Reflexes:
 
     def spotted(self, spotted: Spotted) -> None:
         """Act on a word the spotter found."""
-        self._hear(spotted.reflex, spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
+        self._hear(Order(spotted.reflex), spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
@@ -95,8 +96,8 @@ class Reflexes:
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """Act on words recognized ahead, at their soft end."""
         words = heard.transcript.text
-        if reflex := self._asked(words):
-            self._hear(reflex, words, "recognized", _span(heard))
+        if order := self._asked(words):
+            self._hear(order, words, "recognized", _span(heard))
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Nothing is left to do: `take` was asked before."""
@@ -108,28 +109,37 @@ class Reflexes:
             return True
         if self._has_acted(_span(heard)):
             return True
-        reflex = self._asked(words)
-        return reflex is not None and self._hear(reflex, words, "committed", _span(heard))
+        order = self._asked(words)
+        return order is not None and self._hear(order, words, "committed", _span(heard))
 
     async def typed(self, words: str) -> str:
         """Act on typed words; return the sentence that answers them, "" where the mind should."""
         ringer = self._body.ringer
         if ringer is not None and await ringer.take(words):
             return self._sentence("silenced", words)
-        reflex = self._asked(words)
-        if reflex is None or reflex == "repeat" or (reflex == "stop" and not self._body.is_sounding):
+        order = self._asked(words)
+        if order is None or order.verb == "repeat" or (order.verb == "stop" and not self._body.is_sounding):
             return ""
-        return await self.told(reflex, words, "typed")
+        return await self.told(order, words, "typed")
 
-    async def told(self, reflex: Reflex, words: str = "", how: How = "door") -> str:
+    async def told(self, order: Order, words: str = "", how: How = "door") -> str:
         """Act for somebody who is no voice; return the sentence that says what came of it, durable where it lasts."""
         now = self._record.clock()
-        if reflex == "forget":
-            return self._sentence(await self._forget(), words)
-        did = self._act(reflex, words, how, (now, now))
-        if reflex in {"mute", "unmute"}:
+        if order.verb == "forget" and how != "tool":  # which means the turn in hand: that goes when its run has ended
+            return forgotten(await self._forget(), self._voice.language, words)
+        if order.verb == "snooze":
+            return await self._snooze(order.minutes, words)
+        did = self._act(order, words, how, (now, now))
+        if order.verb in {"mute", "unmute"}:
             await self._keep_mute()
         return self._sentence(did, words)
+
+    async def _snooze(self, minutes: float | None, words: str) -> str:
+        """Let what rings be silent and ring again."""
+        ringer, length = self._body.ringer, minutes or USUAL_MINUTES
+        if ringer is None or not await ringer.snooze(length, words or "snooze"):
+            return ""
+        return sentence("snoozed", self._voice.language, words, minutes=f"{length:g}")
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what does afterwards, in order, what an act brings along."""
@@ -151,7 +161,13 @@ class Reflexes:
     async def _answer_all(self) -> None:
         while True:
             acted = await self._unanswered.get()
-            await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+            if acted.how == "tool" and acted.reflex not in {"repeat", "forget"}:
+                continue  # the agent says so itself
+            if acted.forgot is None:
+                await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
+                continue
+            await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
+            await acted.forgot.drop()  # a voice keeps short sentences
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
@@ -162,27 +178,31 @@ class Reflexes:
             "doubted": dict(self.doubted),
         }
 
-    def _asked(self, words: str) -> Reflex | None:
-        return asked(words, self._wording.active, self._wording.names)
+    def _asked(self, words: str) -> Order | None:
+        active, names = self._wording.active, self._wording.names
+        if reflex := asked(words, active, names):
+            return Order(reflex)
+        percent = volume_asked(words, names) if "louder" in active and "quieter" in active else None
+        return None if percent is None else Order("volume", percent)
 
-    def _hear(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> bool:
+    def _hear(self, order: Order, words: str, how: How, span: tuple[float, float]) -> bool:
         """Act on what was said, unless somebody has, it is too early, or it was no order; return whether it was."""
-        if self._has_acted(span) or (reflex in AT_COMMIT and how != "committed"):
+        if self._has_acted(span) or (order.verb in AT_COMMIT and how != "committed"):
             return False
         if reason := self._doubt(words, *span):
             self.doubted[reason] = self.doubted.get(reason, 0) + 1
-            log.info("reflex_doubted", reflex=reflex, reason=reason)
+            log.info("reflex_doubted", reflex=order.verb, reason=reason)
             return False
-        return bool(self._act(reflex, words, how, span))
+        return bool(self._act(order, words, how, span))
 
     def _has_acted(self, span: tuple[float, float]) -> bool:
         """Whether somebody acted on this very speech already."""
         needed = SAME_SPEECH * (span[1] - span[0])
         return any(overlap(acted.span, span) >= max(needed, 1e-6) for acted in self._acted)
 
-    def _act(self, reflex: Reflex, words: str, how: How, span: tuple[float, float]) -> str:
+    def _act(self, order: Order, words: str, how: How, span: tuple[float, float]) -> str:
         """Act; return the name of what was done, "" when there was nothing to act upon."""
-        did = ACTS[reflex](self._body)
+        did, reflex = self._body.act(order, by_run=how == "tool"), order.verb
         if not did:
             return ""
         acted = Acted(reflex, did, words, how, span, self._record.clock())
@@ -197,13 +217,14 @@ class Reflexes:
         match acted.reflex:
             case "stop" if self._body.ringer is not None:
                 await self._body.ringer.note(acted.words)
-            case "quieter" | "louder":
+            case "quieter" | "louder" | "volume":
                 volume, configured = self._body.mouth.volume.percent, self._body.configured_volume
                 await self._body.kept.keep(volume=volume, volume_configured=configured)
             case "mute" | "unmute":
                 await self._keep_mute()
             case "forget":
-                acted = replace(acted, did=await self._forget(), words="")
+                forgot = await self._forget()
+                acted = replace(acted, did=forgot.did, words="", forgot=forgot)
         await self._record.add(acted)
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted

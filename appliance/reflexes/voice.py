@@ -6,20 +6,23 @@ from typing import Final
 import numpy as np
 import structlog
 
+from appliance.reflexes.verbs import Verb
 from audio.errors import AudioError
 from audio.interfaces import Player
 from audio.language import sentence_language
 from audio.playback.earcons import SAMPLE_RATE, Sign, sign
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
-from audio.reflexes.words import Reflex
 from audio.speech import SpeechAudio
 
 log = structlog.get_logger()
 
-SIGNS: Final[dict[Reflex, Sign]] = {"quieter": "acknowledged", "louder": "acknowledged", "unmute": "unmuted"}
+SIGNS: Final[dict[Verb, Sign]] = {
+    **{"quieter": "acknowledged", "louder": "acknowledged", "volume": "acknowledged"},
+    "unmute": "unmuted",
+}
 """Stop, wait, go on and repeat are heard by themselves."""
 
-SPOKEN: Final[dict[Reflex, Sign]] = {"mute": "muted", "forget": "acknowledged"}
+SPOKEN: Final[dict[Verb, Sign]] = {"mute": "muted", "forget": "acknowledged"}
 """Reflexes that are answered in words, after a sign: nobody should wonder whether the microphone is off."""
 
 _NO_SOUND: Final = SpeechAudio(np.zeros(SAMPLE_RATE // 100, np.int16), SAMPLE_RATE)
@@ -34,7 +37,7 @@ class Voice:
     language: str = "en"
     """Of the house, ISO 639-1."""
 
-    async def answer(self, reflex: Reflex, words: str) -> None:
+    async def answer(self, reflex: Verb, words: str) -> None:
         """Let it be heard that a reflex was acted on."""
         if reflex in SPOKEN:
             await self.mouth.announce(sign(SPOKEN[reflex]), self._spoken(words))

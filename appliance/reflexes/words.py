@@ -1,5 +1,7 @@
 """What is said and written when a reflex has acted, in English and Chinese."""
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from audio.language import sentence_language
@@ -18,13 +20,63 @@ _PHRASES: Final = {
     "resumed": ("Going on.", "继续了。"),
     "volume": ("The volume is {percent} percent.", "音量为{percent}%。"),
     "forgotten": ("Forgotten.", "已经忘掉了。"),
+    "forgotten these": ("Forgotten: {words}.", "已经忘掉了：{words}。"),
     "nothing to forget": ("There is nothing to forget.", "没有什么可以忘掉的。"),
     "not forgotten": ("I could not forget all of it.", "没能全部忘掉。"),
     "repeated": ("I am saying it again.", "我再说一遍。"),
 }
+
+SHOWN_WORDS: Final = 6
+"""Of each thing that goes, so that a person recognises it; Chinese has no spaces and is cut by letters."""
+
+SHOWN_LETTERS: Final = 40
+
+SHOWN_THINGS: Final = 3
+"""That are named, of all that go."""
+
+
+async def nothing_kept() -> None:
+    """Nothing of what was said of it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgot:
+    """How an order to forget went."""
+
+    did: str
+    """The name of the sentence that tells of it (`appliance.reflexes.words`)."""
+    words: str = ""
+    """The beginning of each thing that is gone, for the one answer that names them; kept and logged nowhere."""
+    drop: Callable[[], Awaitable[None]] = nothing_kept
+    """Drops what saying the answer aloud has kept of those words; to be called once it was said."""
+
+
+def beginnings(texts: Sequence[str]) -> str:
+    """Return the beginnings of the newest few texts in quotes, the oldest first."""
+    shown = "; ".join(f"“{beginning(text)}”" for text in texts[-SHOWN_THINGS:])
+    return f"… {shown}" if len(texts) > SHOWN_THINGS else shown
+
+
+def beginning(text: str) -> str:
+    """Return the first few words of a text, in a line."""
+    words = text.split()
+    start = " ".join(words[:SHOWN_WORDS])
+    most = SHOWN_LETTERS if start.isascii() else SHOWN_LETTERS // 2
+    is_cut = len(words) > SHOWN_WORDS or len(start) > most
+    return f"{start[:most].rstrip()} …" if is_cut else start
 
 
 def sentence(name: str, language: str, like: str = "", **values: object) -> str:
     """Return one of the sentences, in the language of `like`, or of the house (ISO 639-1) where that does not tell."""
     english, chinese = _PHRASES[name]
     return (chinese if sentence_language(like, language) == "zh" else english).format(**values)
+
+
+def forgotten(forgot: Forgot, language: str, like: str = "") -> str:
+    """Return the sentence that tells how forgetting went, with the beginnings of what is gone where there are any.
+
+    `like` is the order, whose language it is told in where nothing else tells.
+    """
+    if not forgot.words:
+        return sentence(forgot.did, language, like)
+    return sentence("forgotten these", language, like or forgot.words, words=forgot.words)

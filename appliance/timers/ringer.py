@@ -127,6 +127,15 @@ class Ringer:
         await self.note(words)
         return True
 
+    async def snooze(self, minutes: float, words: str) -> bool:
+        """Be silent at once and ring again in so many minutes; False when nothing rings."""
+        if not self._ringing:
+            return False
+        timers = self.silence_all()
+        await self._due.snooze(timers, minutes)
+        await self.note(words)
+        return True
+
     async def _watch(self) -> None:
         while True:
             begun = await self._due.next()

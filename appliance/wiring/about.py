@@ -1,56 +1,43 @@
-"""What it knows of itself, out of the running configuration."""
+"""What it knows of itself, out of the running configuration and the adapters in use."""
 
-from collections.abc import Iterator
-from urllib.parse import urlsplit
+from collections.abc import Callable
 
+from agent.model.chain import Chain
 from agent.prompts import Self
 from appliance.config.load import Config
-from appliance.egress import is_here
+from appliance.egress import Egress, is_here, lasting_egress, model_egress
+from appliance.output.voices import voices_of
+from appliance.wiring.graph import store_of
 
 
-def about(config: Config, model: str) -> Self:
-    """Return what is so in this box; `model` is the chosen model's name."""
-    return Self(model, _voice(config), _memory(config), _leaving(config, model), config.mind.max_tool_calls)
+def about(config: Config, models: Chain) -> Callable[[], Self]:
+    """Return what tells what is so in this box; asked between two events, it lets the model that was chosen think."""
+    voice, memory = _voice(config), _memory(config)
+    lasting = lasting_egress(config)
+
+    def told() -> Self:
+        name = models.settle()
+        leaving = tuple(map(_clause, [*model_egress(config, models), *lasting]))
+        return Self(name, voice, memory, leaving, config.mind.max_tool_calls)
+
+    return told
+
+
+def _clause(leaving: Egress) -> str:
+    return f"{leaving.what}, to {leaving.to}"
 
 
 def _voice(config: Config) -> str:
-    if config.voice.engine == "espeak":
-        return "the voice of this machine, espeak-ng"
-    other = ", or that of this machine when it does not answer" if config.voice.engine == "auto" else ""
-    return f"Microsoft's voice over the network{other}"
+    """Return the names of the voices, the best first, and where each is that is not here."""
+    told = []
+    for voice in voices_of(config.voice):
+        away = [sent.to for sent in voice.sends_to if not is_here(sent.to)]
+        told.append(f"{voice.name} over the network ({', '.join(away)})" if away else f"{voice.name} on this machine")
+    return ", or when it does not answer ".join(told)
 
 
 def _memory(config: Config) -> str:
     if not config.memory.enabled:
         return ""
-    return f"a Neo4j server at {_host(config.memory.uri)}" if config.memory.uri else "this box's own store"
-
-
-def _leaving(config: Config, model: str) -> tuple[str, ...]:
-    memory, edge = config.memory, config.voice.edge_url
-    hosts = {
-        "what people say and write, with your context, to": "" if _is_here(model) else model,
-        "what you say, to": "" if config.voice.engine == "espeak" or (edge and _is_here(_host(edge))) else "Microsoft",
-        "your graph, to": "" if _is_here(_host(memory.uri)) else _host(memory.uri),
-        "texts you make vectors of, to": _host(memory.embedding_url) if memory.embeddings == "api" else "",
-    }
-    told = [f"{what} {where}" for what, where in hosts.items() if where and not _is_here(where)]
-    return (*told, *_given_to_servers(config))
-
-
-def _given_to_servers(config: Config) -> Iterator[str]:
-    """Yield where the arguments of other programs' tools go; what a program here sends on, only it knows."""
-    for name, server in config.mcp.items():
-        if server.command:
-            yield f"what you give the tools of {name}, a program here, to wherever that sends it"
-        elif not _is_here(host := _host(server.url)):
-            yield f"what you give the tools of {name}, to {host}"
-
-
-def _is_here(name: str) -> bool:
-    """Whether a host, or the host a model's name begins with, is this machine; so is "", and no model at all."""
-    return name in {"", "offline"} or is_here(urlsplit(f"//{name}").hostname or "")
-
-
-def _host(address: str) -> str:
-    return urlsplit(address).netloc.rpartition("@")[2]
+    away = [sent.to for sent in store_of(config).sends_to]
+    return f"a Neo4j server at {away[0]}" if away else "this box's own store"

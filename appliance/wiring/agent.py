@@ -74,26 +74,46 @@ class Agent:
         await asyncio.to_thread(self.tokens.load)
 
 
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """What there is of the mind before it thinks: whose context is what, and what can end the run in hand."""
+
+    tokens: TokenCounter
+    contexts: Contexts
+    run_state: RunState
+    attention: Attention
+
+
+def open_sessions(world: World, output: Output) -> Sessions:
+    """Return the contexts of all sessions, and the attention that everything may call upon."""
+    state, tokens, run_state = world.state, TokenCounter(), RunState()
+    contexts = Contexts(state.journal, state.bus, context_limits(world.config), tokens)
+    system_replies = SystemReplies(output.replies, run_state)
+    attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
+    return Sessions(tokens, contexts, run_state, attention)
+
+
 @asynccontextmanager
 async def open_agent(
-    world: World, owners: Owners, tools: Sequence[Tool], output: Output, news: Sequence[SituationProvider]
+    world: World,
+    owners: Owners,
+    sessions: Sessions,
+    output: Output,
+    tools: Sequence[Tool],
+    news: Sequence[SituationProvider],
 ) -> AsyncIterator[Agent]:
-    """Open the models and join the mind; `tools` are those of its memory, `news` is told in its blocks."""
+    """Open the models and join the mind; `tools` join those that every box has, `news` is told in its blocks."""
     config, state = world.config, world.state
-    tokens = TokenCounter()
-    contexts = Contexts(state.journal, state.bus, context_limits(config), tokens)
+    contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     models = Chain.of(await world.environment.models(config, prefix_of_room(contexts)))
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
-        run_state = RunState()
         registry = ToolRegistry([*_tools(world, run_state, output), *tools])
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
-        system_replies = SystemReplies(output.replies, run_state)
-        attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
-        prompts = Prompts(owners, lambda: about(config, models.settle()))
+        prompts = Prompts(owners, about(config, models))
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
@@ -101,7 +121,7 @@ async def open_agent(
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
-        yield Agent(models, choice, contexts, tokens, loop, servers, beat)
+        yield Agent(models, choice, contexts, sessions.tokens, loop, servers, beat)
     finally:
         for model in models.models:
             await model.aclose()

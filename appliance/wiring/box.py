@@ -1,33 +1,34 @@
 """The box, put together: memory, mouth, mind, ears and doors, in the order in which each needs the one before."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from appliance.admin.graph_admin import graph_admin_of
+from agent.tools.device import device_tools
+from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.api.event_intake import EventIntake
-from appliance.api.handler import Household
+from appliance.api.handler import Household, Part
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.egress import egress
 from appliance.notify import HeartBeat
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
-from appliance.reflexes.forget import Forgetting, no_graph
-from appliance.reflexes.record import ReflexRecord
-from appliance.wiring.agent import Agent, open_agent
+from appliance.reflexes.forget import no_graph
+from appliance.wiring.agent import Agent, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.input import Input, open_input
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
+from appliance.wiring.reflexes import open_acting
 from appliance.wiring.state import disk_of, open_state
 from audio.loops import Loop
-from audio.tts.tts_cache import TtsCache
 from memory.state.retention import Retention
 
 
@@ -46,6 +47,8 @@ class Box:
     household: Household
     door: Door
     config: Config
+    is_deaf: bool
+    """Whether it lives for one question in writing only."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
@@ -59,7 +62,8 @@ class Box:
             **self.input.loops(),
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,
-            "warm: connections and vocabularies, off the start path": self._warm,
+            # One that is opened for a question asks its model at once, and is gone before anything else is wanted.
+            **({} if self.is_deaf else {"warm: connections and vocabularies, off the start path": self._warm}),
         }
 
     @property
@@ -69,9 +73,10 @@ class Box:
         return [self.agent.beat, *([ears.beat] if ears is not None else [])]
 
     async def _warm(self) -> None:
-        if self.input.ears is not None:
-            await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-            await asyncio.to_thread(load_voice, self.config)
+        if self.input.ears is None:
+            return  # opened for a question, it asks its model at once, and is gone before anything else is wanted
+        await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
+        await asyncio.to_thread(load_voice, self.config)
         await self.agent.warm()
 
 
@@ -85,27 +90,28 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config))
         world = World(config, options, state, environment)
-        graph = await parts.enter_async_context(graph_side(config, state.journal.database))
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(config, state)
-        tools = [*memory.tools, *graph.tools_of(owners.shares_graph)]
-        output = await parts.enter_async_context(open_output(world))
-        record = ReflexRecord(state.bus, environment.clock)
-        agent = await parts.enter_async_context(open_agent(world, owners, tools, output, [record.situation]))
         admin = graph_admin_of(config, graph)
-        erase_event = no_graph if admin is None else admin.erase_event
-        phrases = TtsCache(config.state_folder / "phrases")
-        forgetting = Forgetting(state, agent.contexts, agent.loop.interrupt, erase_event, [phrases])
-        hears = open_input(world, output, agent, record, forgetting)
-        erasure = OwnerErasure(config.state_folder, graph, owners, forgetting)
+        erase_event = no_graph if admin is None else _erasing(admin, graph)
+        output = await parts.enter_async_context(open_output(world))
+        sessions = open_sessions(world, output)
+        acting = open_acting(world, output, sessions, erase_event)
+        tools = [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(acting.device)]
+        news = [acting.record.situation]
+        agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, tools, news))
+        hears = open_input(world, output, acting, agent)
+        erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         retention = retention_of(
             config, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
         )
-        described = {
+        described: dict[str, Part] = {
             **hears.describe(),
             "models": agent.choice.describe,
             "graph": graph.describe,
+            "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
@@ -115,4 +121,16 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)
-        yield Box(output, agent, hears, graph, memory, retention, owners, erasure, household, door, config)
+        yield Box(
+            output, agent, hears, graph, memory, retention, owners, erasure, household, door, config, options.deaf
+        )
+
+
+def _erasing(admin: GraphAdmin, graph: GraphSide) -> Callable[[str], Awaitable[int]]:
+    """Return what erases an event from the graph, which may have to be started for it."""
+
+    async def erase(event_id: str) -> int:
+        await graph.wake()
+        return await admin.erase_event(event_id)
+
+    return erase

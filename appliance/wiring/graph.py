@@ -1,10 +1,13 @@
 """Opens the graph: a configured Neo4j server or the embedded store; and chooses who makes vectors."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from agent.tools.sharing import shared
 from agent.tools.tool import Tool
@@ -15,7 +18,7 @@ from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
 from audio.loops import Loop
 from memory.graph.dialect import Dialect
-from memory.graph.embedded.store import EmbeddedStore
+from memory.graph.embedded.store import EmbeddedStore, State
 from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.writer import Writer
@@ -23,6 +26,45 @@ from memory.json_value import Json
 from memory.state.database import Database
 from memory.vectors.embedding import Embedder, NoEmbedder, OpenAiEmbedder
 from memory.vectors.embedding_local import LocalEmbedder
+
+WAKING_SECONDS: Final = 15.0
+"""How long a first statement waits for the store to start, of the twenty seconds that its tool has."""
+
+
+async def _nothing() -> None:
+    return
+
+
+class OnDemand:
+    """Starts a graph when it is first used."""
+
+    def __init__(self, graph: ManagedGraph) -> None:
+        self.wanted = asyncio.Event()
+        self._graph = graph
+
+    async def wake(self) -> None:
+        """Have it started and wait for it; one that does not come up is told by the statement."""
+        self.wanted.set()
+        if self._graph.store is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WAKING_SECONDS):
+                    await self._graph.store.until(State.READY)
+
+    async def when_wanted(self, loop: Loop) -> None:
+        """Run a loop from when the graph is wanted."""
+        await self.wanted.wait()
+        await loop()
+
+    def waking(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return the tools, each of which wakes the graph first."""
+        return [replace(tool, function=self._waking(tool.function)) for tool in tools]
+
+    def _waking(self, function: Callable[..., Awaitable[Json]]) -> Callable[..., Awaitable[Json]]:
+        async def use(**values: object) -> Json:
+            await self.wake()
+            return await function(**values)
+
+        return use
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +86,8 @@ class GraphSide:
     """None without a graph."""
     name_usage: NameUsage = field(default_factory=NameUsage)
     """Which names of the household's graph were asked for."""
+    wake: Callable[[], Awaitable[None]] = _nothing
+    """Starts a graph that is opened on demand, and waits for it; returns at once for any other."""
 
     def tools_of(self, shares: Callable[[str], bool]) -> list[Tool]:
         """Return the tools as all events have them: over the household's graph, or over a visitor's own."""
@@ -51,9 +95,13 @@ class GraphSide:
 
 
 @asynccontextmanager
-async def graph_side(config: Config, database: Database | None = None) -> AsyncIterator[GraphSide]:
+async def graph_side(
+    config: Config, database: Database | None = None, *, on_demand: bool = False
+) -> AsyncIterator[GraphSide]:
     """Make the graph's client; nothing is started or connected here, so that listening waits for none of it.
 
+    `on_demand` has its loops wait for the first call of one of its tools, so that a question that needs no memory
+    starts no child process.
     The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
     Raises `ConfigError` for an embedding model that lacks its name or address.
     """
@@ -61,13 +109,15 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
     if not settings.enabled:
         yield GraphSide([], dict, lambda: {"state": "off"}, NoEmbedder(), name_usage=NameUsage(database))
         return
-    store = server_of(config) if settings.uri else EmbeddedStore(config.state_folder / "graph", settings.bolt_port)
+    store = store_of(config)
     embedder = choose_embedder(config)
     household = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
     visitors = _visitors(config, embedder, store.dialect, database)
+    start = OnDemand(household) if on_demand else None
 
     def loops() -> Mapping[str, Loop]:
-        return {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
+        loops = {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
+        return loops if start is None else {name: partial(start.when_wanted, loop) for name, loop in loops.items()}
 
     def describe() -> dict[str, Json]:
         own = household.store
@@ -77,8 +127,9 @@ async def graph_side(config: Config, database: Database | None = None) -> AsyncI
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
+        tools, wake = (household.tools, _nothing) if start is None else (start.waking(household.tools), start.wake)
         own, usage = household.store, household.name_usage
-        yield GraphSide(household.tools, loops, describe, embedder, household.writer, own, visitors, usage)
+        yield GraphSide(tools, loops, describe, embedder, household.writer, own, visitors, usage, wake)
     finally:
         await embedder.close()
         await household.close()
@@ -108,6 +159,13 @@ def choose_embedder(config: Config) -> Embedder:
 def embedding_folder(config: Config) -> Path:
     """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
     return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
+
+
+def store_of(config: Config) -> Neo4jServer | EmbeddedStore:
+    """Return where the household's graph lives; nothing is started or asked yet."""
+    if config.memory.uri:
+        return server_of(config)
+    return EmbeddedStore(config.state_folder / "graph", config.memory.bolt_port)
 
 
 def server_of(config: Config) -> Neo4jServer:

@@ -1,46 +1,41 @@
 """The ears, put together: from the microphone to the mailbox, and what ends a reply for whoever speaks over it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
+from agent.event import Event
 from appliance.api.handler import Part
 from appliance.config.values import listed
 from appliance.input.devices import supervised
 from appliance.input.ears import Ears, Followers
-from appliance.input.echo import calibrated, echo_in
+from appliance.input.echo import calibrated
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
-from appliance.reflexes.acting import Body
-from appliance.reflexes.doubts import Doubts
-from appliance.reflexes.forget import Forgetting
-from appliance.reflexes.record import ReflexRecord
-from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.sign import ListeningSign
-from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import sentence
+from appliance.reflexes.words import forgotten
 from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
-from audio.capture.mute import Mute, MutedSource
-from audio.echo.control import EchoControl
+from appliance.wiring.reflexes import Acting
+from audio.capture.mute import MutedSource
 from audio.echo.self_echo import SelfEcho
-from audio.interfaces import AudioSource, EchoGuard
+from audio.interfaces import AudioSource
 from audio.loops import Loop
-from audio.reflexes.attention import Attention
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
 from audio.reflexes.words import asked
 from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
-from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
+from audio.turns.listener import REFLEX, Listener, Surroundings
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -52,11 +47,9 @@ class Input:
 
     ears: Ears | None
     """None without a microphone."""
-    echo: EchoControl
     interruption: Interruption
     intake: Intake
-    attention: Attention
-    acting: "Acting"
+    acting: Acting
     spotter: Spotter | None
     """None where no word is looked for in sound."""
     sign: ListeningSign
@@ -68,7 +61,7 @@ class Input:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what hears, and what acts on it, until cancelled."""
-        ears = {} if self.ears is None else {**self.ears.loops(), "ears: the echo canceller": self.echo.run}
+        ears = {} if self.ears is None else {**self.ears.loops(), "ears: the echo canceller": self.acting.echo.run}
         spotter = {} if self.spotter is None else {"reflexes: words spotted in sound": self.spotter.run}
         return {
             **ears,
@@ -82,17 +75,26 @@ class Input:
     async def calibrate(self) -> str:
         """Measure its echo; return the sentence that says what was found. Raises `Problem` where nothing could be."""
         is_deaf = self.ears is None or self.ears.is_deaf
-        return await calibrated(self.echo, is_muted=self.acting.body.mute.is_on, is_deaf=is_deaf)
+        return await calibrated(self.acting.echo, is_muted=self.acting.verbs.mute.is_on, is_deaf=is_deaf)
 
-    async def forget(self, last: int = 1, minutes: float | None = None) -> str:
-        """Forget so many turns, or all of so many minutes, typed ones too; return the sentence that tells of it."""
+    async def forget(self, last: int = 1, minutes: float | None = None, these: Collection[str] = ()) -> str:
+        """Forget so many turns, or all of so many minutes, or these events; return the sentence that tells of it."""
         forgetting = self.acting.forgetting
-        done = await (forgetting.last(last, typed=True) if minutes is None else forgetting.since(minutes, typed=True))
-        return sentence(done, self.acting.voice.language)
+        if these:
+            forgot = await forgetting.these(these, minutes)
+        elif minutes is None:
+            forgot = await forgetting.last(last, typed=True)
+        else:
+            forgot = await forgetting.since(minutes, typed=True)
+        return forgotten(forgot, self.acting.voice.language)
+
+    async def would_forget(self, last: int = 1, minutes: float | None = None) -> list[Event]:
+        """Return what `forget` would erase, the oldest first."""
+        return await self.acting.forgetting.would_go(last, minutes)
 
     def describe(self) -> dict[str, Part]:
         """Return what each part says of itself in the status."""
-        ears, echo = self.ears, self.echo
+        ears, echo = self.ears, self.acting.echo
         parts: dict[str, Part] = {"reflexes": self._describe_reflexes, "interruptions": self.interruption.describe}
         if ears is None:
             return {"ears": lambda: {"source": "none"}, "loudspeaker": lambda: {"device": "none"}, **parts}
@@ -107,56 +109,33 @@ class Input:
         }
 
     def _describe_reflexes(self) -> dict[str, Json]:
-        attention = self.attention
+        attention = self.acting.attention
         wake: dict[str, Json] = {"wake_word": attention.wake_word or "none", "wakes": attention.wakes}
         spotted = self.spotter is not None and self.spotter.ready.is_set()
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
 
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """What acts at once on words, beside the mind."""
-
-    body: Body
-    voice: Voice
-    reflexes: Reflexes
-    forgetting: Forgetting
-
-
-def open_input(world: World, output: Output, agent: Agent, record: ReflexRecord, forgetting: Forgetting) -> Input:
+def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> Input:
     """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
 
-    Raises `BadRecording` for an input that is no sound, `ModelNotFound` for a configured model folder that is none.
+    Raises `ModelNotFound` for a configured model folder that is none.
     """
     config, clock, speech = world.config, world.environment.clock, output.speech
-    source = world.environment.source(config, world.options)
-    echo = echo_in(config.ears, source, output.player, speech)
-    # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
-    guard: EchoGuard = NoEcho() if source is not None and not source.is_live else echo.guard
-    attention = Attention(speech, config.ears.wake_word, listed(config.ears.names), config.ears.follow_up, clock)
-    acting = _acting(world, output, agent, record, Listening(attention, guard, forgetting))
+    attention, verbs, forgetting = acting.attention, acting.verbs, acting.forgetting
     own_words = SelfEcho(speech, clock)
-    gate = TurnGate(
-        mute=acting.body.mute.guard, evidence=evidence_guard, own_words=own_words, attention=attention.guard
-    )
+    gate = TurnGate(mute=verbs.mute.guard, evidence=evidence_guard, own_words=own_words, attention=attention.guard)
     interruption = Interruption(
-        speech, output.voice, agent.loop.interrupt, echo, lambda heard: gate(heard) or _reflex(heard), clock
+        speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
     )
     turns = PendingTurns(world.state.mailbox, speech.say, config.ears.language)
-    intake = Intake(
-        turns,
-        config.mind.max_tool_calls,
-        gate,
-        interruption.guard,
-        acting.reflexes.take,
-        attention.marks,
-        clock,
-    )
+    most, take = config.mind.max_tool_calls, acting.reflexes.take
+    intake = Intake(turns, most, gate, interruption.guard, take, attention.marks, clock)
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)
     hearing = world.environment.hearing(config)
-    if world.options.deaf or source is None:
-        return Input(None, echo, interruption, intake, attention, acting, None, sign)
+    source = acting.source
+    if source is None:
+        return Input(None, interruption, intake, acting, None, sign)
     followers = Followers(
         acting.reflexes,
         interruption,
@@ -165,12 +144,12 @@ def open_input(world: World, output: Output, agent: Agent, record: ReflexRecord,
         LostTurns(partial(acting.voice.give, "error"), attention.is_open, clock),
     )
     listener = Listener(
-        MutedSource(source, acting.body.mute),
+        MutedSource(source, verbs.mute),
         world.environment.detector(),
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
         hearing.recognizer,
         intake,
-        Surroundings(guard, clock, output.activity, lambda: speech.current is None),
+        Surroundings(acting.guard, clock, output.activity, lambda: speech.current is None),
     )
     devices = supervised(source, output.player, speech, config.ears.language)
     ears = Ears(listener, hearing, followers, devices, output.activity, clock)
@@ -179,37 +158,7 @@ def open_input(world: World, output: Output, agent: Agent, record: ReflexRecord,
     listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    return Input(ears, echo, interruption, intake, attention, acting, spotter, sign)
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """What a reflex word has to stand up to."""
-
-    attention: Attention
-    guard: EchoGuard
-    forgetting: Forgetting
-
-
-def _acting(world: World, output: Output, agent: Agent, record: ReflexRecord, listening: Listening) -> Acting:
-    config, switches = world.config, output.switches
-    body = Body(
-        output.speech,
-        Mute(is_on=switches.now.muted),
-        switches,
-        output.ringer,
-        agent.loop.interrupt,
-        output.voice.stop_speaking,
-        configured_volume=config.voice.volume,
-    )
-    if body.mute.is_on:
-        log.warning("still_muted", fix="type unmute or run `nakari unmute`")
-    voice = Voice(output.speech, output.player, config.ears.language)
-    active = listed(config.reflexes.words) if config.reflexes.enabled else ()
-    doubts = Doubts(body, listening.attention, listening.guard.suspicion)
-    wording = Wording(active, listed(config.ears.names))
-    reflexes = Reflexes(body, voice, record, wording, doubts, listening.forgetting.last)
-    return Acting(body, voice, reflexes, listening.forgetting)
+    return Input(ears, interruption, intake, acting, spotter, sign)
 
 
 def _reflex(heard: RecognizedTurn) -> str:
@@ -222,5 +171,5 @@ def _spotter(world: World, acting: Acting, source: AudioSource) -> Spotter | Non
     settings, language = world.config.reflexes, world.config.ears.language
     if not (settings.enabled and language in {"", "auto", "en"} and source.is_live):
         return None
-    is_sounding: Callable[[], bool] = lambda: acting.body.is_sounding  # noqa: E731
+    is_sounding: Callable[[], bool] = lambda: acting.verbs.is_sounding  # noqa: E731
     return Spotter(KeywordSearch(listed(settings.words)), acting.reflexes.spotted, is_sounding)

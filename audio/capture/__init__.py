@@ -1,1 +1,1 @@
-"""Where sound comes from: a live microphone or a recording, its health, and the mute switch in front of both."""
+"""Audio input: a live microphone or a recording, device faults, and the mute switch."""

@@ -1,4 +1,4 @@
-"""Whether what a microphone hands over is sound at all: pure judgements of zeros, of lag, of the speaker's monitor."""
+"""Faults of a microphone that show in its sound: digital silence, growing lag, a copy of what was played. Pure."""
 
 from collections import deque
 from enum import StrEnum
@@ -18,9 +18,9 @@ class Fault(StrEnum):
     GONE = "gone"
     """It cannot be opened, or its server ended the stream."""
     STALLED = "stalled"
-    """It is open and hands over nothing: a frozen server raises no error (FACTS, "Sound")."""
+    """It is open and hands over nothing: a frozen server raises no error."""
     LAGGING = "lagging"
-    """It hands over less than time passes, so that what it hears is ever older."""
+    """It hands over less sound than time passes, so that what arrives is ever older."""
     ZEROS = "zeros"
     """Nothing but zeros: a dead or hardware-muted device."""
     MONITOR = "monitor"
@@ -28,7 +28,7 @@ class Fault(StrEnum):
 
 
 class DeviceFault(DeviceUnavailable):
-    """A device was open and went wrong. Fix: in the text; it is opened again by whoever supervises it."""
+    """An open device failed. Fix: in the text; its supervisor opens it again."""
 
     def __init__(self, fault: Fault, sentence: str) -> None:
         super().__init__(sentence)
@@ -55,7 +55,7 @@ COPY_BAND: Final = 2000.0
 
 
 class ZeroRun:
-    """How long nothing but zeros has come."""
+    """Measures how long a device has given nothing but zeros."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -67,7 +67,7 @@ class ZeroRun:
 
 
 class LagWatch:
-    """Frames against the clock. Fed in the sound card's thread, and never blocks it."""
+    """Compares the frames received with the clock. Called from the sound card's thread; never blocks."""
 
     def __init__(self) -> None:
         self._began: float | None = None

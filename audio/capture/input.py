@@ -1,4 +1,4 @@
-"""A sound card's input: its format, the blocks it hands over, and the chunks they are cut into."""
+"""A sound card's input: format, blocks, and the chunks they are cut into."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -28,7 +28,7 @@ class InputFormat:
 
 
 class Taker(Protocol):
-    """Who gets the samples. Called from the sound card's thread; never blocks."""
+    """Receives the samples. Called from the sound card's thread; never blocks."""
 
     def __call__(self, pcm: bytes, age: float, overflowed: bool) -> None:
         """Take interleaved int16 samples, the first recorded `age` seconds ago; or news that some were lost before.
@@ -52,7 +52,7 @@ class Input(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What the sound card handed over at once."""
+    """The samples of one callback."""
 
     pcm: bytes
     """Interleaved int16."""
@@ -61,7 +61,7 @@ class Block:
 
 
 class ChunkCutter:
-    """Cuts blocks of any length, rate and number of channels into chunks; what is left over waits for the next block.
+    """Converts blocks of any length, rate and number of channels to chunks; a remainder waits for the next block.
 
     Times follow the device: a chunk's is counted from the block its samples came with.
     """

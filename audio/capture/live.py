@@ -1,4 +1,4 @@
-"""A microphone over any sound card that hands over its samples by a callback."""
+"""A microphone over any sound card input that delivers samples by a callback."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ BUFFERED_SECONDS: Final = 10.0
 """Of sound that wait for a late reader; past that the oldest block is dropped, and counted."""
 
 DEAD_SECONDS: Final = 3.0
-"""A sound card that hands over nothing for so long is gone: a frozen server raises no error (FACTS, "Sound")."""
+"""A sound card that hands over nothing for so long is gone: a frozen server raises no error."""
 
 ZERO_SECONDS: Final = 30.0
 """Nothing but zeros for so long is a dead or muted device: converters are never so quiet, however quiet the room."""

@@ -1,4 +1,4 @@
-"""The microphone, by PortAudio through sounddevice."""
+"""The microphone through sounddevice (PortAudio)."""
 
 from types import ModuleType
 from typing import Protocol
@@ -32,7 +32,7 @@ class _Status(Protocol):
 
 
 class SounddeviceInput:
-    """An `Input` of sounddevice."""
+    """An `Input` through sounddevice."""
 
     def __init__(self, device: str) -> None:
         self._wanted = device

@@ -1,4 +1,4 @@
-"""The microphone, by PortAudio through PyAudio: the optional second backend."""
+"""The microphone through PyAudio (PortAudio), the optional second backend."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Mute: a switch in front of everything that hears; what is said while it is on is gone before anybody keeps it."""
+"""Mute: a switch at the source; sound recorded while it is on is replaced by silence before anything stores it."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ _SILENCE: Final[Samples] = np.zeros(CHUNK_SAMPLES, np.int16)
 
 
 class Mute:
-    """The switch. Thrown on the event loop; holds from the next chunk on."""
+    """The mute switch. Set on the event loop; takes effect with the next chunk."""
 
     def __init__(self, *, is_on: bool = False) -> None:
         self.is_on = is_on
@@ -32,7 +32,7 @@ class Mute:
 class MutedSource:
     """An `AudioSource` that is another one, and gives digital silence for each chunk that comes while it is muted.
 
-    Silence and not nothing: the ears' heart beat, their clock and the end of an open turn go on.
+    Silence and not nothing: the listener's heart beat, its clock and the end of an open turn go on.
     """
 
     def __init__(self, source: AudioSource, mute: Mute) -> None:

@@ -1,4 +1,4 @@
-"""A sound file in place of the microphone, and the reading of any sound file."""
+"""Recordings: reads sound files, and plays one in place of the microphone."""
 
 import asyncio
 import time

@@ -1,1 +1,1 @@
-"""Sound devices: PortAudio, the lists of microphones and loudspeakers, and what PulseAudio says of them."""
+"""Sound devices: PortAudio, lists of microphones and loudspeakers, hotplug, and queries to PulseAudio."""

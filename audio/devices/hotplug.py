@@ -1,10 +1,11 @@
-"""Hotplug: the kernel and the sound server tell that devices came or went, so that nothing has to poll for them."""
+"""Hotplug: change notifications of the kernel and the sound server, so that nothing polls for devices."""
 
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -12,6 +13,7 @@ import structlog
 from asyncinotify import Inotify, Mask
 
 from audio.devices.portaudio import DEVICES, DeviceList
+from audio.loops import Loop
 
 log = structlog.get_logger()
 
@@ -23,6 +25,9 @@ AGAIN_SECONDS: Final = 5.0
 
 SLOW_SECONDS: Final = 60.0
 """Between two looks where nothing tells of a change."""
+
+IDLE_SECONDS: Final = 2 * SLOW_SECONDS
+"""Without anybody who waits, until the sources are left alone; who misses a device waits anew after each look."""
 
 CONNECT_SECONDS: Final = 6.0
 """Between two tries to reach a sound server that does not run; one costs 4 ms of a core."""
@@ -46,26 +51,30 @@ _DEVICE_CHANGE: Final = re.compile(rb"Event '(new|remove)' on (source|sink|card)
 
 
 class HotplugSource(Protocol):
-    """Something that tells of changes."""
+    """A source of change notifications."""
 
     async def __call__(self, changed: Callable[[], None]) -> None:
         """Call `changed` once it watches, and at each change; until cancelled, or return where it cannot watch."""
 
 
 class Hotplug:
-    """Tells when a look for a missing device is worth its cost. All on one event loop, whose clock it uses.
+    """Decides when a missing device is looked for. All on one event loop, whose clock it uses.
 
     The sources run only while somebody waits: a box with all its devices costs nothing.
     """
 
-    def __init__(self, sources: Sequence[HotplugSource], devices: DeviceList = DEVICES) -> None:
-        """`devices` is told of each change, so that the next look reads the list anew."""
-        self._sources = tuple(sources)
+    def __init__(self, sources: Mapping[str, HotplugSource], devices: DeviceList = DEVICES) -> None:
+        """Take sources by their names; `devices` is told of each change, so that the next look reads the list anew."""
+        self._sources = dict(sources)
         self._devices = devices
         self._told = asyncio.Event()
         self._told_at = -math.inf
         """Seconds on the loop's clock of the last change."""
         self._awaited = asyncio.Event()
+        self._awaited_at = -math.inf
+        """Seconds on the loop's clock at which somebody last began to wait."""
+        self._limits: dict[str, asyncio.Timeout] = {}
+        """When each source that is followed is left alone: moved on by whoever waits."""
 
     async def wait(self) -> None:
         """Return when a look is due: `SETTLE_SECONDS` and `AGAIN_SECONDS` after a change, or in `SLOW_SECONDS`.
@@ -73,30 +82,35 @@ class Hotplug:
         Any number may wait; each is told of each change, also of one that came just before it began to wait.
         """
         clock = asyncio.get_running_loop().time
-        began = clock()
+        began = self._awaited_at = clock()
         self._awaited.set()
+        for limit in self._limits.values():
+            with suppress(RuntimeError):  # it has just run out, and the source is begun anew
+                limit.reschedule(began + IDLE_SECONDS)
         while (due := self._due(began)) > clock():
             self._told.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await self._told.wait()
 
-    async def run(self) -> None:
-        """Run the sources while somebody waits, for ever."""
+    def loops(self) -> Mapping[str, Loop]:
+        """Return a loop for each source: follows it while somebody waits, and ends where the source cannot watch."""
+        return {f"hotplug: {name}": partial(self._follow, name) for name in self._sources}
+
+    async def _follow(self, name: str) -> None:
+        clock = asyncio.get_running_loop().time
         while True:
             await self._awaited.wait()
-            async with asyncio.TaskGroup() as group:
-                watching = [group.create_task(self._watch(source)) for source in self._sources]
-                with suppress(TimeoutError):
-                    while True:  # whoever still misses a device waits anew after each look
-                        self._awaited.clear()
-                        async with asyncio.timeout(2 * SLOW_SECONDS):
-                            await self._awaited.wait()
-                for each in watching:
-                    each.cancel()
-
-    async def _watch(self, source: HotplugSource) -> None:
-        await source(self._changed)
+            try:
+                async with asyncio.timeout(IDLE_SECONDS) as limit:
+                    self._limits[name] = limit
+                    await self._sources[name](self._changed)
+                    return
+            except TimeoutError:
+                if clock() - self._awaited_at >= IDLE_SECONDS:
+                    self._awaited.clear()
+            finally:
+                del self._limits[name]
 
     def _changed(self) -> None:
         self._told_at = asyncio.get_running_loop().time()
@@ -110,7 +124,7 @@ class Hotplug:
 
 def system_hotplug() -> Hotplug:
     """Return the word of this machine's kernel and sound server."""
-    return Hotplug((FolderChanges(), ServerChanges()))
+    return Hotplug({"the sound folder": FolderChanges(), "the sound server": ServerChanges()})
 
 
 class FolderChanges:

@@ -1,4 +1,4 @@
-"""Microphones and loudspeakers by name, as PortAudio lists them; no PortAudio is the same as no device."""
+"""Microphones and loudspeakers by name, as PortAudio lists them; without PortAudio there are none."""
 
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Microphones and loudspeakers by name, as PortAudio lists them through PyAudio, the optional second backend."""
+"""Microphones and loudspeakers by name through PyAudio, the optional second backend."""
 
 from typing import TYPE_CHECKING, Final, Literal
 

@@ -1,4 +1,4 @@
-"""PortAudio, of which a process has one: one thread for what may block, and one list of devices, read anew in time."""
+"""PortAudio's state in this process: one thread for blocking calls, and the list of devices and its refresh."""
 
 import atexit
 import threading
@@ -32,7 +32,7 @@ CARDS: Final = Path("/proc/asound/cards")
 
 
 class PortAudioModule(Protocol):
-    """What of `sounddevice` is used here."""
+    """The part of `sounddevice` that is used here."""
 
     def _initialize(self) -> None: ...
     def _terminate(self) -> None: ...
@@ -100,7 +100,7 @@ class SoundThread(Executor):
 
 
 class Stream(Protocol):
-    """Somebody's open stream. Called on the sound thread."""
+    """An open stream. Called on the sound thread."""
 
     def is_idle(self) -> bool:
         """Whether nobody would miss it for a moment."""
@@ -110,7 +110,7 @@ class Stream(Protocol):
 
 
 class DeviceList:
-    """When the list of devices may be read anew: PortAudio reads it once, and reading it again ends every stream.
+    """Refreshes PortAudio's list of devices, which it reads once: a refresh ends every open stream.
 
     All methods but `expect_change` are called on the sound thread.
     """

@@ -1,4 +1,4 @@
-"""Whether we record the very loudspeaker we play on, asked of PulseAudio or PipeWire where `pactl` is there."""
+"""Asks PulseAudio or PipeWire, through `pactl`, whether this process records the loudspeaker it plays on."""
 
 import asyncio
 import json

@@ -1,1 +1,1 @@
-"""It does not hear itself: cancellation, what of it is left over, and the choice of duplex mode."""
+"""Echo: cancellation of nakari's own voice, measurement of the residual, and the choice of duplex mode."""

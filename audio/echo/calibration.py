@@ -1,4 +1,4 @@
-"""A short sound, and what the microphone makes of it: how late its echo is, and how loud."""
+"""Calibration: plays a short sound and measures delay and level of its echo."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +19,7 @@ CHIME_GLIDES: Final = ((320.0, 2560.0, 1.0), (480.0, 3840.0, 0.5))
 broad that its echo is found to the millisecond."""
 
 CHIME_PEAK: Final = 0.25
-"""Of full scale: -12 dBFS, as loud as it speaks."""
+"""Of full scale: -12 dBFS, as loud as speech output."""
 
 EARLIEST: Final = -0.12
 LATEST: Final = 0.5
@@ -34,7 +34,7 @@ FIRST_OF_PEAK: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What the sound showed."""
+    """The measured echo."""
 
     is_heard: bool
     """False with headphones, or when the loudspeaker is mute: then the other two mean nothing."""

@@ -10,14 +10,14 @@ from audio.echo.reference import PlayedReference
 from audio.pcm import CHUNK_SAMPLES, SAMPLE_RATE, AudioChunk, Samples
 
 FRAME_SAMPLES: Final = SAMPLE_RATE // 100
-"""10 ms: the module ends the whole process when it is given another length (FACTS, "Sound")."""
+"""10 ms: the module ends the whole process when it is given another length."""
 
 CANCELLER_SAMPLES: Final = 128
 """By which what comes out is behind what went in (8 ms): measured by correlation, livekit 1.2.1 at 16 kHz."""
 
 
 class Canceller(Protocol):
-    """Takes the echo of one sound out of another. Keeps state; one thread; frames in order."""
+    """Removes the echo of one sound from another. Keeps state; one thread; frames in order."""
 
     def cancel(self, near: Samples, far: Samples) -> Samples:
         """Return `near` without the echo of `far`, `CANCELLER_SAMPLES` later.
@@ -75,7 +75,7 @@ REFRAMING_SAMPLES: Final = 128
 
 
 class Reframer:
-    """Cuts the chunks of one source into frames, and joins what became of the frames into chunks."""
+    """Cuts the chunks of one source into frames, and joins processed frames into chunks."""
 
     def __init__(self) -> None:
         self._rest: Samples = np.zeros(0, np.int16)
@@ -111,7 +111,7 @@ RESTING_FRAMES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """One chunk, and what became of the frames that it completed: all int16, 16 kHz."""
+    """One processed chunk and the frames that it completed: all int16, 16 kHz."""
 
     chunk: AudioChunk
     """512 samples, `DELAY_SECONDS` behind the raw ones, with their time."""

@@ -1,4 +1,4 @@
-"""Echo cancellation, opened: loads the canceller, calibrates at start and when asked to, and tells the status."""
+"""Controls echo cancellation: loads the canceller, calibrates at start and on request, reports its status."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,10 +29,10 @@ Play: TypeAlias = Callable[[SpeechAudio], Awaitable[None]]
 
 @dataclass(slots=True)
 class EchoControl:
-    """One box's guard and whoever looks after it. `run` is a loop for the one task group."""
+    """The echo guard of a box and its supervision. `run` is a loop for the one task group."""
 
     guard: EchoGuard
-    """For the ears."""
+    """The guard, for the listener."""
     play: Play
     fixed: Duplex = field(default_factory=lambda: Duplex(Mode.HALF, reason=MISSING))
     """What is told while nothing is cancelled."""
@@ -52,12 +52,12 @@ class EchoControl:
 
     @property
     def mode(self) -> Mode:
-        """How it listens while it speaks."""
+        """How nakari listens while it speaks."""
         return self.duplex.mode
 
     @property
     def hears_another(self) -> bool:
-        """Whether something began, in the last chunk, that is neither its voice nor the room's usual noise."""
+        """Whether something began, in the last chunk, that is neither nakari's voice nor the room's usual noise."""
         return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
 
     def describe(self) -> str:
@@ -70,7 +70,7 @@ class EchoControl:
         return isinstance(self.guard, CancellingGuard) and not self.guard.is_given_up
 
     async def calibrate(self) -> Calibration | None:
-        """Have a calibration made, by `run`, as soon as the mouth is free and the microphone delivers.
+        """Have a calibration made, by `run`, as soon as nothing is spoken and the microphone delivers.
 
         Returns what it showed; None where a device stood still, or nothing is cancelled here.
         """

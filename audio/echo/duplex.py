@@ -1,4 +1,4 @@
-"""Full duplex, ducked or half duplex: chosen by what is left of its voice in the microphone, and told in a sentence."""
+"""The duplex mode (full, ducked or half), chosen by the residual echo, and its description in one sentence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MARGIN_SECONDS: Final = 0.3
 
 
 class HalfDuplex:
-    """An `EchoGuard` that covers the chunks of the microphone that may hold its own voice."""
+    """An `EchoGuard` that covers all chunks of the microphone that may hold nakari's own voice."""
 
     def __init__(self, busy_until: Callable[[], float], margin: float = MARGIN_SECONDS) -> None:
         self._busy_until = busy_until
@@ -23,17 +23,17 @@ class HalfDuplex:
         return chunk
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Suspect nothing: what may hold its voice is covered."""
+        """Suspect nothing: what may hold nakari's voice is covered."""
         return 0.0
 
     def covers(self, chunk: AudioChunk) -> bool:
-        """Whether sound of its own may be in the chunk; `busy_until` and the chunk's times are on `time.monotonic`."""
+        """Whether the chunk may hold nakari's voice; `busy_until` and the chunk's times are on `time.monotonic`."""
         busy_until = self._busy_until()
         return busy_until > 0 and chunk.started_at < busy_until + self._margin
 
 
 class Mode(StrEnum):
-    """How it listens while it speaks."""
+    """How nakari listens while it speaks."""
 
     FULL = "full duplex"
     DUCKED = "ducked"
@@ -44,22 +44,23 @@ class Mode(StrEnum):
 
 FULL_BELOW_DB: Final = -30.0
 DUCKED_BELOW_DB: Final = -23.0
-"""Left of its voice after the canceller, dB against what is played. Measured in simulated rooms (docs/decisions/0011):
-up to -30 dB Silero takes at most 1 % of its chunks for speech, up to -23 dB 4 %, above that up to 27 %."""
+"""What is left of nakari's voice after the canceller, dB against what is played. Measured in simulated rooms
+(docs/decisions/0011): up to -30 dB Silero takes at most 1 % of its chunks for speech, up to -23 dB 4 %, above that up
+to 27 %."""
 
 DROWNS_ABOVE_DB: Final = -6.0
-"""Of its voice in the microphone before the canceller: above it it is louder there than most who speak to it."""
+"""Level of nakari's voice in the microphone before the canceller: above it, it drowns most people who speak."""
 
 HYSTERESIS_DB: Final = 2.0
-"""By which a measured level has to pass a bound before a mode is left for the one next to it."""
+"""By how much a measured level has to pass a bound before the mode changes."""
 
 DUCK_DB: Final = 12.0
-"""By which it is quieter while somebody seems to speak."""
+"""By how much speech gets quieter while somebody seems to speak."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What was measured of its voice at the microphone, dB against what was played."""
+    """The level of nakari's own voice at the microphone, dB against what was played."""
 
     left_db: float
     """After the canceller."""
@@ -69,7 +70,7 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Duplex:
-    """The choice, and what it rests on."""
+    """The chosen mode, and what it rests on."""
 
     mode: Mode
     leak: Leak | None = None
@@ -90,14 +91,14 @@ class Duplex:
             measured.append(f"echo after {self.delay * 1000:.0f} ms")
         if self.leak is not None:
             raw, left = self.leak.raw_db, self.leak.left_db
-            measured.append(f"her voice reaches the microphone at {raw:.0f} dB, {left:.0f} dB is left of it")
+            measured.append(f"its own voice reaches the microphone at {raw:.0f} dB, {left:.0f} dB is left of it")
         return ", ".join(measured)
 
 
 _CANNOT: Final = {
-    Mode.FULL: "everything she says can be interrupted",
-    Mode.DUCKED: "she can be interrupted by a raised voice, and gets quieter when somebody speaks",
-    Mode.HALF: "sentences cannot be interrupted but by reflex words; speak after she has ended",
+    Mode.FULL: "everything nakari says can be interrupted",
+    Mode.DUCKED: "nakari can be interrupted by a raised voice, and gets quieter when somebody speaks",
+    Mode.HALF: "sentences cannot be interrupted but by reflex words; speak after nakari has ended",
 }
 
 

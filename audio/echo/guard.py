@@ -1,4 +1,4 @@
-"""The echo guard of a box with a loudspeaker: cleans, measures what is left, and chooses the mode by it."""
+"""The echo guard of a box with a loudspeaker: cancels, measures the residual, and chooses the duplex mode by it."""
 
 import asyncio
 from collections import deque
@@ -20,7 +20,7 @@ from audio.pcm import CHUNK_SECONDS, AudioChunk, power_of
 log = structlog.get_logger()
 
 CHOOSE_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
-"""With its voice in them, between two looks at the leak."""
+"""Chunks with nakari's voice between two checks of the leak."""
 
 TAPE_SECONDS: Final = 6.0
 """Of sound kept for a calibration; the oldest goes first."""
@@ -36,7 +36,7 @@ NOT_HEARD: Final = "nothing of the loudspeaker is heard: headphones, or it is mu
 
 @dataclass(slots=True)
 class Tape:
-    """What was played and heard, side by side, while a calibration runs."""
+    """Records what is played and heard, side by side, while a calibration runs."""
 
     cleaned: deque[Cleaned] = field(default_factory=lambda: deque(maxlen=round(TAPE_SECONDS / CHUNK_SECONDS)))
     begun: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,10 +86,10 @@ class CancellingGuard:
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._sounding = 0
-        """Chunks with its voice, since the start."""
+        """Chunks with nakari's voice, since the start."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
-        """Return the chunk without its own voice, 16 ms behind: its time is that of its samples."""
+        """Return the chunk without nakari's voice, 16 ms behind: its time is that of its samples."""
         cleaned = self._stream.process(chunk)
         self._meter.note(cleaned.chunk.started_at, *map(power_of, (cleaned.far, cleaned.near, cleaned.left)))
         self._near_end.follow(cleaned.near, cleaned.far)
@@ -107,11 +107,11 @@ class CancellingGuard:
 
     @property
     def hears_another(self) -> bool:
-        """Whether something began in the last chunk that is not its voice, nor what the room sounds like."""
+        """Whether something began in the last chunk that is neither nakari's voice nor the room's usual noise."""
         return self._near_end.stands_out
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] the share of the sound between two moments that what is left of its voice explains."""
+        """Return in [0, 1] the share of the sound between two moments that the residual of nakari's voice explains."""
         return self._meter.suspicion(started_at, ended_at)
 
     def use(self, canceller: Canceller) -> None:

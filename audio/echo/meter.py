@@ -1,4 +1,4 @@
-"""What of its voice is left in the microphone: a running estimate, and how much of a sound is explained by it."""
+"""Residual echo: a running estimate of its level, and of how much of a sound it explains."""
 
 import math
 from collections import deque
@@ -14,19 +14,19 @@ HISTORY_SECONDS: Final = 60.0
 """For which `suspicion` can be asked: the longest turn and its recognition."""
 
 ESTIMATE_SECONDS: Final = 15.0
-"""Of its voice, over which the leak is estimated."""
+"""Seconds of nakari's voice over which the leak is estimated."""
 
 ENOUGH_SECONDS: Final = 2.5
-"""Of its voice, before there is an estimate: the canceller settles in 1.5 s (FACTS), later in a tiled bathroom."""
+"""Seconds of nakari's voice before there is an estimate: the canceller settles in 1.5 s, later in a tiled bathroom."""
 
 QUANTILE: Final = 0.5
 """Of what is left, chunk by chunk."""
 
 ALONE_QUANTILE: Final = 0.3
-"""Of what was there before the canceller: while somebody speaks in up to seven of ten, it is still its voice alone."""
+"""Of what was there before the canceller: with somebody speaking in seven of ten, it is still nakari's alone."""
 
 ALONE_DB: Final = 3.0
-"""Above that quantile somebody else is heard too: such chunks do not count for what is left of it."""
+"""Above that quantile somebody else is heard too: such chunks do not count for the residual."""
 
 SMOOTHING: Final = 0.2
 """Of powers, from chunk to chunk (about 160 ms): echo and reference do not fall into the same chunk."""
@@ -59,7 +59,7 @@ class _Chunk(NamedTuple):
 
 @dataclass(slots=True)
 class _Floor:
-    """The room's own noise in one signal: followed down fast and up slowly, and only while it is silent."""
+    """The room's own noise in one signal: followed down fast and up slowly, and only while nothing is played."""
 
     power: float | None = None
 
@@ -76,13 +76,13 @@ class _Floor:
 
 @dataclass(slots=True)
 class EchoMeter:
-    """Takes the powers of each chunk, in order; powers are mean squares relative to full scale."""
+    """Estimates the residual from the power of each chunk, in order; powers are mean squares relative to full scale."""
 
     _history: deque[_Chunk] = field(default_factory=lambda: deque(maxlen=round(HISTORY_SECONDS / CHUNK_SECONDS)))
     _leaks: deque[tuple[float, float]] = field(
         default_factory=lambda: deque(maxlen=round(ESTIMATE_SECONDS / CHUNK_SECONDS))
     )
-    """Of each chunk with its voice: dB of what is left, and of what was there, against what was played."""
+    """Of each chunk with nakari's voice: dB after and before the canceller, against what was played."""
     _smooth: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     """Powers of what was played, of what was there and of what is left."""
     _floors: tuple[_Floor, _Floor] = field(default_factory=lambda: (_Floor(), _Floor()))
@@ -110,22 +110,22 @@ class EchoMeter:
 
     @property
     def leak_db(self) -> float | None:
-        """What is left of its voice after the canceller, dB against what was played; None until it is known."""
+        """The residual after the canceller, dB against what was played; None until it is known."""
         if (alone := self.raw_leak_db) is None:
             return None
         return float(np.quantile([left for left, raw in self._leaks if raw <= alone + ALONE_DB], QUANTILE))
 
     @property
     def raw_leak_db(self) -> float | None:
-        """What the microphone has of its voice, dB against what was played; None until it is known."""
+        """The echo before the canceller, dB against what was played; None until it is known."""
         if len(self._leaks) < ENOUGH_SECONDS / CHUNK_SECONDS:
             return None
         return float(np.quantile([raw for _, raw in self._leaks], ALONE_QUANTILE))
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
-        """Return in [0, 1] the share of the sound between two moments that its own voice explains.
+        """Return in [0, 1] the share of the sound between two moments that nakari's voice explains.
 
-        0 where nothing was played, and where what is there is far louder than what is usually left of it.
+        0 where nothing was played, and where the sound is far louder than the usual residual.
         """
         leak = self.leak_db if self.leak_db is not None else UNKNOWN_LEAK_DB
         gain = 10 ** ((leak + MARGIN_DB) / 10)

@@ -1,4 +1,4 @@
-"""Somebody besides it, while it speaks: what its echo does not explain, before a voice detector hears through it."""
+"""Near-end detection: finds somebody who speaks while nakari does, as sound that its echo does not explain."""
 
 from typing import Final, TypeAlias
 
@@ -30,7 +30,7 @@ _FIRST_ERROR: Final = 1e-6
 _LEAST_VARIANCE: Final = 1e-10
 _LEAST_POWER: Final = 1e-9
 _SOUNDING: Final = 1e-4
-"""Energy of a block's spectrum below which nothing is learned of it."""
+"""Energy of a block's spectrum below which nothing is learned from it."""
 
 Block: TypeAlias = NDArray[np.float32]
 """Samples relative to full scale, shape (`BLOCK`,)."""
@@ -39,11 +39,11 @@ _Spectrum: TypeAlias = NDArray[np.complex64]
 
 
 class LinearEcho:
-    """A Kalman filter in the frequency domain, in partitions: it learns fast while it is alone, and hardly else.
+    """A partitioned Kalman filter in the frequency domain: learns fast while nakari speaks alone, and slowly else.
 
     After Kuech, Mabande, Enzner: "State-space architecture of the partitioned-block-based acoustic echo controller"
     (ICASSP 2014). The step of each frequency follows from how sure the filter is of it, and from how much of what it
-    cannot explain, when it has learned the block, is not its own: nobody has to decide when somebody speaks as well.
+    cannot explain, when it has learned the block, is no echo: nobody has to decide when somebody speaks as well.
     Pure; 0.2 ms a block.
     """
 
@@ -72,14 +72,14 @@ class LinearEcho:
         self._played[0] = np.fft.rfft(np.concatenate([self._before, far]))
         self._powers[0] = np.abs(self._played[0]) ** 2
         self._before = far
-        hers = self._echo()
-        rest = near - hers
+        echo = self._echo()
+        rest = near - echo
         if self._powers[0].sum() > _SOUNDING:
             self._learn(_spectrum(rest))
             self._note(_spectrum(near - self._echo()))
         else:
             self._note(_spectrum(rest))
-        return hers, rest
+        return echo, rest
 
     def _echo(self) -> Block:
         return np.fft.irfft((self._filter * self._played).sum(axis=0))[BLOCK:].astype(np.float32, copy=False)
@@ -112,7 +112,7 @@ def _spectrum(block: Block) -> _Spectrum:
 
 BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
                    5300, 6400, 7600)  # fmt: skip
-"""Bounds of the bands in which it is looked for: those of the ear (Zwicker), so that a voice fills many of them."""
+"""Bounds of the bands that are compared: those of the ear (Zwicker), so that a voice fills many of them."""
 
 COUNTS_FROM_DB: Final = 1.5
 """By which a band has to exceed what is expected of it and of the room, to count by what is beyond that."""
@@ -123,7 +123,7 @@ MOST_DB: Final = 15.0
 USUAL_QUANTILE: Final = 0.98
 USUAL_STEP_DB: Final = 0.5
 USUAL_MOST_DB: Final = 1.5
-"""What the average over the bands usually stays below while it speaks alone: found as the expectation is, up to so
+"""What the average over the bands usually stays below while nakari speaks alone: found as the expectation is, up to so
 much, so that whoever talks on does not become usual."""
 
 MARGIN_DB: Final = 0.5
@@ -133,13 +133,13 @@ BLOCK_DB: Final = 1.2
 EVIDENCE_DB: Final = 2.0
 """As which a block (20 ms) speaks for somebody at most, and what is enough: two loud ones, or more that are doubtful.
 Twice as much is kept, so that it is soon over when nothing stands out any more.
-Its own voice came to 0.6 in 11 minutes in five rooms, past it once in 9 in four others (docs/decisions/0041)."""
+nakari's own voice came to 0.6 in 11 minutes in five rooms, past it once in 9 in four others (docs/decisions/0041)."""
 
 LEARNING_SECONDS: Final = 2.0
-"""Of its speech before anything is noticed."""
+"""Seconds of nakari's speech before anything is noticed."""
 
 QUANTILE: Final = 0.9
-"""What is expected: this quantile of what is left of it, and of the room's noise, band by band."""
+"""What is expected: this quantile of the residual, and of the room's noise, band by band."""
 
 FIRST_STEP_DB: Final = 1.0
 STEP_DB: Final = 0.3
@@ -147,34 +147,34 @@ STEP_DB: Final = 0.3
 beginning of a quiet word is not expected before it is noticed."""
 
 SETTLING_SECONDS: Final = 8.0
-"""Of its speech: until then what the filter leaves of its falls fast."""
+"""Seconds of nakari's speech in which the residual of the filter falls fast."""
 
 PERSON_SECONDS: Final = 0.6
-"""For which nothing is learned of what stands out; by then it is quiet for a person. What stays longer, though it
+"""For which nothing is learned of what stands out; by then it is quiet for a person. What stays longer, though nakari
 speaks, is the room's, and expected within two seconds."""
 
 LOUD_QUANTILE: Final = 0.8
 LOUD_STEP_DB: Final = 0.3
 FIRST_LOUD_DB: Final = -30.0
-"""Where its voice begins to be loud."""
+"""Where nakari's voice begins to be loud."""
 
 CLIPPED_DB: Final = 1.5
-"""By which more is left of it for each dB above that: what a loudspeaker that clips softly adds is of third order."""
+"""By how much the residual grows for each dB above: what a loudspeaker that clips softly adds is of third order."""
 
 FADING_DB: Final = 100.0 * BLOCK_SECONDS
-"""By which its power fades from block to block: the end of a reverberation that the filter is too short for."""
+"""By which the expected echo fades from block to block: the end of a reverberation that the filter is too short for."""
 
 LOST_SECONDS: Final = 1.5
-"""Of its voice in which the filter makes its echo louder instead of lower: the room has changed, it begins anew."""
+"""Seconds in which the filter makes the echo louder instead of lower: the room has changed, it begins anew."""
 
 POWER_SMOOTHING: Final = 0.05
-"""Of the powers that are compared for that, from block to block (0.4 s)."""
+"""Smoothing of the powers that are compared for that, from block to block (0.4 s)."""
 
 AFTER_BLOCKS: Final = round(0.5 / BLOCK_SECONDS)
-"""After its last sound in which its echo may still be heard; then nothing is computed at all."""
+"""Blocks after the last sound in which its echo may still be heard; then nothing is computed at all."""
 
 NOISE_FACTOR: Final = 1.5
-"""Times the power of the room's noise is expected beside what is left of it: both at once exceed either quantile."""
+"""Times the power of the room's noise is expected beside the residual: both at once exceed either quantile."""
 
 LEAK_RANGE_DB: Final = (-40.0, 10.0)
 NOISE_RANGE_DB: Final = (-90.0, -20.0)
@@ -188,63 +188,63 @@ _AUDIBLE: Final = 1e-7
 """Power of what is played, relative to full scale, from which on it sounds."""
 
 _QUIETEST_DB: Final = -60.0
-"""Of its echo, from which on it tells how loud it usually is."""
+"""Level of the echo from which on it counts for how loud it usually is."""
 
 Bands: TypeAlias = NDArray[np.float64]
 """One number for each band, shape (bands,)."""
 
 
 class Expectation:
-    """What is left of it after the filter, and what the room sounds like, learned band by band."""
+    """Expected residual of the filter and noise of the room, learned band by band."""
 
     def __init__(self) -> None:
-        self._hers = np.zeros(_COUNT)
-        """Power of what is its own in each band, fading."""
+        self._echo_power = np.zeros(_COUNT)
+        """Power of the echo in each band, fading."""
         self._leak_db = np.full(_COUNT, FIRST_LEAK_DB)
-        """The quantile of what the filter leaves of it, band by band, against it."""
+        """The quantile of the residual against the echo, band by band."""
         self._noise_db = np.full(_COUNT, FIRST_NOISE_DB)
         """The quantile of the room's own noise, band by band."""
         self._loud_db = FIRST_LOUD_DB
-        """The quantile of the level of what is its own."""
-        self._hers_db = self._rest_db = np.zeros(_COUNT)
+        """The quantile of the level of the echo."""
+        self._echo_db = self._rest_db = np.zeros(_COUNT)
         """Of the newest block."""
-        self._is_hers = np.zeros(_COUNT, np.bool_)
-        """In which bands more of it was expected in it than of the room's noise."""
+        self._is_echo = np.zeros(_COUNT, np.bool_)
+        """In which bands more residual than noise of the room was expected."""
 
-    def exceeds(self, hers: Bands, rest: Bands) -> float:
+    def exceeds(self, echo: Bands, rest: Bands) -> float:
         """Return by how much the rest exceeds what is expected, dB on average over the bands; both are powers.
 
-        To be called once for each block, before any of what it tells is learned.
+        To be called once for each block, before anything is learned from it.
         """
-        self._hers = np.maximum(hers, self._hers * 10 ** (-FADING_DB / 10))
-        self._hers_db = _db(self._hers) + self._clipped_db(float(_db(hers.sum())))
+        self._echo_power = np.maximum(echo, self._echo_power * 10 ** (-FADING_DB / 10))
+        self._echo_db = _db(self._echo_power) + self._clipped_db(float(_db(echo.sum())))
         self._rest_db = _db(rest)
-        left_db = self._hers_db + self._leak_db
-        self._is_hers = left_db > self._noise_db
+        left_db = self._echo_db + self._leak_db
+        self._is_echo = left_db > self._noise_db
         expected_db = _db(10 ** (left_db / 10) + NOISE_FACTOR * 10 ** (self._noise_db / 10))
         return float(np.mean(np.clip(self._rest_db - expected_db, COUNTS_FROM_DB, MOST_DB))) - COUNTS_FROM_DB
 
     def learn(self, step_db: float) -> None:
-        """Learn from the block: of the leak where more of it is expected than of the room's noise, else of that."""
-        found_db = self._rest_db - self._hers_db
+        """Learn from the block: the leak where more of it is expected than noise of the room, else the noise."""
+        found_db = self._rest_db - self._echo_db
         leak_db = _followed(self._leak_db, found_db, step_db, LEAK_RANGE_DB)
         noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
-        self._leak_db = np.where(self._is_hers, leak_db, self._leak_db)
-        self._noise_db = np.where(self._is_hers, self._noise_db, noise_db)
+        self._leak_db = np.where(self._is_echo, leak_db, self._leak_db)
+        self._noise_db = np.where(self._is_echo, self._noise_db, noise_db)
 
     def learn_noise(self) -> None:
         """Learn from the block that all that is left is the room's."""
         self._noise_db = _followed(self._noise_db, self._rest_db, FIRST_STEP_DB, NOISE_RANGE_DB)
 
     def _clipped_db(self, level_db: float) -> float:
-        """Return by how much more than usual is left of a voice so loud: what a loudspeaker that clips adds to it."""
+        """Return by how much the residual of a voice so loud exceeds the usual: what a clipping loudspeaker adds."""
         if level_db > _QUIETEST_DB:
             self._loud_db += LOUD_STEP_DB * (LOUD_QUANTILE - (level_db <= self._loud_db))
         return CLIPPED_DB * max(0.0, level_db - self._loud_db)
 
 
 class Evidence:
-    """Adds up, block by block, what speaks for somebody: a cumulative sum, which finds a change soonest."""
+    """Accumulates evidence for a speaker block by block: a cumulative sum, which finds a change soonest."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -272,22 +272,22 @@ class Evidence:
 
 
 class NearEnd:
-    """Follows a microphone beside what was played. Pure; costs nothing while it is silent."""
+    """Follows the microphone beside what was played. Pure; costs nothing while nothing is played."""
 
     def __init__(self) -> None:
         self.stands_out = False
-        """Whether something that is neither it nor the room's usual noise sounds in what was followed last."""
+        """Whether something that is neither echo nor the room's usual noise sounds in what was followed last."""
         self._echo = LinearEcho()
         self._waiting = np.zeros((2, 0), np.float32)
         """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet."""
         self._before = np.zeros((2, BLOCK), np.float32)
-        """The last block of its echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
+        """The last block of the echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
         self._expectation = Expectation()
         self._evidence = Evidence()
         self._learnt = 0.0
-        """Seconds of its speech."""
+        """Seconds of nakari's speech."""
         self._lost = 0.0
-        """Seconds of its speech, up to now, that the filter did not explain."""
+        """Seconds of nakari's speech, up to now, that the filter did not explain."""
         self._powers = np.zeros(2)
         """Of the microphone and of the rest, smoothed."""
         self._left = 0
@@ -303,7 +303,7 @@ class NearEnd:
             self.stands_out |= self._take(block[0], block[1])
 
     def _take(self, near: Block, far: Block) -> bool:
-        """Follow one block; return whether somebody besides its stands out in it."""
+        """Follow one block; return whether somebody else stands out in it."""
         sounds = float(far @ far) / BLOCK > _AUDIBLE
         self._left = AFTER_BLOCKS if sounds else self._left - 1
         if self._left <= 0:
@@ -312,10 +312,10 @@ class NearEnd:
             return False
         parts = np.stack(self._echo.explain(near, far))
         if sounds:
-            self._count_her_speech(near, parts[1])
-        hers, rest = _by_band(np.concatenate([self._before, parts], axis=1))
+            self._count_own_speech(near, parts[1])
+        echo, rest = _by_band(np.concatenate([self._before, parts], axis=1))
         self._before = parts
-        self._evidence.add(self._expectation.exceeds(hers, rest))
+        self._evidence.add(self._expectation.exceeds(echo, rest))
         self._learn()
         return self._learnt > LEARNING_SECONDS and self._evidence.is_enough
 
@@ -328,8 +328,8 @@ class NearEnd:
         elif not self._evidence.is_enough:
             self._expectation.learn(STEP_DB)
 
-    def _count_her_speech(self, near: Block, rest: Block) -> None:
-        """Count a block of its speech; begin anew where the filter has done harm for long."""
+    def _count_own_speech(self, near: Block, rest: Block) -> None:
+        """Count a block of nakari's speech; begin anew where the filter has done harm for long."""
         self._learnt += BLOCK_SECONDS
         self._powers += POWER_SMOOTHING * (np.array((near @ near, rest @ rest)) - self._powers)
         self._lost = self._lost + BLOCK_SECONDS if self._powers[1] > self._powers[0] else 0.0

@@ -1,4 +1,4 @@
-"""What leaves the loudspeaker, sample by sample at 16 kHz, to be asked for by the time at which it does."""
+"""The reference of the canceller: samples that leave the loudspeaker, at 16 kHz, looked up by their time."""
 
 import math
 from collections import deque
@@ -33,7 +33,7 @@ class _Buffer(NamedTuple):
 
 
 class PlayedReference:
-    """Every sample that is played, for the last seconds. `take` is for the sound card's thread, the rest for the loop.
+    """Keeps the last seconds of played samples. `take` is for the sound card's thread, the rest for the loop.
 
     Order is kept. Nobody ever waits: `take` copies and appends, bounded by `MOST_BUFFERS`. What was never given to the
     device (dropped by `stop`) never comes here. Unknown times read as silence.

@@ -1,4 +1,4 @@
-"""The second guard: a transcript that repeats what it is saying, or has just said, is no utterance of anybody."""
+"""Self-echo guard: rejects a transcript that repeats what nakari is saying or has just said."""
 
 import math
 import re
@@ -20,10 +20,10 @@ TAIL_SECONDS: Final = 0.4
 """After a sentence, in which its echo may begin to be heard: the room's, and the devices' own delay."""
 
 SHARE: Final = 0.7
-"""Of the words heard that have to be its own: a recognizer that hears an echo gets some of them wrong."""
+"""Share of the words heard that have to be nakari's own: a recognizer that hears an echo gets some of them wrong."""
 
 FEWEST_WORDS: Final = 3
-"""Heard; fewer may be an answer that takes up its word, unless the sound itself is suspected as well."""
+"""Heard; fewer may be an answer that repeats a word of the question, unless the sound itself is suspected as well."""
 
 FEWEST_CHARACTERS: Final = 4
 """As `FEWEST_WORDS`, of Chinese."""
@@ -34,7 +34,7 @@ SUSPECTED: Final = 0.8
 ALIKE: Final = 0.6
 """Of two words' letters in common: recognition errors."""
 
-REASON: Final = "her own words"
+REASON: Final = "its own words"
 
 _WORDS: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:'[^\W_]+)?")
 """A word, or a Han character."""
@@ -63,14 +63,14 @@ class SelfEcho(SpeechObserver):
     def spoken(self, text: str, started_at: float, ended_at: float = math.inf) -> None:
         """Take a sentence that is spoken from `started_at` on; told again with its end, and the text that was heard.
 
-        Seconds on the clock of the utterances; the end is open while it speaks. Text as it is written.
+        Seconds on the clock of the utterances; the end is open while the sentence is spoken. Text as it is written.
         """
         if self._spoken and self._spoken[-1].started_at == started_at:
             self._spoken.pop()
         self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
 
     def forget(self) -> None:
-        """Keep nothing of what was spoken but for the sentence that it is saying now."""
+        """Forget all sentences but the one that is being spoken."""
         under_way = [sentence for sentence in self._spoken if sentence.ended_at == math.inf]
         self._spoken = deque(under_way, maxlen=MOST_SENTENCES)
 
@@ -87,13 +87,13 @@ class SelfEcho(SpeechObserver):
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""
         utterance = heard.utterance
-        hers = [
+        own = [
             word
             for sentence in self._spoken
             if sentence.started_at < utterance.ended_at and utterance.started_at < sentence.ended_at + TAIL_SECONDS
             for word in sentence.words
         ]
-        return REASON if repeats(words_of(heard.transcript.text), hers, utterance.echo_suspicion) else ""
+        return REASON if repeats(words_of(heard.transcript.text), own, utterance.echo_suspicion) else ""
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -101,30 +101,30 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORDS.findall(speakable(text, "zh" if _HAN.search(text) else "en").lower()))
 
 
-def repeats(heard: tuple[str, ...], hers: list[str], suspicion: float = 0.0) -> bool:
-    """Whether the words heard are, but for recognition errors, a run of its own; `suspicion` is the sound's, 0 to 1."""
-    if not heard or not hers:
+def repeats(heard: tuple[str, ...], own: list[str], suspicion: float = 0.0) -> bool:
+    """Whether the words heard are, but for recognition errors, a run of `own`; `suspicion` is the sound's, 0 to 1."""
+    if not heard or not own:
         return False
     fewest = FEWEST_CHARACTERS if all(_HAN.match(word) for word in heard) else FEWEST_WORDS
     if len(heard) < fewest and suspicion < SUSPECTED:
         return False
-    alike = {word: [_alike(word, other) for other in heard] for word in set(hers)}
+    alike = {word: [_alike(word, other) for other in heard] for word in set(own)}
     longest, enough = len(heard) + max(2, len(heard) // 2), SHARE * len(heard)
-    starts = range(max(1, len(hers) - len(heard) + 1))
-    stretches = ([alike[word] for word in hers[start : start + longest]] for start in starts)
+    starts = range(max(1, len(own) - len(heard) + 1))
+    stretches = ([alike[word] for word in own[start : start + longest]] for start in starts)
     # The words without their order first: seldom enough, and counted in a fraction of the time.
     return any(_in_any_order(stretch) >= enough and _in_common(stretch) >= enough for stretch in stretches)
 
 
 def _in_any_order(alike: list[list[bool]]) -> int:
-    """Return how many words heard are alike to some word of a stretch of its own; `alike` as in `_in_common`."""
+    """Return how many words heard are alike to some word of a stretch of own words; `alike` as in `_in_common`."""
     return sum(map(any, zip(*alike, strict=True)))
 
 
 def _in_common(alike: list[list[bool]]) -> int:
-    """Return how many words heard are alike, in order, to words of a stretch of its own.
+    """Return how many words heard are alike, in order, to words of a stretch of own words.
 
-    A row for each of its own tells which words heard are like it.
+    A row for each own word tells which words heard are like it.
     """
     row = [0] * (len(alike[0]) + 1)
     for likes in alike:
@@ -140,5 +140,5 @@ def _alike(one: str, other: str) -> bool:
     if min(len(one), len(other)) < 3:
         return False
     letters = SequenceMatcher(None, one, other, autojunk=False)
-    # Cheap upper bounds first: a long reply against a long turn is ten thousand pairs, and the ears wait.
+    # Cheap upper bounds first: a long reply against a long turn is ten thousand pairs, and the listener waits.
     return letters.real_quick_ratio() >= ALIKE and letters.quick_ratio() >= ALIKE and letters.ratio() >= ALIKE

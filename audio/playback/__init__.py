@@ -1,1 +1,1 @@
-"""Where sound goes: a loudspeaker, or a recording in its place."""
+"""Audio output: a loudspeaker, or a WAV file in its place."""

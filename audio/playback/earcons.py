@@ -1,4 +1,4 @@
-"""Short sounds with a meaning of their own, made on the spot: a bell that rings, and five signs smaller than words."""
+"""Earcons: a bell for timers, and five short signs, synthesized when needed."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias

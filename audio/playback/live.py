@@ -1,4 +1,4 @@
-"""A player over any sound card that asks for its samples by a callback."""
+"""A player over any sound card output that asks for samples by a callback."""
 
 import asyncio
 import contextlib
@@ -79,7 +79,7 @@ RING_SECONDS = 2.0
 """What fits between the event loop and the callback."""
 
 DEAD_SECONDS = 2.0
-"""A sound card that asks for nothing for so long is gone: frozen servers raise no error (FACTS, "Sound")."""
+"""A sound card that asks for nothing for so long is gone: a frozen sound server raises no error."""
 
 LOOK_SECONDS = 0.5
 """How often a wait looks whether the sound card still lives."""
@@ -101,7 +101,7 @@ class OutputFormat:
 
 
 class Filler(Protocol):
-    """Who has the samples. Called from the sound card's thread; never blocks."""
+    """Provides the samples. Called from the sound card's thread; never blocks."""
 
     def __call__(self, out: Samples, delay: float) -> None:
         """Fill `out` (int16, shape (n,), mono); its first sample will be heard in `delay` seconds.
@@ -112,7 +112,7 @@ class Filler(Protocol):
 
 
 class PlaybackTap(Protocol):
-    """Who is told what is played. Called from the sound card's thread; never blocks, and copies what it keeps."""
+    """Receives what is played. Called from the sound card's thread; never blocks, and copies what it keeps."""
 
     def __call__(self, samples: Samples, sample_rate: int, at: float) -> None:
         """Take a buffer (int16, shape (n,), mono, Hz) whose first sample is heard at `at`, seconds on the clock."""
@@ -132,7 +132,7 @@ class Output(Protocol):
 
 
 class LivePlayer:
-    """A `Player` that keeps its output open and gives it silence while there is nothing to say.
+    """A `Player` that keeps its output open, with silence while nothing is queued.
 
     Silence goes out whenever no sound does, so that the first sample of a sentence meets a device that is awake.
     """

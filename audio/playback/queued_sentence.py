@@ -1,4 +1,4 @@
-"""One sentence on its way through the mouth: made by a voice, played by a player, accounted for at its end."""
+"""One queued sentence: synthesized by a voice, played by a player, accounted for at its end."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOST_PIECES = 256
 
 @dataclass(frozen=True, slots=True)
 class SpokenSentence:
-    """What the mouth is asked to say."""
+    """A sentence to be spoken."""
 
     key: str
     """Of the reply it belongs to; "" for what is none: a reflex's own words."""
@@ -28,7 +28,7 @@ class SpokenSentence:
 
 
 class QueuedSentence:
-    """A sentence between two stages: one makes its sound, the other plays it, and either may be told to give up.
+    """A sentence between synthesis and playback; either stage may be told to give up.
 
     Pieces keep their order; none is lost unless it is given up.
     """

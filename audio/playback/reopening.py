@@ -25,7 +25,7 @@ MOST_BLOCKS: Final = 2000
 
 
 class PlayedSound:
-    """The last seconds that went to the loudspeaker. Kept by the sound card's thread, read by any."""
+    """The last seconds that were played. Written by the sound card's thread, read by any."""
 
     def __init__(self) -> None:
         self._blocks: deque[tuple[Samples, int, float]] = deque(maxlen=MOST_BLOCKS)
@@ -53,7 +53,7 @@ DEAD_SECONDS: Final = 1.5
 """A device that asks for nothing for so long is gone; blocks are asked for at least every 60 ms."""
 
 LOOK_SECONDS: Final = 0.25
-"""Between two looks at it."""
+"""Seconds between two checks of an open device."""
 
 PATIENCE: Final = 5.0
 """Seconds that a start or an end waits for a sound system that hangs; longer, and it goes on without."""
@@ -62,7 +62,7 @@ NOWHERE: Final = OutputFormat("nothing (no loudspeaker)", 48_000, 0.06)
 
 
 class ReopeningOutput:
-    """An `Output` over another that may come and go, while whoever fills it sees one that is always open.
+    """An `Output` over a device that may come and go; to its filler it is always open.
 
     Its format is what the device had that was there first; another one's rate is converted. While there is none,
     nothing is asked for, so that a `LivePlayer` on it raises `DeviceUnavailable` for what nobody would hear.

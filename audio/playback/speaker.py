@@ -1,4 +1,4 @@
-"""The loudspeaker, by PortAudio through sounddevice."""
+"""The loudspeaker through sounddevice (PortAudio)."""
 
 from itertools import product
 from typing import Protocol
@@ -43,7 +43,7 @@ class _Times(Protocol):
 
 
 class SounddeviceOutput:
-    """An `Output` of sounddevice."""
+    """An `Output` through sounddevice."""
 
     def __init__(self, device: str) -> None:
         self._wanted = device

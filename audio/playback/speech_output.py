@@ -1,4 +1,4 @@
-"""Sentences to sound: the next is made while the one before plays, and each is accounted for."""
+"""Speech output: synthesizes the next sentence while the one before plays, and accounts for each."""
 
 import asyncio
 import time
@@ -151,7 +151,7 @@ class SpeechOutput:
             self._player.resume()
             try:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(line.make(self._synthesizer), name="mouth: an announcement's words")
+                    group.create_task(line.make(self._synthesizer), name="speech: an announcement's words")
                     await self._play_announced(sound, line)
             except asyncio.CancelledError:
                 self._player.stop()

@@ -1,4 +1,4 @@
-"""How loud it is: a percentage that people step up and down, and ducking while somebody may be speaking."""
+"""Volume: a percentage that people step up and down, and ducking while somebody may be speaking."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A recording of what would be heard, in place of a loudspeaker."""
+"""A WAV file in place of the loudspeaker."""
 
 import asyncio
 import contextlib

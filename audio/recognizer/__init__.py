@@ -1,1 +1,1 @@
-"""Words from utterances: faster-whisper where a model is there, pocketsphinx as the last resort."""
+"""Speech recognition: faster-whisper where a model is installed, pocketsphinx as the last resort."""

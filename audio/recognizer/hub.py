@@ -1,8 +1,8 @@
 """A model from the hub: resumed where it stopped, checked, and in its place whole or not at all.
 
 The hub's own client is asked what there is (files, sizes, digests) and gives the connection; the bytes are written
-here, because that client throws away what it has of a file when it is interrupted (huggingface_hub 1.33,
-`_download_to_tmp_and_move`), and the weights are one file.
+here, for huggingface_hub 1.33 throws away what it has of a file when it is interrupted (`_download_to_tmp_and_move`),
+the weights are one file, and it compares sizes only: a byte that changed on the way would become a model.
 """
 
 import errno
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from audio.egress import SendsTo
 from audio.errors import ModelNotFound
 from audio.recognizer.hub_faults import in_a_sentence
 from audio.recognizer.hub_file import HUB_SECONDS, HubFile, receive_file, size_of
@@ -47,6 +48,11 @@ class HubModel:
     missing: Callable[[Collection[str]], list[str]]
     """Returns what is missing among these last names of files; nothing of a whole one."""
 
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """The request for it, which holds its name; once."""
+        return (SendsTo(f"the request for the {self.kind} {self.name}, once", "the Hugging Face hub"),)
+
     def is_in(self, folder: Path) -> bool:
         """Say whether the folder holds it whole."""
         return folder.is_dir() and not self.missing_in(folder)
@@ -66,30 +72,12 @@ class Audience(Protocol):
         """So many bytes are here of so many; told at the start, after each piece, and again after a new try."""
 
 
-class Nobody:
-    """An audience that does not listen."""
-
-    def waits(self) -> None:
-        """Tell nobody."""
-
-    def has(self, here: int, in_all: int) -> None:
-        """Tell nobody."""
+def whisper_model(name: str) -> HubModel:
+    """Return what the hub is asked for by a faster-whisper name. Raises `ModelNotFound` for one that nobody knows."""
+    return HubModel(name, "faster-whisper model", repository_of(name), WHISPER_FILES, missing_of)
 
 
-def fetch_model(
-    name: str, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
-) -> Path:
-    """Fetch a model by its faster-whisper name into `models`/name and return that folder, as `fetch` does.
-
-    Raises `ModelNotFound` for a name that nobody knows too.
-    """
-    wanted = HubModel(name, "faster-whisper model", repository_of(name), WHISPER_FILES, missing_of)
-    return fetch(wanted, models, hub, audience, pauses)
-
-
-def fetch(
-    wanted: HubModel, models: Path, hub: str = "", audience: Audience | None = None, pauses: Sequence[float] = PAUSES
-) -> Path:
+def fetch(wanted: HubModel, models: Path, audience: Audience, hub: str = "", pauses: Sequence[float] = PAUSES) -> Path:
     """Fetch a model into `models`/name and return that folder. Blocking, minutes.
 
     `hub` is the hub's address, "" for its client's choice ($HF_ENDPOINT). What has come so far lies beside, in
@@ -101,13 +89,12 @@ def fetch(
         return target
     _refuse_remains(wanted, target)
     models.mkdir(parents=True, exist_ok=True)
-    told = audience or Nobody()
-    with _alone(models, told), _online(), in_a_sentence(name, hub, target):
+    with _alone(models, audience), _online(), in_a_sentence(name, hub, target):
         if not wanted.is_in(target):
             files = _listed(wanted, hub)
             part = models / f"{name}{PART}"
             part.mkdir(exist_ok=True)
-            _fetch(files, part, told, pauses)
+            _fetch(files, part, audience, pauses)
             _put_in_place(part, target)
     return target
 

@@ -1,4 +1,4 @@
-"""pocketsphinx' keyword search: where in a sound given phrases are, and how much likelier than any string of phones."""
+"""Keyword spotting by pocketsphinx: where phrases are in a sound, and how likely against any string of phones."""
 
 import math
 import tempfile
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pocketsphinx import Decoder
 
 LAXEST: Final = -40
-"""Exponent at which the decoder itself gives up; who asks applies thresholds of its own to what it still reports."""
+"""Exponent at which the decoder itself gives up; callers apply their own thresholds to what it reports."""
 
 FRAMES_A_SECOND: Final = 100
 
@@ -25,7 +25,7 @@ _SCORE_SHIFT: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A phrase found."""
+    """A phrase that was found."""
 
     words: str
     start: float
@@ -37,7 +37,7 @@ class Keyword:
 
 
 class KeywordDecoder:
-    """Over the wheel's English model. One thread at a time. Loads in 0.3 s, 60 MB."""
+    """A keyword search over the wheel's English model. One thread at a time. Loads in 0.3 s, 60 MB."""
 
     def __init__(self, phrases: Collection[str]) -> None:
         self._phrases = phrases

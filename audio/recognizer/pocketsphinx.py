@@ -1,4 +1,4 @@
-"""The last resort: pocketsphinx with the English model of its wheel. It knows commands well, and free speech badly.
+"""pocketsphinx with the English model of its wheel, the last resort: good at commands, bad at free speech.
 
 An utterance is decoded with the command grammar, as a mere string of phones, and, if it is no command, with the wheel's
 language model. A grammar finds a command in any sound; it is believed only when it explains the sound better than the
@@ -133,6 +133,7 @@ class PocketsphinxRecognizer:
     """Commands by a grammar (`normal` confidence), else words by a language model (`low`). English only."""
 
     name = "pocketsphinx"
+    sends_to = ()
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar

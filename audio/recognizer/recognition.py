@@ -1,4 +1,4 @@
-"""One recognition at a time, beside the listen loop: of whole turns in order, and ahead of their end."""
+"""The recognition queue: whole turns in order, and words ahead of a turn's end, one recognition at a time."""
 
 import asyncio
 from collections import deque
@@ -26,7 +26,7 @@ Take: TypeAlias = Callable[[Utterance, RecognizedTurn | None], Awaitable[None]]
 
 
 class Recognition:
-    """Whole turns wait in a bounded queue, oldest dropped; of the words so far only the newest wish waits.
+    """Queues whole turns (bounded, oldest dropped); of requests for the words so far only the newest waits.
 
     A whole turn goes before words so far. What was recognized ahead is not recognized again when the turn ends without
     more speech. All methods are for the event loop and return at once, but `run` and `settled`.

@@ -1,1 +1,1 @@
-"""Words that act at once, beside the mind: which they are, and how they are spotted in sound."""
+"""Reflexes: words that act at once, without the agent; keyword spotting and the wake word."""

@@ -1,4 +1,4 @@
-"""Whom words are for: with a wake word a guard, without one evidence for the mind."""
+"""Attention: whether words are addressed to nakari; a guard with a wake word, evidence for the agent without."""
 
 from collections.abc import Callable, Collection
 from time import monotonic
@@ -8,14 +8,14 @@ from audio.playback.speech_output import Speaks, SpeechObserver
 from audio.reflexes.words import NAMES, calls, plain
 from audio.speech import RecognizedTurn
 
-NOT_ADDRESSED: Final = "not addressed to her"
+NOT_ADDRESSED: Final = "not addressed to nakari"
 """Why nobody gets words that were said to somebody else."""
 
 ONLY_WOKEN: Final = "only the wake word"
 """Why nobody gets a turn that held its name or the wake word and nothing else."""
 
 FOLLOW_UP_SECONDS: Final = 8.0
-"""After its reply, or after the wake word, in which words are its own without another wake word."""
+"""Seconds after a reply, or after the wake word, in which words are addressed to nakari without another wake word."""
 
 LATE_SECONDS: Final = 0.3
 """How long after the end of the speech the wake word's model may still report it."""
@@ -25,7 +25,7 @@ WORD_SECONDS: Final = 1.2
 
 
 class Attention(SpeechObserver):
-    """Knows whom words are for. With a wake word it holds back what is for others; without one it only tells evidence.
+    """Judges whether words are addressed to nakari: rejects others with a wake word, gives evidence without one.
 
     All times are seconds on the source's clock, which for a microphone is `time.monotonic`.
     """
@@ -87,7 +87,7 @@ class Attention(SpeechObserver):
         }
 
     def is_open(self, began: float, ended: float) -> bool:
-        """Whether words of that time are taken for its own, whatever they are."""
+        """Whether words of that time count as addressed to nakari, whatever they are."""
         return not self._needs_wake or self._is_woken(began, ended) or self._follows(began)
 
     def _is_woken(self, began: float, ended: float) -> bool:

@@ -1,4 +1,4 @@
-"""Reflex words spotted in sound by pocketsphinx, without model or network: English, and only where all was said."""
+"""Reflex words spotted in sound by pocketsphinx, without a model: English, and only when nothing else was said."""
 
 import asyncio
 from collections import deque
@@ -31,8 +31,8 @@ THRESHOLDS: Final[Mapping[str, float]] = {
 Measured (docs/decisions/0016): each stands above the best of 572 pieces of human speech that is none of these, cut at
 every pause, and at -20 where no such piece came near it."""
 
-OVER_HER: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
-"""Added to the threshold while it sounds: what its voice leaves costs a word some 10 (simulated room, double talk at
+OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
+"""Added to the threshold while nakari speaks: its residual echo costs a word some 10 (simulated room, double talk at
 -24 dBFS: stop at -14 and -17), who speaks over its likely means just that, and a wrong one only makes its silent. Not
 for words that a cough comes near to (simulated: enough -4, pause -10, shut up -18, wait -19; stop -24)."""
 
@@ -84,7 +84,7 @@ class Spotted:
 
 
 class StretchCutter:
-    """Cuts chunks into stretches: pure; what its own voice covers is never part of one."""
+    """Cuts chunks into stretches. Pure; chunks that hold nakari's own voice are never part of one."""
 
     def __init__(self) -> None:
         self._before: deque[AudioChunk] = deque(maxlen=PRE_ROLL_CHUNKS)
@@ -145,7 +145,7 @@ class StretchCutter:
 
 
 class KeywordSearch:
-    """Which reflex word fills a stretch. One thread at a time."""
+    """Finds the reflex word that fills a stretch. One thread at a time."""
 
     def __init__(self, active: Collection[str] = REFLEXES) -> None:
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
@@ -155,12 +155,12 @@ class KeywordSearch:
         """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
         self._decoder.warm()
 
-    def find(self, stretch: Stretch, *, over_her: bool = False) -> Spotted | None:
-        """Return the likeliest word that fills the stretch, said `over_her` voice or not. Blocking (30 ms a second)."""
+    def find(self, stretch: Stretch, *, over_own_voice: bool = False) -> Spotted | None:
+        """Return the likeliest word that fills the stretch; over its own voice less is enough. Blocking (30 ms/s)."""
         seconds = stretch.ended_at - stretch.started_at
         span = (stretch.first, stretch.first + seconds)
         found = [
-            (each.exponent - self._threshold(each.words, over_her=over_her), each.exponent, each.words)
+            (each.exponent - self._threshold(each.words, over_own_voice=over_own_voice), each.exponent, each.words)
             for each in self._decoder.find(stretch.samples)
             if each.words in self._reflexes and overlap((each.start, each.end), span) >= COVERS * seconds
         ]
@@ -169,8 +169,8 @@ class KeywordSearch:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at, exponent)
 
-    def _threshold(self, words: str, *, over_her: bool) -> float:
-        return THRESHOLDS[words] + (OVER_HER.get(words, 0.0) if over_her else 0.0)
+    def _threshold(self, words: str, *, over_own_voice: bool) -> float:
+        return THRESHOLDS[words] + (OVER_OWN_VOICE.get(words, 0.0) if over_own_voice else 0.0)
 
 
 def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
@@ -188,7 +188,7 @@ class Spotter:
     def __init__(
         self, search: KeywordSearch, on_spotted: Callable[[Spotted], None], is_sounding: Callable[[], bool]
     ) -> None:
-        """`is_sounding` says whether anything of its own is to be heard; asked when speech has ended."""
+        """`is_sounding` says whether nakari's own sound is to be heard; asked when speech has ended."""
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = StretchCutter()
@@ -227,9 +227,9 @@ class Spotter:
         while True:
             await self._look(*await self._waiting.get())
 
-    async def _look(self, stretch: Stretch, over_her: bool) -> None:
+    async def _look(self, stretch: Stretch, over_own_voice: bool) -> None:
         try:
-            spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_her=over_her))
+            spotted = await asyncio.to_thread(partial(self._search.find, stretch, over_own_voice=over_own_voice))
         except RecognitionFailed as error:  # the recognizer still gets these words, and the next stretch is another one
             log.warning("reflex_word_not_spotted", reason=str(error))
             return

@@ -1,4 +1,4 @@
-"""The wake word, by pymicro-wakeword's bundled models."""
+"""Wake word detection with the models of pymicro-wakeword."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""Which words are a reflex, in English and Chinese: only a whole utterance is one, never a part of a sentence."""
+"""Reflex words in English and Chinese; only a whole utterance counts, never a part of a sentence."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -101,6 +101,34 @@ def asked(words: str, active: Collection[str] = REFLEXES, names: Collection[str]
     return reflex if reflex in active else None
 
 
+def volume_asked(words: str, names: Collection[str] = NAMES) -> int | None:
+    """Return the percent of an utterance that is nothing but a volume ("volume thirty", "音量调到百分之五十")."""
+    found = next((each for form in _VOLUME if (each := form.fullmatch(plain(words, names)))), None)
+    if found is None:
+        return None
+    number = found["number"].strip()
+    percent = int(number) if number.isdecimal() else _spoken(number)
+    return percent if percent is not None and percent <= 100 else None
+
+
+def _spoken(number: str) -> int | None:
+    """Return a number up to a hundred that is written in words, None for anything else."""
+    if _HAN.search(number):
+        tens, ten, ones = number.rpartition("十")
+        if number in {"一百", "百"}:
+            return 100
+        digits = [_ONES_ZH.find(each) for each in (tens or ("一" if ten else "零"), ones or "零")]
+        return None if -1 in digits or max(len(tens), len(ones)) > 1 else digits[0] * 10 + digits[1]
+    if number in {"half", "a half"}:
+        return 50
+    parts = number.replace("a hundred", "hundred").replace("one hundred", "hundred").split()
+    values = [_NUMBERS.get(part) for part in parts]
+    known = [value for value in values if value is not None]
+    if len(known) != len(values) or len(known) not in {1, 2} or (len(known) == 2 and (known[0] < 20 or known[1] > 9)):
+        return None
+    return sum(known)
+
+
 def calls(words: str, names: Collection[str] = NAMES) -> bool:
     """Whether an utterance names it."""
     spoken = f" {_NO_WORD.sub(' ', words.casefold())} "
@@ -128,3 +156,22 @@ def _once(kept: list[str], between: str = " ") -> str:
 
 
 _OF_PHRASE: Final[Mapping[str, Reflex]] = {phrase: reflex for reflex, phrases in PHRASES.items() for phrase in phrases}
+
+_VOLUME: Final = (
+    re.compile(
+        r"(?:(?:set|turn|put|change) )?(?:the |your )?volume (?:up |down )?(?:to |at )?"
+        r"(?P<number>[a-z\d ]+?)(?: percent)?"
+    ),
+    re.compile(
+        r"(?:把|将)?(?:音量|声音)(?:调|设|开|调整|设置)?(?:到|成|为)?(?:百分之)?(?P<number>[\d零一二两三四五六七八九十百]+)"
+    ),
+)
+_SMALL: Final = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_NUMBERS: Final = {word: number for number, word in enumerate(_SMALL)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)
+}
+_ONES_ZH: Final = "零一二三四五六七八九"

@@ -1,1 +1,1 @@
-"""Voices: sound from one sentence."""
+"""Speech synthesis: voices, sentence splitting, and text as it is read aloud."""

@@ -1,4 +1,4 @@
-"""Several voices as one that always gives sound: the next speaks where the one before cannot."""
+"""A chain of voices: the next speaks where the one before fails; a tone is the last."""
 
 import asyncio
 import time
@@ -8,6 +8,7 @@ from contextlib import aclosing
 
 import numpy as np
 
+from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
 from audio.interfaces import Synthesizer, closing
 from audio.pcm import Samples, from_float
@@ -35,7 +36,7 @@ LONGEST_PAUSE_SECONDS = 300.0
 
 
 class Breaker:
-    """Opens at a failure, for twice as long each time in a row; then one try decides.
+    """A circuit breaker: opens at a failure, for twice as long each time in a row; then one try decides.
 
     `clock` gives monotonic seconds. One failure is enough: a person hears each, as a pause and another voice.
     """
@@ -93,6 +94,12 @@ class VoiceChain:
         self._breakers: defaultdict[tuple[str, str], Breaker] = defaultdict(lambda: Breaker(clock))
         """By a voice's name and the language, because a voice may know one language and not another."""
         self._first_audio_deadline = first_audio_deadline
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What its voices hand to other machines, each once."""
+        last = [self._last_resort] if self._last_resort else []
+        return tuple(dict.fromkeys(sent for voice in (*self._voices, *last) for sent in voice.sends_to))
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""

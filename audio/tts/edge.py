@@ -3,10 +3,12 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 import av
 import numpy as np
 
+from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
@@ -77,6 +79,11 @@ class EdgeSynthesizer:
         """Seconds from the request to the first sound."""
         self._stall_timeout = stall_timeout
         """Seconds between two messages after it."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """Each sentence, to Microsoft or the server that stands in for it."""
+        return (SendsTo("what nakari says", urlsplit(self._url).netloc or "Microsoft's read-aloud service"),)
 
     @staticmethod
     def load() -> None:

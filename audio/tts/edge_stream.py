@@ -1,4 +1,4 @@
-"""edge-tts's stream of one sentence, with the deadlines and the certainty about its end that the library lacks."""
+"""One request to edge-tts, with the deadlines and the check for a whole answer that the library lacks."""
 
 import asyncio
 from collections.abc import AsyncGenerator

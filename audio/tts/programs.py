@@ -166,6 +166,7 @@ class EspeakSynthesizer:
     """
 
     name = "espeak-ng"
+    sends_to = ()
 
     def __init__(self, *, default_language: str = "en", words_a_minute: int = 165, program: str = "espeak-ng") -> None:
         self._default_language = default_language
@@ -196,6 +197,7 @@ class FliteSynthesizer:
     """A `Synthesizer` for English; it speaks when the whole sentence is made."""
 
     name = "flite"
+    sends_to = ()
 
     def __init__(self, *, voice: str = "slt", program: str = "flite") -> None:
         self._voice = voice

@@ -1,4 +1,4 @@
-"""A stream of text cut into sentences that can be spoken one by one."""
+"""Sentence splitting of streamed text."""
 
 import re
 

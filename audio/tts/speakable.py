@@ -1,4 +1,4 @@
-"""What of a written sentence is said, in words: no markup, no figures, no addresses letter by letter, no emoji."""
+"""Makes written text speakable: no markup, figures in words, no addresses letter by letter, no emoji."""
 
 import html
 import re
@@ -65,7 +65,7 @@ def load() -> None:
 
 
 def _reader(language: str) -> Callable[[str], str]:
-    """Return what puts figures and signs of a language of `READ` in words; imported late: the ears do not need it."""
+    """Return what puts figures and signs of a language of `READ` in words; imported late, for speech only."""
     if language == "zh":
         from audio.tts.verbalize.chinese import verbalize
     else:

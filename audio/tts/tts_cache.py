@@ -1,4 +1,4 @@
-"""Phrases kept from before: what a voice has said whole is on disk, and can be said again when no voice answers."""
+"""A cache of spoken sentences on disk, for when no voice answers."""
 
 import asyncio
 import hashlib
@@ -51,7 +51,7 @@ LONGEST_SECONDS = 8.0
 
 
 class TtsCache:
-    """A folder of sentences as FLAC, named by a hash; the ones not said for longest leave first. All calls block.
+    """A folder of sentences as FLAC, named by a hash; the least recently used are removed first. All calls block.
 
     The folder is readable by its owner alone and is made inside a folder that exists. A crash may lose the last
     phrase, and never leaves half of one.
@@ -116,10 +116,11 @@ class TtsCache:
 
 
 class KeepingVoice:
-    """A `Synthesizer` that is another one, and keeps each short sentence that it said whole."""
+    """A `Synthesizer` around another that stores each short sentence that was synthesized whole."""
 
     def __init__(self, voice: Synthesizer, phrases: TtsCache) -> None:
         self.name = voice.name
+        self.sends_to = voice.sends_to
         self._voice = voice
         self._phrases = phrases
 
@@ -143,9 +144,10 @@ class KeepingVoice:
 
 
 class KeptVoice:
-    """A `Synthesizer` that can say what was kept, and nothing else."""
+    """A `Synthesizer` that can say what is in the cache, and nothing else."""
 
     name = "kept phrases"
+    sends_to = ()
 
     def __init__(self, phrases: TtsCache, voices: Sequence[str]) -> None:
         self._phrases = phrases

@@ -1,4 +1,4 @@
-"""Which words of a sentence a stretch of its sound holds, and sound cut so that it ends with a word."""
+"""Aligns words with synthesized sound, and cuts sound at the ends of words."""
 
 from collections.abc import Sequence
 
@@ -75,7 +75,7 @@ def _whole_words(text: str, share: float) -> int:
 
 
 class WordAligner:
-    """Holds back the sound of a word until the whole word is there, so that a voice that fails fails between words.
+    """Holds back the sound of a word until it is whole, so that a failing voice fails between words.
 
     Feed timings and samples in any order; pieces come out in order and together are all the samples.
     """

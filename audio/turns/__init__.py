@@ -1,1 +1,1 @@
-"""From chunks to turns: voice activity, endpointing, completeness, evidence, barge-in."""
+"""Turn-taking: voice activity, endpointing, completeness, evidence, barge-in."""

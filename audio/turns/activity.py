@@ -1,4 +1,4 @@
-"""When somebody spoke last: written by the listener, read by whoever must not speak over people."""
+"""Speech activity: when somebody spoke last, so that nothing is announced over people."""
 
 from collections.abc import Callable
 from time import monotonic

@@ -1,4 +1,4 @@
-"""Somebody speaks while it does: quiet at once, and then either the reply ends or it goes on where it was. Pure."""
+"""Barge-in: pauses the reply when somebody speaks, then ends it or resumes it; backchannels do not end it. Pure."""
 
 import re
 import unicodedata
@@ -65,37 +65,37 @@ _ANY_ROW: Final = _row(*(phrase for phrases in _PHRASES.values() for phrase in p
 
 
 PATIENCE_SECONDS: Final = 2.0
-"""Since it fell quiet: without a word until then it goes on. A word that comes later still ends the reply."""
+"""Seconds of pause without a word until the reply goes on. A word that comes later still ends it."""
 
 PEEK_AFTER_SECONDS: Final = 0.7
-"""From the moment it fell quiet: who still speaks then has said a word or two, and may not pause for a long time."""
+"""From the pause to the first look at the words: who still speaks then has said a word or two."""
 
 PEEK_EVERY_SECONDS: Final = 0.5
 """Between two looks at the words so far."""
 
 DUCKED_SPEECH_SECONDS: Final = 0.2
-"""Speech that goes on although it is ducked: then it is not what the canceller left of it."""
+"""Seconds of speech that goes on although the reply is ducked: then it is no residual echo."""
 
 NOISE_SECONDS: Final = 0.6
-"""Since it fell quiet for a sudden sound: if no speech has begun until then, it was none."""
+"""Seconds of pause after a sudden sound: if no speech has begun by then, it was none."""
 
 CALM_SECONDS: Final = 4.0
-"""After a sudden sound that was no speech it is not to be startled again so soon; twice as long each time."""
+"""Seconds after a sudden sound that was no speech in which another one is ignored; twice as long each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Be silent, and keep what is left."""
+    """Pause, and keep what is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duck:
-    """Be quieter, and go on."""
+    """Go on, quieter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """Go on exactly where it was, as loud as before."""
+    """Go on where it paused, as loud as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Peek:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """End the reply: somebody says something."""
+    """End the reply: somebody has said words."""
 
     words: str
 
@@ -115,32 +115,32 @@ Actions: TypeAlias = tuple[Action, ...]
 
 
 class BargeIn:
-    """Told what happens, in order; answers with what is to be done now. `now` is in seconds, on the ears' clock.
+    """The state machine: takes events in order, answers with actions. `now` is in seconds, on the source's clock.
 
-    In half duplex nobody is listened to while it sounds, so that it is never paused; but words that came in a gap, or
-    while somebody else had paused it, end the reply as they do in every mode.
+    In half duplex nobody is listened to while nakari speaks, so that speech is never paused; but words that came in a
+    gap, or while somebody else had paused it, end the reply as they do in every mode.
     """
 
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
         """May change at any time; holds from the next speech on."""
         self._reply_began: float | None = None
-        """None while it has nothing to say."""
+        """None while nothing is to be said."""
         self._speech_at: float | None = None
         """When the speech that is under way began; None while nobody speaks."""
         self._quiet: Action | None = None
-        """`Pause` or `Duck`, whichever it was told and still does; None while it may sound as usual."""
+        """`Pause` or `Duck`, whichever is in effect; None while speech is as loud as usual."""
         self._quiet_since = 0.0
         self._peek_at = 0.0
         """When the words so far are asked for next."""
         self._ducked_speech = 0.0
         """Seconds of speech since it was ducked."""
         self._is_startled = False
-        """It is quiet for a sudden sound; nobody has begun to speak."""
+        """Whether it paused for a sudden sound and nobody has begun to speak."""
         self._awaits_end = False
-        """Words came in the turn that is open: it is quiet until its end says whether they were anybody's."""
+        """Whether words came in the open turn: paused until its end tells whether they were anybody's."""
         self._calm_until, self._calm = float("-inf"), CALM_SECONDS
-        """Until when no sudden sound startles it, and for how many seconds the next false alarm has that hold."""
+        """Until when sudden sounds are ignored, and for how many seconds after the next false alarm."""
         self._ended_by = float("-inf")
         """When the turn began that ended a reply: the rest of it ends nothing more."""
 
@@ -151,7 +151,7 @@ class BargeIn:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it was told to be quiet, and not yet to go on."""
+        """Whether speech is paused or ducked."""
         return self._quiet is not None
 
     @property
@@ -183,7 +183,7 @@ class BargeIn:
         return self._fall_quiet(now) if self.is_over_reply else ()
 
     def startled(self, now: float) -> Actions:
-        """Something sounds that was not there before: it is quiet for a moment, so that it can be told what it is."""
+        """Take a sudden sound: pause for a moment, to find out what it is."""
         if not self.is_over_reply or self.mode is not Mode.FULL or self._quiet is not None or now < self._calm_until:
             return ()
         self._is_startled = True
@@ -200,9 +200,9 @@ class BargeIn:
         return (self._quiet,)
 
     def words_so_far(self, heard: RecognizedTurn) -> Actions:
-        """Take words of a turn that is still open, if they pass for a person's: it is quiet until its end.
+        """Take words of a turn that is still open, if they pass for a person's: paused until its end.
 
-        Only the end is sure: the whole turn may be a cough, another's or nobody's, and then it goes on.
+        Only the end is sure: the whole turn may be a cough, another's or nobody's, and then the reply goes on.
         """
         if not self._ends_reply(heard):
             return ()

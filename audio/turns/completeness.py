@@ -1,18 +1,18 @@
-"""Whether the words so far sound finished: how long a silence ends the turn depends on it (English and Chinese)."""
+"""Completeness: whether the words so far sound finished, which decides how long a silence ends the turn (en, zh)."""
 
 import re
 from enum import Enum
 from typing import Final
 
 SHORTEST_SILENCE: Final = 0.35
-"""Seconds of silence that end a turn whose words are finished (DESIGN, "Ears")."""
+"""Seconds of silence that end a turn whose words are finished."""
 
 LONGEST_SILENCE: Final = 1.2
 """Seconds of silence that end a turn whose words ask for more."""
 
 
 class Completeness(Enum):
-    """What the words so far say about whether more will come."""
+    """Whether more words are to be expected."""
 
     FINISHED = "finished"
     """A whole question, command or answer."""

@@ -1,4 +1,4 @@
-"""Where an utterance begins and ends: a pure state machine over the probability of speech, chunk by chunk."""
+"""Endpointing: a pure state machine over the probability of speech that finds where an utterance begins and ends."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -92,7 +92,7 @@ class _State(Enum):
 
 
 class Endpointer:
-    """Fed with every chunk in order; answers with what it decided at that chunk."""
+    """The state machine: takes every chunk in order, and answers with what it decides."""
 
     def __init__(self, settings: EndpointerSettings | None = None) -> None:
         self.settings = settings or EndpointerSettings()

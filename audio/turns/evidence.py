@@ -1,4 +1,4 @@
-"""Whether words were said at all: all evidence of an utterance and its transcript together, never a list of phrases."""
+"""The hallucination gate: weighs all evidence of an utterance and its transcript; never a list of phrases."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +23,7 @@ SHORTEST_SECONDS: Final = 0.2
 SHORT_WEIGHT: Final = 0.25
 
 LITTLE_ECHO: Final = 0.3
-"""Suspicion up to which nothing speaks for its own voice."""
+"""Suspicion up to which the sound is not taken for nakari's own voice."""
 
 WHISPER_WEIGHT: Final = 0.6
 """Of avg_logprob and of no_speech_prob: neither decides alone, both together do, as upstream has it."""
@@ -31,7 +31,7 @@ WHISPER_WEIGHT: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one utterance; None for what nobody measured."""
+    """The figures of one utterance; None for what was not measured."""
 
     speech_seconds: float | None = None
     """How much of it the voice detector called speech."""
@@ -41,13 +41,15 @@ class Evidence:
     """Level of the speech above the background before it."""
     letters: int | None = None
     """Length of the transcript, see `letters_of`."""
+    most_letters: float | None = None
+    """Letters a second above which this recognizer invents; None for one of which nobody measured it."""
     is_guess: bool = False
     """Whether the recognizer itself trusts it little (`Transcript.confidence` is low)."""
     avg_logprob: float | None = None
     no_speech_prob: float | None = None
     compression_ratio: float | None = None
     echo_suspicion: float | None = None
-    """In [0, 1]: how likely the sound is left over of its own voice."""
+    """In [0, 1]: how likely the sound is the residual echo of nakari's voice."""
 
     @property
     def letters_per_second(self) -> float | None:
@@ -59,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From where on a figure speaks against an utterance. The defaults of Whisper's three figures are upstream's."""
+    """Bounds past which a figure is evidence against speech. The defaults of Whisper's three figures are upstream's."""
 
     avg_logprob: float = -1.0
     """Upstream `log_prob_threshold`; not measured here, where no true Whisper weights can be had."""
@@ -87,9 +89,6 @@ class Thresholds:
 
 UPSTREAM: Final = Thresholds()
 
-MEASURED: Final = {"faster-whisper:whisper-household": Thresholds(most_letters=24.5)}
-"""By recognizer. The closed set's own sentences have at most 23 letters a second, a cough becomes 25 to 67."""
-
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -102,7 +101,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the figures come to."""
+    """The sum of all doubts."""
 
     doubts: tuple[Doubt, ...] = ()
     """The heaviest first."""
@@ -125,13 +124,14 @@ def judge(evidence: Evidence, thresholds: Thresholds = UPSTREAM) -> Judgement:
 
 
 def evidence_of(heard: RecognizedTurn) -> Evidence:
-    """Return what the ears and the recognizer found out about one turn."""
+    """Return the figures of one turn."""
     utterance, told = heard.utterance, heard.transcript.evidence
     return Evidence(
         speech_seconds=utterance.speech_seconds,
         span_seconds=utterance.ended_at - utterance.started_at,
         snr_db=utterance.level_dbfs - utterance.noise_dbfs,
         letters=letters_of(heard.transcript.text),
+        most_letters=told.get("most_letters"),
         is_guess=heard.transcript.confidence == "low",
         avg_logprob=told.get("avg_logprob"),
         no_speech_prob=told.get("no_speech_prob"),
@@ -142,12 +142,7 @@ def evidence_of(heard: RecognizedTurn) -> Evidence:
 
 def evidence_guard(heard: RecognizedTurn) -> str:
     """Return why nobody should get the words, "" when somebody should: a guard of the intake."""
-    return judge(evidence_of(heard), thresholds_for(heard.transcript.recognizer)).reason
-
-
-def thresholds_for(recognizer: str) -> Thresholds:
-    """Return what was measured for a recognizer, by its name; for all others upstream's defaults."""
-    return MEASURED.get(recognizer, UPSTREAM)
+    return judge(evidence_of(heard)).reason
 
 
 def letters_of(text: str) -> int:
@@ -168,7 +163,7 @@ def _of_sound(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
         share = _between(seconds / span, 1.0, thresholds.least_share)
         doubts.append(Doubt("in pieces", share * _between(seconds, LONG_SECONDS, thresholds.short_seconds)))
     if evidence.echo_suspicion is not None:
-        doubts.append(Doubt("her own voice", _between(evidence.echo_suspicion, LITTLE_ECHO, thresholds.echo_suspicion)))
+        doubts.append(Doubt("its own voice", _between(evidence.echo_suspicion, LITTLE_ECHO, thresholds.echo_suspicion)))
     return doubts
 
 
@@ -176,8 +171,8 @@ def _of_words(evidence: Evidence, thresholds: Thresholds) -> list[Doubt]:
     doubts = []
     speed = evidence.letters_per_second
     if speed is not None:
-        # Over its own voice the beginning of the speech is not counted: a little too fast decides nothing alone.
-        most = thresholds.most_letters
+        # While nakari speaks the beginning of the speech is not counted: a little too fast decides nothing alone.
+        most = evidence.most_letters or thresholds.most_letters
         doubts.append(Doubt("more words than can be said in the time", _between(speed, most, TOO_FAST * most)))
     if speed is not None and 0.0 < speed < thresholds.least_letters:
         doubts.append(Doubt("too few words for the time", 0.5))

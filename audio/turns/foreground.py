@@ -1,4 +1,4 @@
-"""Whose speech it is, by its level: a television that talks on must not keep somebody's turn open."""
+"""Foreground speech by its level, so that a television that talks on does not keep somebody's turn open."""
 
 from collections import deque
 from typing import Final
@@ -22,7 +22,7 @@ NEAR_DB: Final = 4.0
 
 
 class Foreground:
-    """Fed with every chunk, in order: its level, whether it may be speech, whether a turn is open.
+    """Follows the level of speech. Takes every chunk, in order: level, may it be speech, is a turn open.
 
     Nothing is background until speech has been heard for a while and somebody speaks clearly louder: a voice alone in
     a room, however it rises and falls, is never taken for two.

@@ -1,4 +1,4 @@
-"""From chunks to transcripts in two loops: one never waits for anything, the other recognizes."""
+"""The listener: from chunks to transcripts in two loops, one that never waits and one that recognizes."""
 
 import asyncio
 from collections.abc import Callable
@@ -53,7 +53,7 @@ TOO_SLOW = "recognizer too slow"
 
 @dataclass(slots=True)
 class Counters:
-    """What the ears did since the start; for the status."""
+    """Counts since the start, for the status."""
 
     chunks: int = 0
     gated: int = 0
@@ -72,7 +72,7 @@ class Counters:
 
 
 class NoEcho:
-    """An `EchoGuard` for sound that holds nothing of its own: a recording read faster than it is spoken."""
+    """An `EchoGuard` for sound without nakari's voice: a recording read faster than it is spoken."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk itself."""
@@ -89,7 +89,7 @@ class NoEcho:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the ears stand in."""
+    """The environment of a listener."""
 
     echo: EchoGuard = field(default_factory=NoEcho)
     clock: Callable[[], float] = monotonic
@@ -97,11 +97,11 @@ class Surroundings:
     activity: SpeechActivity = field(default_factory=SpeechActivity)
     """Told when speech is under way."""
     may_rest: Callable[[], bool] = always_awake
-    """Whether nothing else keeps the ears from taking a few chunks at a time while it is quiet; from any thread."""
+    """Whether nothing else forbids taking a few chunks at a time while it is quiet; asked from any thread."""
 
 
 class Listener:
-    """The ears. `listen` waits for nothing but its source; `recognize` works beside it, in a worker thread.
+    """Makes turns of chunks. `listen` waits only for its source; `recognize` runs beside it, in a worker thread.
 
     Watchers and observers are told on the event loop, in the order in which they came; they have to return at once. The
     end of a turn is told when its words are known, so the next one may have started by then.
@@ -192,7 +192,7 @@ class Listener:
             self._turn.before.clear()
 
     def _take(self, chunk: AudioChunk) -> None:
-        """Show a cleaned chunk to the detector and the watchers, and cut it unless its own voice covers it."""
+        """Show a cleaned chunk to the detector and the watchers, and cut it unless nakari's own voice covers it."""
         covered = self._echo.covers(chunk)
         if covered and not self._was_covered:
             self._handle(self._endpointer.flush(chunk.started_at))

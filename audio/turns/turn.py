@@ -1,4 +1,4 @@
-"""The turn that is open: its chunks, the sound just before it, and what it is when it ends."""
+"""The open turn: its chunks, its pre-roll, and the utterance it becomes."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ NOISE_SMOOTHING: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which part of the open turn is meant. All times in seconds on the source's clock."""
+    """A part of the open turn. All times in seconds on the source's clock."""
 
     started_at: float
     ended_at: float
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(slots=True)
 class Turn:
-    """The chunks of the turn that is open, and those just before it."""
+    """The chunks of the open turn, and those just before it."""
 
     before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=round(PRE_ROLL_SECONDS / CHUNK_SECONDS)))
     chunks: list[AudioChunk] = field(default_factory=list)

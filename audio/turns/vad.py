@@ -1,4 +1,4 @@
-"""Voice activity: Silero on onnxruntime, one thread, no torch."""
+"""Voice activity detection: Silero on onnxruntime, behind an energy gate."""
 
 import importlib.util
 from collections import deque
@@ -92,7 +92,7 @@ class _Background:
 
 
 class EnergyGate:
-    """A `VoiceDetector` around another: answers 0 itself for chunks at the background's level, asks it for the rest.
+    """A `VoiceDetector` around another: answers 0 for chunks at the background's level, asks the other for the rest.
 
     The background is learnt from the chunks that the other called no speech. While it is unknown or unsteady in all
     bands every chunk is asked for. When the gate opens, the detector is fed the last quarter of a second first, so that
@@ -188,7 +188,7 @@ _PACKAGED: Final = (
 
 
 def load_detector() -> VoiceDetector:
-    """Return what the ears listen with: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
+    """Return the detector of the box: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
     return EnergyGate(load_silero())
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from memory.egress import SendsTo, host_of
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement
 from memory.graph.dialect import NEO4J, Dialect
@@ -96,6 +97,10 @@ class Store(Protocol):
     def dialect(self) -> Dialect:
         """What its Cypher is like."""
 
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
     async def endpoint(self) -> Endpoint:
         """Return where it answers, waiting at most about 2 s for one that is starting.
 
@@ -152,6 +157,11 @@ class Neo4jServer:
     """Empty where the server asks for no login."""
     password: str = ""
     database: str | None = None
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """The whole graph, to the server."""
+        return (SendsTo("the graph, which is all that is remembered", host_of(self.uri)),)
 
     @property
     def dialect(self) -> Dialect:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakValueDictionary
 
+from memory.egress import SendsTo, host_of
 from memory.errors import EmbeddingUnavailable, GraphRefused
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Which model; vectors of different names do not compare."""
 
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text. Raises `EmbeddingUnavailable`."""
 
@@ -49,6 +54,7 @@ class NoEmbedder:
     """Where no model is set up."""
 
     name = "none"
+    sends_to = ()
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Raise `EmbeddingUnavailable` and say how to do without."""
@@ -70,6 +76,7 @@ class OpenAiEmbedder:
         import httpx
 
         self.name = model
+        self.sends_to = (SendsTo("texts that are compared by meaning", host_of(url)),)
         self._url = url.rstrip("/") + "/embeddings"
         self._key = key
         self._has_sendable_key = key.isascii() and key.isprintable()

@@ -54,6 +54,8 @@ class LocalEmbedder:
     Vectors have length 1. A folder that is no model is told at each text, so that a fixed one needs no restart.
     """
 
+    sends_to = ()
+
     def __init__(self, folder: Path, absent: str = "") -> None:
         """`absent` is what is said while the folder is not there; "" names what it lacks."""
         self.name = f"local:{folder.name}"

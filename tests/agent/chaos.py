@@ -79,6 +79,7 @@ class ChaosModel:
     """Answers in any way a model may, and breaks in any way a server may; what it is asked must be legal."""
 
     name = "chaos"
+    sends_to = ()
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance

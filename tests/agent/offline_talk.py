@@ -15,13 +15,12 @@ from agent.model.wire.openai import to_openai
 from agent.model.wire.validate import validate_openai
 from agent.run.run_state import RunState
 from agent.tools.clock import clock_tool
+from agent.tools.device import DeviceVerb, device_tools
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
-from agent.tools.tool import tool
-from memory.json_value import Json
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING
@@ -34,9 +33,14 @@ BERLIN = "Europe/Berlin (UTC+01:00)"
 NOTHING_SAID = "nothing with these words was said; try other words, or one alone"
 
 
-async def set_volume(percent: int | None = None, change: int | None = None) -> Json:
-    """Set how loud you speak, in percent, or change it by so many percent."""
-    raise NotImplementedError
+class NoDevice:
+    """Stands where the device is: never called here."""
+
+    async def set_volume(self, percent: int | None, change: int | None) -> int:
+        raise NotImplementedError
+
+    async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
+        raise NotImplementedError
 
 
 def real_tools() -> ToolRegistry:
@@ -50,7 +54,7 @@ def real_tools() -> ToolRegistry:
             *timer_tools(mailbox, lambda: MORNING, "Europe/Berlin"),
             clock_tool(lambda: MORNING, "Europe/Berlin"),
             journal_tool(Journal(database)),
-            tool(set_volume),
+            *device_tools(NoDevice()),
         ]
     )
 
@@ -62,8 +66,8 @@ def without(*names: str) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in TOOLS.specs if spec.name not in names)
 
 
-SPECS = without("set_volume")
-"""What the appliance has today."""
+SPECS = without("set_volume", "device")
+"""What a box without a loudspeaker of its own has."""
 
 
 def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:  # noqa: A002

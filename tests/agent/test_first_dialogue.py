@@ -70,7 +70,7 @@ CREATE (u)-[:HAD_CONVERSATION]->(c)
 WITH c
 MATCH (prev:Conversation {id: $prevConvId})
 CREATE (c)-[:RELATED_TO {reason: "相似的情绪状态"}]->(prev)"""
-"""seeds/004, word for word."""
+"""The first dialogue's own statement, word for word."""
 
 USER = {"userId": "user-001"}
 SAID = "上次你也提到过工作压力的事。今天也是因为项目的截止日期吗？"

@@ -1,4 +1,4 @@
-"""The ten topics of seeds/000 in the order of its example, "2025年 AI 有什么新趋势？", with one run id each time."""
+"""The ten topics of a run in the order of the example "2025年 AI 有什么新趋势？", with one run id each time."""
 
 import asyncio
 from collections.abc import AsyncIterator

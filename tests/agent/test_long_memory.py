@@ -82,7 +82,7 @@ async def test_a_fact_of_500_turns_ago_is_answered_by_looking_it_up(tmp_path: Pa
         assert mind.outlet.said == ["Remember that the boiler key hangs behind the piano."]
 
 
-FACTS = {
+TOLD = {
     "Remember that Anna was born on May 3.": "When is the birthday of Anna?",
     "Remember that Boris is allergic to peanuts.": "What can Boris not eat?",
 }
@@ -98,14 +98,14 @@ async def test_what_was_never_said_she_does_not_know(tmp_path: Path) -> None:
     def name_of(question: str) -> str:
         return next(name for name in ("Anna", "Boris", "Zoe", "Yuri") if name in question)
 
-    model = ScriptedModel(*[calls(("complete_event", "{}"), prefix=f"done_{n}") for n in range(len(FACTS))])
+    model = ScriptedModel(*[calls(("complete_event", "{}"), prefix=f"done_{n}") for n in range(len(TOLD))])
     async with a_mind(tmp_path, [model], tools) as mind:
-        for fact in FACTS:
+        for fact in TOLD:
             await mind.handle(spoken(fact))
-        model.script += [looking_up("journal_search", "words", name_of)] * 2 * (len(FACTS) + len(ABSENT))
-        for question in (*FACTS.values(), *ABSENT):
+        model.script += [looking_up("journal_search", "words", name_of)] * 2 * (len(TOLD) + len(ABSENT))
+        for question in (*TOLD.values(), *ABSENT):
             await mind.handle(spoken(question))
-    assert mind.outlet.said[: len(FACTS)] == list(FACTS)
-    unknown = mind.outlet.said[len(FACTS) :]
+    assert mind.outlet.said[: len(TOLD)] == list(TOLD)
+    unknown = mind.outlet.said[len(TOLD) :]
     figure("facts that were never told, and that she says she does not know", f"{len(unknown)} of {len(ABSENT)}")
     assert unknown == [UNKNOWN] * len(ABSENT)

@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import pty
+import select
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +25,7 @@ def nakari(home: Path, *arguments: str | Path, **more: str) -> subprocess.Comple
         env=environment(home, **more),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
 
@@ -33,6 +36,54 @@ async def started(home: Path, *arguments: str | Path, **more: str) -> asyncio.su
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "appliance", *arguments, cwd=home, env=environment(home, **more), stdout=pipe, stderr=pipe
     )
+
+
+class Terminal:
+    """A program whose stdin, stdout and stderr are a terminal of its own."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._pid, self._screen = pty.fork()
+        if self._pid == 0:
+            os.execve(command[0], [*command], {"TERM": "xterm", **environment})
+        self._seen = ""
+
+    def until(self, words: str, seconds: float = 30.0) -> str:
+        """Return what was written since the last look, once these words are among it."""
+        while words not in self._seen:
+            piece = self._read(seconds)
+            assert piece is not None, f"{words!r} did not come: {self._seen!r}"
+            self._seen += piece
+        seen, self._seen = self._seen, ""
+        return seen
+
+    def type(self, keys: str) -> None:
+        """Press these keys once the program waits; a line ends with a line feed, Ctrl-C is \\x03.
+
+        A Ctrl-C just before Python begins to read a line is kept for its end, as a person is never quick enough to see.
+        """
+        while Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "R":
+            os.sched_yield()
+        os.write(self._screen, keys.encode())
+
+    def ended(self, seconds: float = 30.0) -> tuple[str, int]:
+        """Return what was written since the last look, and the exit code."""
+        while (piece := self._read(seconds)) is not None:
+            self._seen += piece
+        os.close(self._screen)
+        return self._seen.replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+    def _read(self, seconds: float) -> str | None:
+        """Return what comes next, None at the end."""
+        assert select.select([self._screen], [], [], seconds)[0], f"nothing came for {seconds} s: {self._seen!r}"
+        try:
+            return os.read(self._screen, 4096).decode(errors="replace") or None
+        except OSError:  # the other end is closed: that is how a terminal ends
+            return None
+
+
+def on_terminal(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, int]:
+    """Return all that a program writes to its terminal, and its exit code."""
+    return Terminal(command, environment).ended()
 
 
 def state_folder(home: Path) -> Path:

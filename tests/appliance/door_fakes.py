@@ -10,7 +10,7 @@ from time import monotonic
 
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.owner_requests import OwnerHandler
-from appliance.api.requests import Enqueue, Forget, Hush
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.api.server import Door
 from memory.json_value import Json
 
@@ -73,9 +73,12 @@ class ScriptedHandler:
         self.told.append(request.what)
         return f"Done: {request.what}."
 
+    async def would_forget(self, request: PreviewForget) -> list[Json]:
+        return [{"id": "e1", "words": "the dentist is on Friday", "at": "2026-11-22T04:00:00+00:00"}]
+
     async def forget(self, request: Forget) -> str:
         self._fail()
-        self.told.append(f"forget {request.last} {request.minutes}")
+        self.told.append(f"forget {request.last} {request.minutes} {request.these}".removesuffix(" []"))
         return "Forgotten."
 
     async def calibrate(self) -> str:

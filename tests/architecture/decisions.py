@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from tests.architecture.readme_tree import ROOT
+from tests.architecture.source import ROOT
 
 FOLDER = ROOT / "docs" / "decisions"
 PAGE = FOLDER / "README.md"

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "audio": {"audio"},
     "memory": {"memory"},
 }
-"""DESIGN: appliance -> agent -> memory and appliance -> audio; nothing else."""
+"""appliance -> agent -> memory and appliance -> audio; nothing else."""
 
 HEAVY = {
     *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "httpx2"),
@@ -26,9 +26,13 @@ HEAVY = {
         "neo4j",
         "onnxruntime",
         "openai",
+        "pint",
         "pocketsphinx",
         "pyaudio",
+        "simpleeval",
+        "snowballstemmer",
         "sounddevice",
+        "text_to_num",
         "tiktoken",
         "tokenizers",
     ),

@@ -1,8 +1,8 @@
-"""She speaks on a sound card and is spoken to: real streams, detector, listener, mouth; only the words are scripted.
+"""nakari speaks on a sound card and is spoken to: real streams, detector, listener, mouth; only the words are scripted.
 
 usage: python -m tests.audio.barge_in_program COUGHS
 
-She hums one long sentence. The first COUGHS turns are recognized as nothing, the next one as words; then it prints, on
+It hums one long sentence. The first COUGHS turns are recognized as nothing, the next one as words; then it prints, on
 the clock of both streams, when each speech began at the microphone and when the loudspeaker fell silent and sounded
 again, with what the accounts say, as one JSON object.
 """
@@ -50,6 +50,7 @@ class Humming:
     """A voice that hums each word for a quarter of a second, without a gap."""
 
     name = "humming"
+    sends_to = ()
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         for number, word in enumerate(sentence.split()):
@@ -61,6 +62,7 @@ class Script:
     """A recognizer that understands nothing for so many turns, and words in the next."""
 
     name = "script"
+    sends_to = ()
 
     def __init__(self, coughs: int) -> None:
         self.coughs = coughs
@@ -131,7 +133,7 @@ class Evening:
     def __init__(self, coughs: int) -> None:
         self.script, self.spoken, self.heard = Script(coughs), Tape(), Tape()
         self.noticed: list[float] = []
-        """Seconds on the streams' clock at which she was paused."""
+        """Seconds on the streams' clock at which it was paused."""
         self.player = SpeakerPlayer("speaker")
         self.mouth = SpeechOutput(Humming(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(nothing), "en")

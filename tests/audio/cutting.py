@@ -33,6 +33,7 @@ class Nameless:
     """A `Recognizer` that makes the same word of everything."""
 
     name = "nameless"
+    sends_to = ()
 
     def warm(self) -> None:
         """Be warm."""

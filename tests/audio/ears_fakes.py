@@ -64,6 +64,7 @@ class ScriptedRecognizer:
 
     script: Sequence[str | Exception] = ()
     name: str = "scripted"
+    sends_to = ()
     heard: list[Utterance] = field(default_factory=list)
     is_warm: bool = False
     may_answer: threading.Event = field(default_factory=threading.Event)

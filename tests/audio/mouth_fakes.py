@@ -84,6 +84,7 @@ class ScriptedVoice:
     """A voice that says word `n` of a sentence as `seconds_a_word` of the constant `level + n`."""
 
     name: str = "scripted"
+    sends_to = ()
     sample_rate: int = 24_000
     seconds_a_word: float = 0.2
     level: int = 1000

@@ -197,6 +197,7 @@ class Knowing:
 
     piece: Piece
     name: str = "told"
+    sends_to = ()
     asked: list[Utterance] = field(default_factory=list)
 
     def warm(self) -> None:

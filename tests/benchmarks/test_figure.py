@@ -1,5 +1,6 @@
-"""How a figure is reckoned, printed and written into README."""
+"""How a figure is reckoned, printed and written into docs/figures.md and README."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from benchmarks.processes import (
     seconds_to_first_output,
     speaking,
 )
-from benchmarks.table import FIGURES, HEAD, PAGE_HEAD, conditions, page, table, write
+from benchmarks.table import FIGURES, IN_FULL, IN_README, PAGE_HEAD, conditions, front, page, write
 from tests.architecture.source import ROOT
 
 FAST = Series("ours", "ms", (3.0, 1.0, 2.0, 9.0, 2.5))
@@ -79,19 +80,19 @@ def test_a_benchmark_prints_text_or_json(capsys: pytest.CaptureFixture[str]) -> 
     assert asked == [False, True]
 
 
-def test_the_table_stands_between_the_markers_and_nothing_else_changes(tmp_path: Path) -> None:
+def test_readme_s_lines_stand_between_the_markers_and_nothing_else_changes(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("# one\n<!-- figures -->\nold\n<!-- /figures -->\n## two\n", encoding="utf-8")
-    write(readme, table([FIGURE], "A machine."))
-    write(readme, table([FIGURE], "Another machine."))
+    figures = dict.fromkeys(NAMES, FIGURE)
+    write(readme, front(figures, "A machine."))
+    write(readme, front(figures, "Another machine."))
+    line = "| Going there | 2.5 ms (2.0–3.0) | 15 ms (10–20), a floor | 0.17 × |"
     assert readme.read_text(encoding="utf-8").splitlines() == [
         "# one",
         "<!-- figures -->",
-        *HEAD.splitlines(),
-        "",
-        "| figure | here | held against | ratio | also |",
-        "|---|---|---|---|---|",
-        "| Going there | 2.5 ms (2.0–3.0) | 15 ms (10–20), a floor | 0.17 × | on foot |",
+        "| figure | here | held against | ratio |",
+        "|---|---|---|---|",
+        *[line] * len(IN_README),
         "",
         "Medians, quartiles in brackets. Another machine.",
         "<!-- /figures -->",
@@ -99,8 +100,13 @@ def test_the_table_stands_between_the_markers_and_nothing_else_changes(tmp_path:
     ]
 
 
-def test_the_page_behind_the_table_has_every_figure_as_it_was_printed() -> None:
-    assert page([FIGURE, FIGURE], "A machine.") == f"{PAGE_HEAD}\nA machine.\n" + f"\n```\n{FIGURE}\n```\n" * 2
+def test_the_page_has_a_table_and_every_figure_as_it_was_printed() -> None:
+    assert page([FIGURE, FIGURE], "A machine.") == (
+        f"{PAGE_HEAD}\nA machine.\n\n| figure | here | held against | ratio | also |\n|---|---|---|---|---|\n"
+        + "| Going there | 2.5 ms (2.0–3.0) | 15 ms (10–20), a floor | 0.17 × | on foot |\n" * 2
+        + f"\n{IN_FULL}\n"
+        + f"\n```\n{FIGURE}\n```\n" * 2
+    )
 
 
 def test_a_readme_without_markers_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -131,10 +137,33 @@ def test_a_wrong_call_measures_nothing(arguments: list[str], capsys: pytest.Capt
     assert "scripts/bench: error:" in capsys.readouterr().err
 
 
-def test_readme_has_a_line_for_each_figure() -> None:
+def rows(text: str) -> list[str]:
+    """Return the name of the figure in each line of a table."""
+    return [
+        line.split(" | ")[0].removeprefix("| ") for line in text.splitlines() if line.endswith(" |") and " × |" in line
+    ]
+
+
+def texts(name: str) -> set[str]:
+    """Return every text that stands in a benchmark: the name of its figure is one of them."""
+    tree = ast.parse((ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_every_line_of_the_page_is_a_benchmark_s_figure() -> None:
+    listed = rows((ROOT / "docs/figures.md").read_text(encoding="utf-8"))
+    assert len(listed) == len(NAMES)
+    assert [row for name, row in zip(NAMES, listed, strict=True) if row not in texts(name)] == []
+
+
+def test_readme_repeats_at_most_five_lines_of_the_page() -> None:
     written = FIGURES.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert written is not None
-    assert sum(" × | " in line for line in written[0].splitlines()) == len(NAMES)
+    page_lines = (ROOT / "docs/figures.md").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in written[0].splitlines() if " × |" in line]
+    assert len(lines) == len(IN_README) <= 5
+    assert [line for line in lines if not any(each.startswith(line) for each in page_lines)] == []
+    assert [row for name, row in zip(IN_README, rows(written[0]), strict=True) if row not in texts(name)] == []
 
 
 def test_a_process_s_memory_time_and_children_are_the_kernel_s() -> None:

@@ -32,6 +32,7 @@ class DyingModel:
     """A model whose stream has a boundary at its beginning, in its middle and at its end."""
 
     name = "scripted"
+    sends_to = ()
 
     def __init__(self, answering: Answering, steps: Steps, ledger: Ledger) -> None:
         self._answering = answering
@@ -81,6 +82,7 @@ class ReadableVoice:
     """A voice whose samples are the letters it was given: what sounded can be read off the sound."""
 
     name = "readable"
+    sends_to = ()
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Give the sentence in two pieces, the first of which already tells it from every other."""

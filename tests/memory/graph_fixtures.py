@@ -3,7 +3,6 @@
 A module that uses them names this file in `pytest_plugins` and runs its tests in the session's loop (`SESSION`).
 """
 
-import os
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,7 @@ from memory.graph.graph import Graph
 from memory.graph.results import Limits
 from memory.graph.store import Neo4jServer, Store
 from tests.memory.graph_looks import empty, free_port
-from tests.needs import NEO4J_SCRIPT
+from tests.needs import NEO4J_SCRIPT, named_server
 
 EITHER = ("embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
 HURRIED = Limits(seconds=2.0)
@@ -50,7 +49,7 @@ async def embedded(embedded_store: EmbeddedStore) -> AsyncIterator[Graph]:
 @pytest.fixture(scope="session")
 def neo4j_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a real Neo4j is: the one somebody names, else one from Maven that runs as long as the tests."""
-    if named := os.environ.get("NAKARI_TEST_NEO4J_URI"):
+    if named := named_server():
         yield named
         return
     home, port = tmp_path_factory.mktemp("neo4j"), free_port()
@@ -86,7 +85,7 @@ async def hurried(request: pytest.FixtureRequest, hurried_store: EmbeddedStore) 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def neo4j(neo4j_uri: str) -> AsyncIterator[Graph]:
-    """An empty graph in a real Neo4j; the test that uses it is marked so."""
+    """An empty graph in a real Neo4j; tests/marks.py marks whoever uses it."""
     async with emptied(Neo4jServer(neo4j_uri), Limits()) as graph:
         yield graph
 

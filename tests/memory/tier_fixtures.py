@@ -23,6 +23,7 @@ class WordEmbedder:
     """An `Embedder` whose vectors count words: real enough for order, useless for meaning."""
 
     name: str = "words"
+    sends_to = ()
     words: Sequence[str] = ("tea", "dog", "train", "anna", "secret")
     is_there: bool = True
     asked: list[str] = field(default_factory=list)

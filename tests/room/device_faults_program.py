@@ -20,6 +20,7 @@ from audio.devices.hotplug import system_hotplug
 from audio.devices.listing import find_device
 from audio.devices.portaudio import SOUND_THREAD
 from audio.errors import DeviceUnavailable
+from audio.loops import running
 from audio.pcm import rms_dbfs
 from audio.playback.reopening import ReopeningPlayer
 from audio.playback.speaker import SounddeviceOutput
@@ -78,8 +79,7 @@ async def main(device: str, zeros: str) -> None:
                 tell(microphone="open")
             supervision.chunk()
 
-    async with asyncio.TaskGroup() as group:
-        group.create_task(hotplug.run())
+    async with running(hotplug.loops()), asyncio.TaskGroup() as group:
         group.create_task(supervision.keep(listen, lambda: None))
         group.create_task(supervision.watch())
         group.create_task(player.output.run(hotplug.wait))

@@ -18,7 +18,7 @@ from tests.room.house import House, Surroundings, live
 from tests.room.virtual_time import passed
 from tests.room.voices import says, spoken
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.room
 
 PLOSIVES = (
     "Play some music.",

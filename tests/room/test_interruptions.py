@@ -15,7 +15,7 @@ from tests.room.sounds import cough, door, mhm
 from tests.room.stories import Interruption, interrupt, quantile, warm_up
 from tests.room.voices import says
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 ORDERS = (
     "Turn on the kitchen light.",

@@ -12,7 +12,7 @@ from tests.room.house import House, live
 from tests.room.sounds import cough, door, hum, music, pink, song, vacuum_cleaner, white
 from tests.room.virtual_time import passed
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 MINUTES = 30.0
 PART_SECONDS = 45.0

@@ -11,7 +11,7 @@ from tests.room.house import House, Surroundings, live
 from tests.room.rooms import ROOMS
 from tests.room.stories import WARM_UP_SECONDS, Monologue, monologue
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 SECONDS = 600.0 / len(ROOMS)
 VOICES = ("slt", "slt", "rms", "slt", "awb")
@@ -25,7 +25,7 @@ def test_she_does_not_hear_herself(tmp_path: Path, room: str, voice: str) -> Non
 
     async def speak(house: House) -> Monologue:
         found = await monologue(house, SECONDS)
-        told.append(house.box.input.echo.describe().partition(";")[0])
+        told.append(house.box.input.acting.echo.describe().partition(";")[0])
         return found
 
     replies = [speech(8, seed) for seed in range(12)]

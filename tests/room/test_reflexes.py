@@ -28,7 +28,7 @@ def test_louder_and_mute_in_a_quiet_room_act_before_the_turn_is_over(tmp_path: P
             delays.append(house.now - ended)
             await passed(4.0)
         assert house.box.output.speech.volume.percent == 100
-        assert house.box.input.acting.body.mute.is_on
+        assert house.box.input.acting.verbs.mute.is_on
         before = len(house.turns.started)
         house.put(says("What time is it?", "slt"), -30, after=0.5)
         await passed(6.0)

@@ -8,7 +8,7 @@ from tests.figures import figure
 from tests.room.house import live
 from tests.room.soak import AROUND, Soak, soak
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 LOOPS = 4
 

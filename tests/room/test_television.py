@@ -18,7 +18,7 @@ from tests.room.house import House, Surroundings, live
 from tests.room.virtual_time import passed
 from tests.room.voices import says
 
-pytestmark = [pytest.mark.room, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.room
 
 LEVEL = -36.0
 """dBFS at the microphone; who speaks to her comes in at -30."""

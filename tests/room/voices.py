@@ -17,7 +17,7 @@ from tests.audio.spoken import said, trimmed
 from tests.room.acoustics import Sound, from_samples
 
 HERS: Final = "slt"
-"""Flite's woman: nearer to a human's voice than espeak-ng's (FACTS, "Recognition")."""
+"""Flite's woman: nearer to a human's voice than espeak-ng's."""
 
 PIECE_SECONDS: Final = 0.25
 """Of sound that she is given at a time."""
@@ -44,6 +44,7 @@ class Remembered:
     """A `Synthesizer`: flite's voice, made once for a sentence; it counts what it was asked for."""
 
     name = "flite, remembered"
+    sends_to = ()
 
     def __init__(self, voice: str = HERS) -> None:
         self.voice = voice

@@ -55,7 +55,11 @@ def rows_of(database: Path) -> list[str]:
 
 def unpacked(file: Path, folder: Path) -> Path:
     with tarfile.open(file) as archive:
-        archive.extractall(folder, filter="data")
+        for member in archive:
+            file = folder / member.name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if content := archive.extractfile(member):
+                file.write_bytes(content.read())
     return folder
 
 

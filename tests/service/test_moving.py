@@ -15,7 +15,7 @@ from tests.service.process import Household
 from tests.service.typist import Typist, typist
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
-pytestmark = [pytest.mark.neo4j, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.neo4j
 
 GROW = (
     "UNWIND range(1, 30) AS i CREATE (:`人` {i: i, at: datetime(), born: date('1815-12-10')})"

@@ -26,7 +26,7 @@ from tests.service.typist import Typist, typist
 from tests.service.wire import Tear, Wire, wire
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
-pytestmark = [pytest.mark.neo4j, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.neo4j
 
 
 @pytest_asyncio.fixture

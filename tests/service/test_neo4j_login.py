@@ -14,7 +14,7 @@ from tests.service.process import Household
 from tests.service.test_memory_outage import MOST_SECONDS, is_one_sentence
 from tests.service.wire import wire
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.shows("C15", "C18"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.shows("C15", "C18")]
 
 FIRST, RIGHT, OTHER = "neo4j", "green-tea-at-five", "black-coffee-at-six"
 

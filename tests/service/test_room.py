@@ -72,7 +72,9 @@ async def test_she_never_answers_herself(card: VirtualSound, tmp_path: Path) -> 
             assert len(server.requests) == 1
     finally:
         card.run("pactl", "unload-module", module)
-    assert home.states() == ["completed"]
-    assert told["ears"]["utterances"] == 1
+    # How many pieces were cut is a matter of real time: where the machine is too busy to cancel the echo, its sentences
+    # are recognized, and dismissed as its own. tests/room/test_own_voice.py counts them, on its own clock.
+    assert home.states() == ["completed"], "nothing of its own became an order"
+    assert told["ears"]["utterances"] >= 1
     assert told["ears"]["gated_chunks"] > 60, "two seconds of her own voice at least, counted and not recognized"
     assert len(home.spoken()) == 3

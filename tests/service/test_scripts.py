@@ -65,9 +65,21 @@ def written(folder: Path) -> dict[Path, int]:
 
 
 def test_test_needs_are_a_set_up_of_their_own_and_include_the_rest(ready: ScratchProject) -> None:
-    assert "ready" in ready.run("setup", "--test").stderr
+    first = ready.run("setup", "--test").stderr
+    assert first.index("about 700 MB to fetch and 2.8 GB to keep") < first.index("making the virtual environment")
+    assert "ready" in first
     assert ready.run("setup").stderr == ""
     assert ready.run("setup", "--test").stderr == ""
+
+
+def test_another_interpreter_gets_a_folder_of_its_own(ready: ScratchProject) -> None:
+    before = written(ready.folder / ".venv")
+    for said in ("ready", ""):
+        done = ready.run("setup", NAKARI_PYTHON="/usr/bin/python3", NAKARI_VENV=".venv-debian")
+        assert said in done.stderr
+    assert done.stderr == "", "the second time there is nothing to do"
+    assert (ready.folder / ".venv-debian/bin/nakari").exists()
+    assert written(ready.folder / ".venv") == before
 
 
 def test_a_changed_lock_is_followed_in_place(ready: ScratchProject) -> None:

@@ -22,7 +22,7 @@ def card() -> Iterator[VirtualSound]:
 def until_recording(card: VirtualSound, service: Running, streams: int) -> None:
     """Return when somebody records who did not before."""
     give_up_at = time.monotonic() + SECONDS
-    while card.streams() <= streams:
+    while card.streams() <= streams:  # each look starts a program, which leaves the processor to others meanwhile
         assert service.process.poll() is None, service.lines
         assert time.monotonic() < give_up_at, service.lines
 

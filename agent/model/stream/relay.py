@@ -17,7 +17,8 @@ Chunk = Mapping[str, Json]
 class Patience:
     """How long to wait for a model, in seconds."""
 
-    connect: float = 5.0
+    connect: float = 3.0
+    """Until the connection stands: a server that is there takes a tenth of that, and a person waits meanwhile."""
     first: float = 120.0
     """Until the first chunk: a small machine may read a long prompt for a minute."""
     between: float = 30.0

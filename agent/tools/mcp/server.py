@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.tools.tool import DEFAULT_TIMEOUT, Effect
+from memory.egress import SendsTo, host_of
 
 LAST_WORDS: Final = " / "
 """Stands before each line that a program said last, in the reason of its end."""
@@ -33,6 +34,14 @@ class Server:
     pure: frozenset[str] = frozenset()
     reversible: frozenset[str] = frozenset()
     """Tools of which the owner of the box says so."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """The arguments of its tools: to its address, or to a program here, which may send them on."""
+        what = f"what the tools of {self.name} are given"
+        if self.url:
+            return (SendsTo(what, host_of(self.url)),)
+        return (SendsTo(what, f"whoever {self.name} sends it on to, a program of others", is_certain=False),)
 
     def effect_of(self, tool: "Offered") -> Effect:
         """Return what breaking off a call of the tool leaves behind; the worst where nobody says.

@@ -1,6 +1,7 @@
 """What `[ears] model` comes to on this box, model and threads; what "auto" measured is kept in the state folder."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -8,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from appliance.config.load import Config
-from appliance.input import measurements as findings
+from appliance.input import measurements
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
+from audio.recognizer.hub import HubModel, whisper_model
 from audio.recognizer.models import Model, find_model, models_in, repository_of
 from audio.recognizer.speed import Measurement, choose, measure, thread_counts
 
@@ -94,6 +96,16 @@ def pick(config: Config) -> Pick | None:
     return Pick(usual.folder, threads) if usual else None
 
 
+def wanted_download(config: Config) -> HubModel | None:
+    """Return the Whisper model that is to be fetched, None where one is here, or a folder or an unknown name is set."""
+    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
+    try:
+        is_lacking = pick(config) is None
+    except ModelNotFound:  # a name that nobody knows
+        return None
+    return whisper_model(name) if is_lacking else None
+
+
 def is_to_be_measured(config: Config) -> bool:
     """Say whether "auto" has models to choose from, and has not chosen yet."""
     return config.ears.model == AUTO and bool(candidates(config)) and recall(config) is None
@@ -106,17 +118,20 @@ def candidates(config: Config) -> list[Model]:
 
 def recall(config: Config) -> Measured | None:
     """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
-    kept = findings.recall(Measured, _file(config))
+    kept = measurements.recall(Measured, _file(config))
     return kept if kept and kept.measurements and kept.conditions == _conditions(config) else None
 
 
 def measure_box(
-    config: Config, tell: Callable[[Measurement], None], skip: Callable[[Model, AudioError], None]
+    config: Config,
+    tell: Callable[[Measurement], None],
+    skip: Callable[[Model, AudioError], None],
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Measured:
     """Measure the models that are here and keep the result. Blocking, some seconds.
 
-    Each measurement is told as it is made, a model that cannot be used to `skip`. Raises `ModelNotFound` when none can
-    be used, `OSError` when the state folder cannot be written.
+    Each measurement is told as it is made, a model that cannot be used to `skip`. `clock` gives seconds. Raises
+    `ModelNotFound` when none can be used, `OSError` when the state folder cannot be written.
     """
     found: list[Measurement] = []
 
@@ -125,13 +140,13 @@ def measure_box(
 
     conditions = _conditions(config)
     threads = [conditions.threads] if conditions.threads else thread_counts(conditions.cores)
-    for measurement in measure(candidates(config), threads, load, skip):
+    for measurement in measure(candidates(config), threads, load, skip, clock):
         tell(measurement)
         found.append(measurement)
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    findings.keep(asdict(measured), _file(config))
+    measurements.keep(asdict(measured), _file(config))
     return measured
 
 

@@ -26,7 +26,7 @@ from appliance.input.whisper.short_window import compare_box, described
 from appliance.input.whisper.short_window import recall as verdict_on
 from appliance.model import sentence as sentence_model
 from audio.errors import AudioError
-from audio.recognizer.hub import fetch_model
+from audio.recognizer.hub import fetch, whisper_model
 from audio.recognizer.models import MEGABYTES, MODELS, PART, Model, find_model, models_in
 from audio.recognizer.speed import BOUND, Measurement
 
@@ -129,17 +129,15 @@ def _pull_sentence_model(folder: Path) -> Exit:
         click.echo(f"{folder / sentence_model.NAME} is here already; remove it to fetch it anew")
     else:
         _fetch(sentence_model.NAME, folder)
-        click.echo('she compares by meaning with it from now on, where [memory] embeddings is "auto"')
+        click.echo('nakari compares by meaning with it from now on, where [memory] embeddings is "auto"')
     return Exit.OK
 
 
 def _fetch(name: str, folder: Path) -> Path:
     progress = FetchProgress(name, sys.stdout)
     try:
-        if name == sentence_model.NAME:
-            found = sentence_model.fetch_it(folder, progress)
-        else:
-            found = fetch_model(name, folder, audience=progress)
+        wanted = sentence_model.wanted() if name == sentence_model.NAME else whisper_model(name)
+        found = fetch(wanted, folder, progress)
     except KeyboardInterrupt:
         progress.end()
         click.echo("stopped; what has come is kept, and the same command goes on from there", err=True)

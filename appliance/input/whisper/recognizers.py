@@ -20,6 +20,7 @@ from appliance.input.whisper.choice import (
 )
 from appliance.input.whisper.pull import pull
 from appliance.input.whisper.short_window import is_short
+from audio.egress import SendsTo
 from audio.errors import AudioError, ModelDamaged
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer, Hotwords, WhisperOptions, listed, no_hotwords
@@ -47,6 +48,11 @@ class CurrentRecognizer:
     def name(self) -> str:
         """The name of the one in use."""
         return self._recognizer.name
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What the one in use hands to other machines."""
+        return self._recognizer.sends_to
 
     def warm(self) -> None:
         """Load it. Blocking. Raises `ModelNotFound`, `RecognitionFailed`."""
@@ -140,6 +146,12 @@ def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches:
         "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {fix}"
     )
     return Hearing(CurrentRecognizer(_last_resort()), config, None, names=names)
+
+
+def recognizer_of(config: Config) -> Recognizer:
+    """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
+    picked = pick(config)
+    return _whisper(config, picked, no_hotwords) if picked is not None else _last_resort()
 
 
 def _last_resort() -> Recognizer:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from appliance.config.load import Config
-from appliance.input import measurements as findings
+from appliance.input import measurements
 from appliance.input.whisper.choice import Pick, language_of
 from audio.capture.recording import read_recording
 from audio.errors import AudioError
@@ -63,7 +63,7 @@ def is_short(config: Config, picked: Pick) -> bool:
 
 def recall(config: Config, picked: Pick) -> Verdict | None:
     """Return what was found about this model and language; None if nothing was, or it cannot be read."""
-    kept, weights = findings.recall(Verdict, _file(config)), picked.folder / WEIGHTS
+    kept, weights = measurements.recall(Verdict, _file(config)), picked.folder / WEIGHTS
     if kept is None or not weights.is_file():
         return None
     now = (picked.folder.name, weights.stat().st_size, language_of(config))
@@ -84,7 +84,7 @@ def compare_box(config: Config, picked: Pick, tell: Callable[[Comparison], None]
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
     verdict = Verdict(picked.folder.name, size, language_of(config), total, datetime.now(UTC))
-    findings.keep(asdict(verdict), _file(config))
+    measurements.keep(asdict(verdict), _file(config))
     return verdict
 
 

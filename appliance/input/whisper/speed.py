@@ -1,6 +1,7 @@
 """Times the recognizer on a recorded sentence and prints it as JSON, in a process of its own; the doctor starts it."""
 
 import json
+import os
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
@@ -9,6 +10,7 @@ from typing import Final
 
 from appliance.config.load import Config, load
 from appliance.config.sections import EarsSettings
+from appliance.input.whisper.choice import pick
 from appliance.input.whisper.recognizers import choose_recognizer
 from appliance.logs.configure import configure
 from audio.errors import AudioError
@@ -16,6 +18,9 @@ from audio.recognizer.speed import sample_utterance
 
 COMFORT: Final = 0.5
 """Of real time; what is faster is not tried again."""
+
+USUAL_THREADS: Final = 4
+"""Which CTranslate2 takes where it is told none, or all cores where they are fewer."""
 
 PATIENCE: Final = 4.0
 """Seconds for tries, of which the fastest counts: the other checks run at the same time."""
@@ -29,7 +34,11 @@ class RecognizerSpeed:
     """Why none could be timed; empty where one was."""
     name: str = ""
     seconds: float = 0.0
-    """For the whole sentence, the fastest of the tries."""
+    """For the whole sentence, the fastest of the tries, by the clock on the wall."""
+    busy_seconds: float = 0.0
+    """Of the processor in all threads, the least of the tries: what other programs take is not in it."""
+    threads: int = 1
+    """That it decodes with."""
     of: float = 0.0
     """Length of the sentence in seconds."""
 
@@ -40,14 +49,22 @@ def measure(config: Config) -> RecognizerSpeed:
     try:
         recognizer = choose_recognizer(config).recognizer
         recognizer.warm()
-        until, fastest = time.perf_counter() + PATIENCE, float("inf")
+        until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
         while fastest > COMFORT * utterance.seconds and time.perf_counter() < until:
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             recognizer.transcribe(utterance)
-            fastest = min(fastest, time.perf_counter() - began)
+            fastest, least = min(fastest, time.perf_counter() - began), min(least, time.process_time() - busy)
     except AudioError as error:
         return RecognizerSpeed(missing=str(error))
-    return RecognizerSpeed("", recognizer.name, fastest, utterance.seconds)
+    return RecognizerSpeed("", recognizer.name, fastest, least, threads_of(config), utterance.seconds)
+
+
+def threads_of(config: Config) -> int:
+    """Return with how many threads the recognizer decodes that would listen now."""
+    picked = pick(config)
+    if picked is None:
+        return 1  # pocketsphinx
+    return picked.threads or min(len(os.sched_getaffinity(0)), USUAL_THREADS)
 
 
 def arguments(config: Config) -> list[str]:
@@ -57,7 +74,7 @@ def arguments(config: Config) -> list[str]:
 
 def main(state_folder: str, ears: str) -> None:
     """Measure and print."""
-    usual = load(environ={})
+    usual = load(environ={}, wrong=[])  # what is wrong in the file, the doctor has told
     configure(usual, sys.stderr)  # what is logged on the way must not be in the answer
     config = replace(usual, state_folder=Path(state_folder), ears=EarsSettings(**json.loads(ears)))
     sys.stdout.write(json.dumps(asdict(measure(config))))

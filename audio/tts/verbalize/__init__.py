@@ -1,1 +1,1 @@
-"""Figures, signs and abbreviations in words, as a person would read them aloud; English and Chinese."""
+"""Text normalization: figures, signs and abbreviations in words, as they are read aloud; English and Chinese."""

@@ -1,4 +1,4 @@
-"""Chinese as it is read aloud."""
+"""Text normalization for Chinese."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""English as it is read aloud."""
+"""Text normalization for English."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What both languages share: rules applied one after the other, and how figures look on paper."""
+"""Rewriting rules for both languages, and patterns of written figures."""
 
 import re
 import unicodedata

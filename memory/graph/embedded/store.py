@@ -73,6 +73,7 @@ class EmbeddedStore:
     """
 
     dialect: Dialect = EMBEDDED
+    sends_to = ()
 
     def __init__(
         self,

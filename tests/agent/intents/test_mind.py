@@ -19,6 +19,8 @@ from agent.run.budget import RunLimits
 from agent.tools.journal import journal_tool
 from agent.tools.registry import ToolRegistry
 from agent.tools.timers import timer_tools
+from appliance.reflexes.forget import Forgetting, no_graph
+from appliance.wiring.state import State
 from tests.agent.mind import SYSTEM, OnePrompt, TestMind, a_mind, spoken, typed
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 
@@ -86,12 +88,12 @@ async def test_a_timer_is_set_and_rings(tmp_path: Path) -> None:
     async with a_house(tmp_path, now=YESTERYEAR) as house:
         event = spoken("Set a timer for five minutes.")
         await house.handle(event)
-        assert house.outlet.said == ["Your timer is set for 5 minutes."]
+        assert house.outlet.said == ["Your timer is set for five minutes."]
         assert await model_calls(house, event) == 2
         [timer] = await house.mailbox.waiting(TIMER, "household")
         assert timer.not_before == YESTERYEAR + timedelta(minutes=5)
         await house.handle_next()
-        assert house.outlet.said[1:] == ["Your timer of 5 minutes is up."]
+        assert house.outlet.said[1:] == ["Your five-minute timer is up."]
         assert await house.state_of(timer) == "completed"
 
 
@@ -107,10 +109,10 @@ async def test_a_timer_that_came_due_while_the_machine_was_off_rings_late_and_sa
 @pytest.mark.shows("V30")
 async def test_timers_are_listed_and_cancelled(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
-        assert await hear(house, "Set a timer for ten minutes.") == "Your timer is set for 10 minutes."
+        assert await hear(house, "Set a timer for ten minutes.") == "Your timer is set for ten minutes."
         assert await hear(house, "二十分钟后提醒我关火") == "20分钟后我会提醒你：关火。"
         assert (await hear(house, "What timers do I have?")).count("left") == 2
-        assert await hear(house, "Cancel the ten minute timer.") == "All right, I cancelled this: 10 minutes."
+        assert await hear(house, "Cancel the ten minute timer.") == "All right, I cancelled your ten-minute timer."
         assert await hear(house, "取消所有计时器") == "好的，已经取消了。"
         assert await hear(house, "How much time is left?") == "No timer is set."
 
@@ -119,7 +121,7 @@ async def test_timers_are_listed_and_cancelled(tmp_path: Path) -> None:
 async def test_an_alarm_is_set_for_the_time_that_was_said(tmp_path: Path) -> None:
     async with a_house(tmp_path) as house:
         said = await hear(house, "Remind me to call my mother tomorrow at nine in the morning.")
-        assert said == "I will remind you at 9 o'clock in the morning tomorrow: call your mother."
+        assert said == "I will remind you at nine o'clock in the morning tomorrow: call your mother."
         [alarm] = await house.mailbox.waiting(TIMER, "household")
         tomorrow = datetime.now(UTC).date() + timedelta(days=1)
         assert alarm.not_before == datetime(tomorrow.year, tomorrow.month, tomorrow.day, 9, tzinfo=UTC)
@@ -197,8 +199,27 @@ async def test_what_was_hard_to_hear_takes_effect_only_after_a_yes(tmp_path: Pat
     async with a_house(tmp_path) as house:
         assert await hear(house, "set a timer for five minutes", "low") == "Did you say: set a timer for five minutes?"
         assert await house.mailbox.waiting(TIMER, "household") == []
-        assert await hear(house, "Yes.") == "Your timer is set for 5 minutes."
+        assert await hear(house, "Yes.") == "Your timer is set for five minutes."
         assert len(await house.mailbox.waiting(TIMER, "household")) == 1
         assert await hear(house, "cancel the timer", "low") == "Did you say: cancel the timer?"
         assert await hear(house, "no") == "All right, I leave it."
         assert len(await house.mailbox.waiting(TIMER, "household")) == 1
+
+
+@pytest.mark.shows("V29", "V30")
+async def test_what_is_forgotten_is_not_found_again_nor_left_for_a_model(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        await hear(house, "Remember that the spare key is under the mat.")
+        await hear(house, "Remember that the xylophone is under the apple tree.")
+        for _ in range(2):
+            await house.handle_next()
+        state, interrupt = State(house.journal, house.mailbox, house.mind.bus), house.loop.interrupt
+        forgetting = Forgetting(state, house.mind.contexts, interrupt, no_graph)
+        assert (await forgetting.last()).did == "forgotten"
+        assert (await hear(house, "Where is the xylophone?")).startswith("I find nothing about that")
+        assert await hear(house, "Where is the spare key?") == "You told me: the spare key is under the mat."
+    assert not on_disk(tmp_path, "apple tree")
+
+
+def on_disk(folder: Path, words: str) -> bool:
+    return any(words.encode() in file.read_bytes() for file in folder.iterdir())

@@ -15,12 +15,12 @@ INTERRUPTED = "unknown: the machine stopped before this call had a result; look 
     [
         ("What time is it?", at(8, 5), "It is 9:05 in the morning."),
         ("What time is it?", at(11), "It is noon."),
-        ("What time is it?", at(22, 30), "It is 11:30 at night."),
+        ("What time is it?", at(22, 30), "It is half past eleven at night."),
         ("现在几点了？", at(8, 5), "现在是上午9点05分。"),
         ("现在几点了？", at(13), "现在是下午2点整。"),
-        ("What day is it today?", at(8), "Today is Saturday, November 21, 2026."),
-        ("What day is it today?", at(23, 30), "Today is Sunday, November 22, 2026."),
-        ("What is the date tomorrow?", at(8), "Tomorrow is Sunday, November 22, 2026."),
+        ("What day is it today?", at(8), "Today is Saturday, the 21st of November 2026."),
+        ("What day is it today?", at(23, 30), "Today is Sunday, the 22nd of November 2026."),
+        ("What is the date tomorrow?", at(8), "Tomorrow is Sunday, the 22nd of November 2026."),
         ("今天星期几？", at(8), "今天是2026年11月21日，星期六。"),
         ("明天几号？", at(8), "明天是2026年11月22日，星期日。"),
     ],
@@ -33,12 +33,12 @@ async def test_a_question_of_time_costs_one_call(talk: Talk, words: str, moment:
 @pytest.mark.parametrize(
     ("zone", "said"),
     [
-        ("UTC (UTC+00:00)", "It is 8 o'clock in the morning."),
-        ("Asia/Shanghai (UTC+08:00)", "It is 4 o'clock in the afternoon."),
-        ("UTC+08:00", "It is 4 o'clock in the afternoon."),
-        ("America/St_Johns (UTC-03:30)", "It is 4:30 at night."),
-        ("nonsense", "It is 8 o'clock in the morning."),
-        ("UTC+99:99", "It is 8 o'clock in the morning."),
+        ("UTC (UTC+00:00)", "It is eight o'clock in the morning."),
+        ("Asia/Shanghai (UTC+08:00)", "It is four o'clock in the afternoon."),
+        ("UTC+08:00", "It is four o'clock in the afternoon."),
+        ("America/St_Johns (UTC-03:30)", "It is half past four at night."),
+        ("nonsense", "It is eight o'clock in the morning."),
+        ("UTC+99:99", "It is eight o'clock in the morning."),
     ],
 )
 async def test_the_time_is_that_of_the_home(talk: Talk, zone: str, said: str) -> None:
@@ -48,7 +48,7 @@ async def test_the_time_is_that_of_the_home(talk: Talk, zone: str, said: str) ->
 
 async def test_words_that_waited_are_answered_with_the_present_time(talk: Talk) -> None:
     talk.hear("What time is it?", at=at(8), Waited_Seconds="1800")
-    assert await talk.says() == "It is 9:30 in the morning."
+    assert await talk.says() == "It is half past nine in the morning."
 
 
 @pytest.mark.shows("V30", "V23")
@@ -57,7 +57,7 @@ async def test_a_timer_without_a_name_is_labelled_by_its_length(talk: Talk) -> N
     assert await talk.calls(a_timer("5 minutes", "5 minutes")) == [
         ("set_timer", {"seconds": 300, "label": "5 minutes"})
     ]
-    assert await talk.says() == "Your timer is set for 5 minutes."
+    assert await talk.says() == "Your timer is set for five minutes."
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ async def test_a_timer_without_a_name_is_labelled_by_its_length(talk: Talk) -> N
         (
             "Set a pasta timer for ten minutes.",
             {"seconds": 600, "label": "pasta"},
-            "I will tell you in 10 minutes: pasta.",
+            "I will tell you in ten minutes: pasta.",
         ),
         (
             "Remind me in half an hour to call my mother.",
             {"seconds": 1800, "label": "call my mother"},
-            "I will tell you in 30 minutes: call your mother.",
+            "I will tell you in half an hour: call your mother.",
         ),
         ("二十分钟后提醒我关火", {"seconds": 1200, "label": "关火"}, "20分钟后我会提醒你：关火。"),
         ("Set a timer for an hour and a half.", {"seconds": 5400, "label": "1 hour 30 minutes"}, None),
@@ -83,7 +83,7 @@ async def test_a_timer_may_be_asked_for_in_many_words(
 ) -> None:
     talk.hear(words)
     assert await talk.calls(a_timer("", "")) == [("set_timer", call)]
-    assert await talk.says() == (said or "Your timer is set for 1 hour 30 minutes.")
+    assert await talk.says() == (said or "Your timer is set for an hour and a half.")
 
 
 @pytest.mark.parametrize("when", ["in ten minutes", "at nine"])
@@ -107,10 +107,15 @@ async def test_a_timer_runs_from_when_it_was_said(talk: Talk) -> None:
             "Wake me up at six o'clock.",
             at(8),
             "2026-11-22T06:00",
-            "The alarm is set for 6 o'clock in the morning tomorrow.",
+            "The alarm is set for six o'clock in the morning tomorrow.",
         ),
-        ("Wake me up at six o'clock.", at(3), "2026-11-21T06:00", "The alarm is set for 6 o'clock in the morning."),
-        ("Set an alarm for six thirty.", at(8), "2026-11-21T18:30", "The alarm is set for 6:30 in the evening."),
+        ("Wake me up at six o'clock.", at(3), "2026-11-21T06:00", "The alarm is set for six o'clock in the morning."),
+        (
+            "Set an alarm for six thirty.",
+            at(8),
+            "2026-11-21T18:30",
+            "The alarm is set for half past six in the evening.",
+        ),
         ("Set an alarm for a quarter to seven in the morning.", at(8), "2026-11-22T06:45", None),
         ("Set an alarm for 18:00.", at(8), "2026-11-21T18:00", None),
         ("Set an alarm for midnight.", at(8), "2026-11-22T00:00", None),
@@ -138,7 +143,7 @@ async def test_an_alarm_is_set_for_the_next_moment_its_words_can_mean(
 async def test_a_reminder_speaks_to_the_person(talk: Talk) -> None:
     talk.hear("Remind me to take my medicine at nine in the evening.")
     assert await talk.calls(a_timer("", "")) == [("set_alarm", {"at": "2026-11-21T21:00", "label": "take my medicine"})]
-    assert await talk.says() == "I will remind you at 9 o'clock in the evening: take your medicine."
+    assert await talk.says() == "I will remind you at nine o'clock in the evening: take your medicine."
 
 
 @pytest.mark.parametrize("words", ["Remind me to call my mother.", "Set a timer.", "提醒我给妈妈打电话"])
@@ -166,7 +171,7 @@ async def test_a_reminder_without_a_time_is_asked_for_one(talk: Talk, words: str
             "Cancel the five minute timer.",
             "5 minutes",
             {"cancelled": a_timer("5 minutes", "3 minutes"), "still_set": 0},
-            "All right, I cancelled this: 5 minutes.",
+            "All right, I cancelled your five-minute timer.",
         ),
         ("取消计时器", "", {"cancelled": a_timer("", "3 minutes"), "still_set": 0}, "好的，已经取消了。"),
         ("取消五分钟的计时器", "5分钟", "error: there is no timer '5分钟'; set are: 茶", "我没有找到这个计时器。"),
@@ -200,13 +205,13 @@ async def test_where_no_timer_is_set_none_is_cancelled(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("words", "listed", "said"),
     [
-        ("How much time is left?", [a_timer("", "4 minutes")], "Your timer has 4 minutes left."),
+        ("How much time is left?", [a_timer("", "4 minutes")], "Four minutes left on your timer."),
         (
             "How much time is left?",
             [a_timer("5 minutes", "4 minutes 10 seconds")],
-            "Your timer of 5 minutes has 4 minutes 10 seconds left.",
+            "Four minutes and ten seconds left on your five-minute timer.",
         ),
-        ("What timers do I have?", [a_timer("pasta", "4 minutes")], "4 minutes left for this: pasta."),
+        ("What timers do I have?", [a_timer("pasta", "4 minutes")], "Four minutes left for the pasta."),
         ("What are my reminders?", "no timer is set", "No timer is set."),
         (
             "What are my alarms?",
@@ -214,8 +219,8 @@ async def test_where_no_timer_is_set_none_is_cancelled(talk: Talk) -> None:
                 a_timer("", "20 hours", "2026-11-22 07:30:00 CET"),
                 a_timer("call my mother", "10 hours", "2026-11-21 21:00:00 CET"),
             ],
-            "Your alarm is due at 7:30 in the morning tomorrow. "
-            "This is due at 9 o'clock in the evening: call your mother.",
+            "Your alarm is due at half past seven in the morning tomorrow. "
+            "This is due at nine o'clock in the evening: call your mother.",
         ),
         ("还剩多久？", [a_timer("5分钟", "4 minutes 10 seconds")], "5分钟的计时器还有4分钟10秒。"),
         ("我有哪些闹钟", [a_timer("吃药", "1 day 2 hours", "2026-11-22 13:00:00 CET")], "明天下午1点整：吃药。"),
@@ -249,7 +254,7 @@ async def test_an_error_of_a_tool_is_told(talk: Talk, words: str, tool: str) -> 
 @pytest.mark.parametrize(
     ("listed", "told"),
     [
-        ([a_timer("5 minutes", "4 minutes")], "Your timer of 5 minutes has 4 minutes left."),
+        ([a_timer("5 minutes", "4 minutes")], "Four minutes left on your five-minute timer."),
         ("no timer is set", "No timer is set."),
     ],
 )
@@ -266,15 +271,15 @@ async def test_after_a_crash_it_looks_before_it_claims_anything(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("Timer (5 minutes) is due.", "Your timer of 5 minutes is up."),
-        ("Timer '5 minutes' (5 minutes) is due.", "Your timer of 5 minutes is up."),
+        ("Timer (5 minutes) is due.", "Your five-minute timer is up."),
+        ("Timer '5 minutes' (5 minutes) is due.", "Your five-minute timer is up."),
         ("Timer 'pasta' (10 minutes) is due.", "Time is up: pasta."),
         ("Timer 'call my mother' (10 minutes) is due.", "Time is up: call your mother."),
         ("Timer 'mum's cake' (1 hour) is due.", "Time is up: mum's cake."),
-        ("Alarm (2026-11-21 11:00:00 CET) is due.", "It is 11 o'clock in the morning. This is your alarm."),
+        ("Alarm (2026-11-21 11:00:00 CET) is due.", "It is eleven o'clock in the morning. This is your alarm."),
         (
             "Alarm 'take my medicine' (2026-11-21 11:00:00 CET) is due.",
-            "It is 11 o'clock in the morning: take your medicine.",
+            "It is eleven o'clock in the morning: take your medicine.",
         ),
         ("The egg is boiled.", "The egg is boiled."),
         ("", "Time is up."),

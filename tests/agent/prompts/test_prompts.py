@@ -59,7 +59,7 @@ FIVE_POINTS = {
     "4 memory_schema shows the shape": r"memory_schema` shows the shape",
     "5 look before, record after": r"Before you reply, look.*After you reply, keep",
 }
-"""seeds/004, "系统提示词要点"."""
+"""What the prompt has to say of the memory, each point with the words that say it."""
 
 TAGS = (
     *("Current_Time", "Timezone", "Evidence", "Event", "Human_Input", "Note", "Waited_Seconds", "Late_Seconds", "Rang"),

@@ -57,7 +57,6 @@ def cut(done: int, of: int) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.shows("H7", "C18", "A24")
-@pytest.mark.timeout(180)
 async def test_cut_off_while_a_server_is_filled_it_is_gone_on_with(tmp_path: Path, neo4j_uri: str) -> None:
     file = await backed_up(tmp_path)
     box = KeptBox(tmp_path / "other", f'uri = "{neo4j_uri}"')

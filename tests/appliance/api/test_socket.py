@@ -1,10 +1,12 @@
 """Taking the socket's place: living and dead processes, foreign files, and the client that finds nobody."""
 
 import asyncio
+import grp
 import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ import pytest
 
 from appliance.api.client import ask_running, find_service, status_of
 from appliance.api.server import Door
+from appliance.api.socket import is_shared, listener_at
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
 from appliance.exits import Exit
 from tests.appliance.door_fakes import ScriptedHandler, serving
@@ -256,3 +259,26 @@ def _appeared(path: Path) -> None:
         except ServiceNotRunning:
             continue
         return
+
+
+@pytest.mark.parametrize(
+    ("mode", "group", "socket_mode"),
+    [(0o750, "ours", 0o660), (0o700, "ours", 0o600), (0o750, "another", 0o600), (0o755, "another", 0o600)],
+)
+def test_a_folder_that_is_the_group_s_opens_the_socket_to_it(
+    tmp_path: Path, mode: int, group: str, socket_mode: int
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    folder.chmod(mode)
+    mine = grp.getgrgid(folder.stat().st_gid).gr_name
+    path, umask = folder / "nakari.sock", os.umask(0o077)
+    try:
+        with listener_at(path, mine if group == "ours" else "nobody-has-this-one"):
+            assert stat.S_IMODE(path.stat().st_mode) == socket_mode
+    finally:
+        os.umask(umask)
+
+
+def test_a_folder_that_is_not_there_is_nobody_s(tmp_path: Path) -> None:
+    assert not is_shared(tmp_path / "gone")

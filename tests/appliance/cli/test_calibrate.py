@@ -56,8 +56,8 @@ async def sentence_of(control: EchoControl) -> str:
 @pytest.mark.shows("V4")
 def test_what_was_measured_is_told() -> None:
     sentence = run_virtually(told(EchoPath(gain_db=-10, delay=0.06)))
-    assert sentence.startswith("full duplex; echo after 60 ms, her voice reaches the microphone at -10 dB, ")
-    assert sentence.endswith(" dB is left of it; everything she says can be interrupted")
+    assert sentence.startswith("full duplex; echo after 60 ms, its own voice reaches the microphone at -10 dB, ")
+    assert sentence.endswith(" dB is left of it; everything nakari says can be interrupted")
 
 
 @needs_livekit

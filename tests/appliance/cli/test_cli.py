@@ -112,7 +112,7 @@ def test_a_wrong_command_line_is_one_sentence(tmp_path: Path, arguments: tuple[s
 @pytest.mark.shows("F16")
 @pytest.mark.parametrize(
     "command",
-    [("run",), ("demo",), ("hear", "x.wav"), ("say", "x"), ("ask", "x"), ("doctor",), ("status",), ("config", "show")],
+    [("run",), ("demo",), ("hear", "x.wav"), ("say", "x"), ("ask", "x"), ("status",), ("config", "show")],
 )
 def test_a_wrong_key_stops_every_command_with_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
     file = tmp_path / "box.toml"
@@ -147,7 +147,7 @@ def test_a_broken_file_is_one_sentence(tmp_path: Path, text: str, sentence: str)
 
 @pytest.mark.parametrize("place", ["missing.toml", "missing/nakari.toml", "."])
 def test_a_named_file_that_is_none(tmp_path: Path, place: str) -> None:
-    done = nakari(tmp_path, "--config", place, "doctor")
+    done = nakari(tmp_path, "--config", place, "config", "show")
     assert done.returncode == Exit.CONFIG
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("nakari: the configuration ")

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 from appliance.api.request_model import Name
 from appliance.api.requests import BadRequest, parse
 from appliance.cli import nakari as commands
-from appliance.cli.forget import MOST_MINUTES
 from appliance.cli.main import conclude
+from appliance.cli.memory import MOST_MINUTES
 from appliance.cli.root import NAME
 from appliance.config.options import Invocation
 from appliance.exits import Exit

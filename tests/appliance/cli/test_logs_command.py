@@ -282,3 +282,15 @@ async def test_a_follower_of_the_journal_ends_its_program(tmp_path: Path) -> Non
         following.send_signal(signal.SIGINT)
         assert await following.wait() == 130
         assert await following.stdout.read() == b"", "nobody holds the pipe open any more"
+
+
+@pytest.mark.shows("H5")
+def test_a_wrong_key_keeps_nobody_from_the_log(tmp_path: Path) -> None:
+    file = tmp_path / "box.log"
+    file.write_text(a_line("service_started") + "\n", encoding="utf-8")
+    configured(tmp_path, file, levle="debug")
+    done = nakari(tmp_path, "logs", PATH=str(tmp_path))
+    assert done.returncode == Exit.OK
+    assert "service_started" in done.stdout
+    assert "[log] has no key levle; did you mean level?; read as if that were not there" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -11,7 +11,7 @@ from appliance.api.client import ANSWER_BYTES
 from appliance.api.connection import MAX_LINE
 from appliance.api.mailbox_requests import LONGEST_CHARACTER, TEXTS, ListMailbox, Retry, Withdraw, answer_of, within
 from appliance.api.requests import BadRequest, parse
-from appliance.cli.mailbox import lines_of
+from appliance.cli.events import lines_of
 from appliance.errors import Problem
 from memory.json_value import Json
 from tests.agent.mailboxes import SqliteRig, filed, handled, work

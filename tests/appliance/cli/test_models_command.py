@@ -16,6 +16,7 @@ from appliance.cli.main import INTERRUPTED
 from appliance.exits import Exit
 from appliance.model.sentence import NAME
 from audio.recognizer.models import MEGABYTES, WEIGHTS, find_model
+from audio.recognizer.speed import BOUND
 from tests.appliance.command import environment, nakari, state_folder
 from tests.audio.hub_server import OF_TINY, Hub, Refusal, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
@@ -204,9 +205,13 @@ def test_the_list_names_every_model_and_says_that_none_is_here(tmp_path: Path) -
 def test_auto_pulls_the_usual_model_measures_and_remembers(tmp_path: Path, hub: Hub) -> None:
     done = pull(tmp_path, hub, "auto")
     assert (done.returncode, done.stderr) == (Exit.OK, "")
-    assert re.search(r"^measured base with \d+ threads?: \d\.\d\d s for a second of speech$", done.stdout, re.MULTILINE)
-    assert re.search(r"^chosen: base, \d+ threads?, \d\.\d\d s for a second of speech$", done.stdout, re.MULTILINE)
-    assert re.fullmatch(r"here, \d\.\d\d s for a second of speech, \d+ threads?, listens", rows(tmp_path)["base"])
+    factor = r"\d+\.\d\d s for a second of speech"
+    assert re.search(rf"^measured base with \d+ threads?: {factor}$", done.stdout, re.MULTILINE)
+    # Behind it stands whether that is quick enough, which depends on what else this machine does.
+    assert re.search(
+        rf"^chosen: base, \d+ threads?, {factor}($|; below 0.3 s would be better)", done.stdout, re.MULTILINE
+    )
+    assert re.fullmatch(rf"here, {factor}, \d+ threads?, listens", rows(tmp_path)["base"])
     hub.asked.clear()
     again = pull(tmp_path, hub, "auto")
     assert again.stdout.splitlines() == [done.stdout.splitlines()[-1]]
@@ -235,7 +240,10 @@ def test_the_list_measures_when_asked_and_says_when_it_was_not(tmp_path: Path) -
     assert before[""].startswith("the box is not measured yet: `nakari models list --measure` does it")
     done = nakari(tmp_path, "models", "list", "--measure")
     assert done.returncode == Exit.OK
-    assert done.stdout.count("measured own with") == done.stdout.count("measured tiny with") >= 1
+    measured = re.findall(r"^measured (\w+) with .*: ([\d.]+) s for", done.stdout, re.MULTILINE)
+    names = {name for name, _ in measured}
+    keeps_up = any(float(factor) < BOUND - 0.01 for name, factor in measured if name == "own")
+    assert names == {"own", "tiny"} if keeps_up else "own" in names, "the next larger one is measured while it pays"
     after = rows(tmp_path)
     assert sum("listens" in facts for facts in after.values()) == 1
     assert "s for a second of speech" in after["own"]

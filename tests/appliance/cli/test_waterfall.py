@@ -4,7 +4,7 @@ import pytest
 
 from agent.event import Event
 from agent.record import step
-from appliance.cli.waterfall import Waterfall
+from appliance.cli.demo import Waterfall
 from appliance.output.voice import FIRST_SOUND
 
 TURN = Event(

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import threading
 import tomllib
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from appliance.config.load import Config, Secret, load
 from appliance.config.models import ModelSettings
 from appliance.doctor import machine as checks_machine
-from appliance.doctor.examine import Line, Verdict, examine
+from appliance.doctor.examine import Line, Verdict, examine, summary
 from appliance.doctor.machine import (
     BUILT,
     has_default_route,
@@ -197,14 +198,86 @@ def test_a_way_out_is_a_default_route_that_is_up(table: str, found: bool) -> Non
     assert has_default_route(table) is found
 
 
+WRONG = """
+[voice]
+engine = 'espeak'
+volume = 150
+
+[ears]
+modle = 'tiny'
+download = false
+
+[kitchen]
+
+[log]
+file = '/proc/x.log'
+"""
+
+
 @pytest.mark.shows("H5")
 def test_the_doctor_needs_no_other_part_to_say_what_is_wrong(tmp_path: Path) -> None:
-    """Run it where no program can be found and the state folder is a file: it names both and ends with 1."""
+    """Run it where no program can be found, the state folder is a file and the configuration is wrong.
+
+    What is wrong in the configuration comes first, what is right in it holds, and it names the rest and ends with 1.
+    """
     (tmp_path / "state").touch()
-    (tmp_path / "box.toml").write_text(f"[state]\nfolder = '{tmp_path}/state'\n", encoding="utf-8")
+    file = tmp_path / "box.toml"
+    file.write_text(f"[state]\nfolder = '{tmp_path}/state'\n{WRONG}", encoding="utf-8")
     done = nakari(tmp_path, "--config", "box.toml", "doctor", PATH=str(tmp_path))
-    lines = {line.split()[1]: line for line in done.stdout.splitlines()}
-    assert done.returncode == 1
+    told = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (1, "")
+    fix = "; correct it: nakari does not start like this; below, the default stands in its place"
+    assert told[:4] == [
+        f"fault   settings   {file}, line 9: [ears] has no key modle; did you mean model?{fix}",
+        f"fault   settings   {file}, line 12: there is no section [kitchen]{fix}",
+        f"fault   settings   {file}, line 6: [voice] volume should be less than or equal to 100; it is 150{fix}",
+        "fault   settings   the log file /proc/x.log cannot be written: No such file or directory; "
+        f"correct [log] file{fix}",
+    ]
+    lines = {line.split()[1]: line for line in told[4:]}
+    assert "settings" not in lines
+    assert len(lines) > 15
+    assert lines["privacy"] == "ok      privacy    nothing leaves this machine"
     assert lines["state"].startswith("fault   state      ")
-    assert lines["voices"] == "fault   voices     espeak-ng is not installed; apt install espeak-ng"
-    assert done.stderr == ""
+    assert lines["voices"].startswith("fault   voices     espeak-ng cannot be started (No such file or directory); ")
+    assert re.fullmatch(r"\d+ faults, \d+ warnings?", told[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[ears", "is not valid TOML"),
+        ("[state]\nfolder = '~nobody-of-that-name/x'", "names a user that this machine does not know"),
+        ("models = 3", "models is a catalog"),
+        ("[models.tiny]\nprovider = 'x'", "[models.tiny] provider should be"),
+    ],
+)
+def test_whatever_is_wrong_in_the_file_the_defaults_stand_in(tmp_path: Path, text: str, what: str) -> None:
+    file = tmp_path / "box.toml"
+    file.write_text(text, encoding="utf-8")
+    wrong: list[ConfigError] = []
+    config = load(file, {"HOME": str(tmp_path)}, wrong)
+    assert what in "; ".join(map(str, wrong))
+    assert replace(config, file=None, models={}) == load(environ={"HOME": str(tmp_path)})
+
+
+def test_a_key_that_can_be_none_is_left_out_and_told(tmp_path: Path) -> None:
+    wrong: list[ConfigError] = []
+    keys = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-\u201dcurly", "GEMINI_API_KEY": "fine"}
+    assert set(load(environ=keys, wrong=wrong).secrets) == {"GEMINI_API_KEY"}
+    assert [str(error) for error in wrong] == [
+        "OPENAI_API_KEY holds a character that no key has, such as a curly quote; set it anew"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([Verdict.OK], "all well"),
+        ([Verdict.OK, Verdict.WARNING], "1 warning"),
+        ([Verdict.WARNING, Verdict.FAULT, Verdict.WARNING, Verdict.WARNING], "1 fault, 3 warnings"),
+        ([Verdict.FAULT, Verdict.FAULT], "2 faults"),
+    ],
+)
+def test_the_end_sums_it_up(found: list[Verdict], said: str) -> None:
+    assert summary(found) == said

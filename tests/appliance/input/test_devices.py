@@ -12,6 +12,7 @@ from audio.capture.live import LiveMicrophone
 from audio.devices.hotplug import AGAIN_SECONDS, SLOW_SECONDS, Hotplug
 from audio.devices.portaudio import DeviceList, SoundThread
 from audio.errors import DeviceUnavailable
+from audio.loops import running
 from audio.playback.live import Filler, OutputFormat
 from audio.playback.reopening import ReopeningOutput
 from tests.room.virtual_time import EPOCH, run_virtually, until
@@ -95,7 +96,7 @@ class Box:
     async def live(self, seconds: float, then: Callable[[], None], after: float) -> None:
         """Supervise the missing devices for so long, and for a while `after` what a test does."""
         loop = asyncio.get_running_loop()
-        hotplug = Hotplug([self.word], self.devices)
+        hotplug = Hotplug({"a word": self.word}, self.devices)
         microphone = LiveMicrophone(Microphone(self), "a microphone", clock=loop.time, thread=SoundThread())
         supervision = MicrophoneSupervision(microphone, lambda fault: None, hotplug.wait, around=Around(loop.time))
         loudspeaker = ReopeningOutput(Loudspeaker(self), thread=SoundThread(), clock=loop.time)
@@ -106,9 +107,8 @@ class Box:
             async for _ in microphone.chunks():
                 pass
 
-        async with asyncio.TaskGroup() as group:
+        async with running(hotplug.loops()), asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(hotplug.run()),
                 group.create_task(supervision.keep(listen, lambda: None)),
                 group.create_task(loudspeaker.run(hotplug.wait)),
             ]

@@ -125,7 +125,7 @@ async def test_a_turn_that_was_forgotten_before_the_disk_had_it_never_gets_there
         told.set()
 
     turns = SuppressedTurns(Bus(journal), lambda: NOW)
-    turns.turn_ended(heard("the apple tree"), "not addressed to her")
+    turns.turn_ended(heard("the apple tree"), "not addressed to nakari")
     turns.forget()
     turns.turn_ended(None, "failed")
     async with asyncio.TaskGroup() as group:

@@ -55,7 +55,7 @@ async def test_what_was_lost_is_signed_and_what_was_no_speech_is_not(reason: str
 
 async def test_words_that_were_recognized_need_no_sign_whatever_became_of_them() -> None:
     room = Room()
-    room.lost.turn_ended(heard("what time is it", 98.0, 99.0), "not addressed to her")
+    room.lost.turn_ended(heard("what time is it", 98.0, 99.0), "not addressed to nakari")
     room.lost.turn_ended(heard("what time is it", 98.0, 99.0), "")
     assert room.spans == []
 

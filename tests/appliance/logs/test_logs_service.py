@@ -38,7 +38,7 @@ async def test_no_log_of_a_running_service_holds_a_secret_and_words_only_if_want
         assert "run_finished" in text
         assert KEY not in text
         assert PASSWORD not in text
-        assert ("I heard you" in text) is words, "what she said aloud"
+        assert ("I heard you" in text) is words, "what nakari said aloud"
     assert "Traceback" not in shown.stdout
     assert all(len(line.split()) >= 3 for line in shown.stdout.splitlines())
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from appliance.config.load import Config, load
+from appliance.config.load import PROVIDER_KEYS, Config, load
 from appliance.errors import ConfigError
-from appliance.model.choose import KEYS_OF_HOSTS, KEYS_OF_NAMES, USUAL_MODELS, choose_models, key_for
+from appliance.model.choose import choose_models, key_for
+from appliance.model.providers import PROVIDERS, provider_at, provider_of
 
-ALL_KEYS = {name: f"sk-{name.lower()}" for name in USUAL_MODELS}
+ALL_KEYS = {name: f"sk-{name.lower()}" for name in PROVIDER_KEYS}
 
 
 def configured(tmp_path: Path, model: Mapping[str, str], keys: Mapping[str, str] | None = None) -> Config:
@@ -25,16 +26,16 @@ async def chosen(config: Config) -> list[str]:
     return [model.name for model in models]
 
 
-@pytest.mark.parametrize("provider", KEYS_OF_NAMES)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_provider_gets_its_own_key_whatever_others_are_there(tmp_path: Path, provider: str) -> None:
     config = configured(tmp_path, {"provider": "litellm", "name": f"{provider}/some-model"})
-    assert key_for(config, KEYS_OF_NAMES[provider]) == f"sk-{KEYS_OF_NAMES[provider].lower()}"
+    assert key_for(config, provider_of(f"{provider}/some-model").key) == f"sk-{provider}_api_key"
 
 
 def test_a_server_that_nobody_named_a_key_for_gets_none(tmp_path: Path) -> None:
     config = configured(tmp_path, {"provider": "openai", "base_url": "https://models.example/v1", "name": "m"})
-    assert key_for(config, KEYS_OF_HOSTS.get("models.example", "")) == ""
-    assert key_for(config, KEYS_OF_HOSTS["api.openai.com"]) == "sk-openai_api_key"
+    assert key_for(config, provider_at("https://models.example/v1").key) == ""
+    assert key_for(config, provider_at("https://api.openai.com/v1").key) == "sk-openai_api_key"
 
 
 def test_the_key_that_the_configuration_names_is_the_one(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ async def test_the_offline_model_stands_behind_every_choice(tmp_path: Path) -> N
     assert await chosen(configured(tmp_path, {"provider": "offline"})) == ["offline"]
     assert (await chosen(configured(tmp_path, local)))[1:] == ["offline"]
     anthropic = configured(tmp_path, {"provider": "litellm"}, {"ANTHROPIC_API_KEY": "sk-a"})
-    assert await chosen(anthropic) == [USUAL_MODELS["ANTHROPIC_API_KEY"], "offline"]
+    assert await chosen(anthropic) == [PROVIDERS["anthropic"].usual_model, "offline"]
 
 
 CATALOG = '[models.cloud]\nprovider = "openai"\nbase_url = "https://models.example/v1"\nname = "m"\n'

@@ -1,6 +1,7 @@
 """The model that compares by meaning, fetched through the real client from a server that speaks the hub's protocol."""
 
 import asyncio
+import io
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +11,11 @@ import pytest
 
 from appliance.config.load import Config, load
 from appliance.exits import Exit
+from appliance.input.whisper.fetch_progress import FetchProgress
 from appliance.input.whisper.pull import pull
-from appliance.model.sentence import NAME, REPOSITORY, fetch_it, is_here, is_wanted, keep_fetching, network
+from appliance.model.sentence import NAME, REPOSITORY, is_here, is_wanted, keep_fetching, network, wanted
 from audio.errors import ModelNotFound
+from audio.recognizer.hub import fetch
 from memory.vectors.embedding_local import LocalEmbedder
 from tests.appliance.command import nakari, state_folder
 from tests.audio.hub_server import Hub, serving
@@ -36,7 +39,7 @@ def hub(files: dict[str, bytes]) -> Iterator[Hub]:
 
 
 async def test_it_comes_whole_and_makes_vectors(tmp_path: Path, hub: Hub) -> None:
-    folder = fetch_it(tmp_path, hub=hub.address)
+    folder = fetch(wanted(), tmp_path, FetchProgress(NAME, io.StringIO()), hub.address)
     assert folder == tmp_path / NAME
     assert sorted(path.name for path in folder.iterdir()) == sorted([Path(network()).name, "tokenizer.json"])
     embedder = LocalEmbedder(folder)
@@ -44,7 +47,7 @@ async def test_it_comes_whole_and_makes_vectors(tmp_path: Path, hub: Hub) -> Non
     assert vector == pytest.approx([0, 0, 1])
     await embedder.close()
     hub.asked.clear()
-    assert fetch_it(tmp_path, hub=hub.address) == folder
+    assert fetch(wanted(), tmp_path, FetchProgress(NAME, io.StringIO()), hub.address) == folder
     assert hub.asked == []
 
 
@@ -54,7 +57,7 @@ def test_half_a_model_is_not_taken(tmp_path: Path, files: dict[str, bytes]) -> N
         serving(Hub({REPOSITORY: files})) as hub,
         pytest.raises(ModelNotFound, match=r"is no sentence model: tokenizer\.json missing"),
     ):
-        fetch_it(tmp_path, hub=hub.address)
+        fetch(wanted(), tmp_path, FetchProgress(NAME, io.StringIO()), hub.address)
     assert not (tmp_path / NAME).exists()
 
 

@@ -1,4 +1,4 @@
-"""The catalog of models in the configuration, and the choice among them while she runs."""
+"""The catalog of models in the configuration, and the choice among them while nakari runs."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -9,11 +9,12 @@ import numpy as np
 
 from agent.event import Event
 from agent.mailbox import Lease
-from appliance.reflexes.acting import Body
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
+from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
 from audio.capture.mute import Mute
@@ -44,7 +45,7 @@ class ReflexRoom:
 
     def __post_init__(self) -> None:
         mouth, ringer, muted = self.ringing.mouth, self.ringing.ringer, self.switches.now.muted
-        self.body = Body(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
+        self.body = Verbs(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
         self.record = ReflexRecord(self.ringing.state.bus, lambda: self.now)
         self.reflexes = Reflexes(
             self.body,
@@ -55,10 +56,15 @@ class ReflexRoom:
             self.forget,
         )
 
-    async def forget(self) -> str:
+    async def forget(self) -> Forgot:
         """Stand for `Forgetting.last`."""
         self.forgotten.append("it")
-        return "forgotten" if self.has_memory else "nothing to forget"
+        if not self.has_memory:
+            return Forgot("nothing to forget")
+        return Forgot("forgotten", "“the dentist is on Friday”", self._drop)
+
+    async def _drop(self) -> None:
+        self.forgotten.append("what saying it kept")
 
     @property
     def mouth(self) -> SpeechOutput:

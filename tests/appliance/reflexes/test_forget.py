@@ -14,6 +14,7 @@ from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.record import step
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.reflexes.forget import FORGOTTEN, Forgetting, no_graph
+from appliance.reflexes.words import Forgot, beginnings, forgotten
 from appliance.wiring.state import State
 from memory.errors import StateUnusable
 from memory.state.journal import ERASED
@@ -60,7 +61,7 @@ async def test_the_last_turn_is_gone_everywhere_and_what_was_before_it_is_not(tm
         secret = said("the xylophone is under the apple tree", 1)
         await mind.handle(secret)
         assert on_disk(tmp_path, "apple tree")
-        assert await forgetting(mind).last() == "forgotten"
+        assert (await forgetting(mind).last()).did == "forgotten"
         assert not on_disk(tmp_path, "apple tree")
         assert await mind.journal.search("apple tree", "household") == []
         assert await mind.journal.search("keys", "household")
@@ -95,7 +96,7 @@ async def test_the_last_minutes_reach_what_waits_and_what_nobody_was_meant_to_ge
         await mind.mailbox.enqueue(waiting)
         held_back = Event(EARS_SUPPRESSED, source="mic", metadata={"reason": "x", "text_spoken": "apple tree, too"})
         await mind.mind.bus.publish(held_back)
-        assert await forgetting(mind).since(10) == "forgotten"
+        assert (await forgetting(mind).since(10)).did == "forgotten"
         assert not on_disk(tmp_path, "apple tree")
         assert on_disk(tmp_path, "plum")
         filed = await mind.mailbox.find(waiting.id)
@@ -111,7 +112,7 @@ async def test_what_the_bus_holds_of_it_is_forgotten_too(tmp_path: Path) -> None
         secret = said("the apple tree")
         await mind.handle(secret)
         mind.mind.bus.hold(step("context.message", secret, "", {"message": {"content": "an apple tree, then"}}))
-        assert await forgetting(mind).last() == "forgotten"
+        assert (await forgetting(mind).last()).did == "forgotten"
         await mind.mind.bus.publish()
     assert not on_disk(tmp_path, "apple tree")
 
@@ -122,7 +123,7 @@ async def test_a_sentence_said_with_a_pause_is_forgotten_whole(tmp_path: Path) -
         first = said("under the apple tree", 1)
         await mind.mailbox.enqueue(first)
         await mind.handle(said("there is a box", 0.5, continues=first.id))
-        assert await forgetting(mind).last() == "forgotten"
+        assert (await forgetting(mind).last()).did == "forgotten"
         assert not on_disk(tmp_path, "apple tree")
         assert not on_disk(tmp_path, "there is a box")
 
@@ -138,7 +139,7 @@ async def test_a_turn_that_is_being_answered_is_stopped_first(tmp_path: Path) ->
             while not model.requests:
                 await mind.noticed()
                 await mind.mailbox.counts()
-            assert await forget.last() == "forgotten"
+            assert (await forget.last()).did == "forgotten"
         assert await mind.state_of(event) == "completed"
         assert not on_disk(tmp_path, "apple tree")
 
@@ -154,14 +155,14 @@ async def test_sound_is_dropped_and_the_graph_is_asked_even_where_there_were_no_
             return 3
 
         forget = forgetting(mind, erase_event, [Dropped("phrases", dropped)])
-        assert await forget.last() == "nothing to forget"
+        assert (await forget.last()).did == "nothing to forget"
         assert dropped == ["phrases"]
         event = said("the apple tree")
         await mind.handle(event)
-        assert await forget.last() == "forgotten"
+        assert (await forget.last()).did == "forgotten"
         assert erased == [event.id]
         assert (await mind.journal.entries(topic=FORGOTTEN))[0].body["graph_statements"] == 3
-        assert await forget.last() == "nothing to forget", "an event without words is none"
+        assert (await forget.last()).did == "nothing to forget", "an event without words is none"
 
 
 @pytest.mark.shows("V29")
@@ -170,11 +171,11 @@ async def test_what_is_in_memory_goes_first_and_again_once_a_reply_under_way_has
         dropped: list[str] = []
         forget = forgetting(mind, sound=[Dropped("disk", dropped)])
         forget.empties(Dropped("words", dropped))
-        assert await forget.last() == "nothing to forget"
+        assert (await forget.last()).did == "nothing to forget"
         assert dropped == ["words", "disk"]
         await mind.handle(said("the apple tree"))
         assert any("apple tree" in event.content for event in mind.mind.bus.recent)
-        assert await forget.last() == "forgotten"
+        assert (await forget.last()).did == "forgotten"
         assert dropped[2:] == ["words", "disk", "words"]
         assert [event.type for event in mind.mind.bus.recent if event.content] == []
 
@@ -186,7 +187,7 @@ async def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
         async def full(event_id: str) -> int:
             raise StateUnusable("the disk is full")
 
-        assert await forgetting(mind, full).last() == "not forgotten"
+        assert (await forgetting(mind, full).last()).did == "not forgotten"
 
 
 @pytest.mark.shows("V29")
@@ -206,7 +207,7 @@ async def test_while_another_program_reads_the_journal_the_graph_forgets_and_the
         with closing(sqlite3.connect(tmp_path / "nakari.db", isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM journal").fetchone()
-            assert await forget.last() == "not forgotten"
+            assert (await forget.last()).did == "not forgotten"
         assert erased == [event.id]
 
 
@@ -219,3 +220,50 @@ async def test_the_database_is_whole_afterwards(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "nakari.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         connection.execute("INSERT INTO journal_words (journal_words) VALUES ('integrity-check')")
+
+
+@pytest.mark.parametrize(
+    ("texts", "language", "told"),
+    [
+        (["the dentist is on Friday"], "en", "Forgotten: “the dentist is on Friday”."),
+        (["one two three four five six seven"], "en", "Forgotten: “one two three four five six …”."),
+        (["a\nb"], "en", "Forgotten: “a b”."),
+        (["一", "二", "三", "四"], "zh", "已经忘掉了：… “二”; “三”; “四”。"),
+        (["x" * 99], "en", f"Forgotten: “{'x' * 40} …”."),
+        (
+            ["我明天下午三点要去看牙医请你一定记得提前一小时说"],
+            "zh",
+            "已经忘掉了：“我明天下午三点要去看牙医请你一定记得提前 …”。",
+        ),
+    ],
+)
+def test_what_goes_is_named_by_its_first_words(texts: list[str], language: str, told: str) -> None:
+    assert forgotten(Forgot("forgotten", beginnings(texts)), language) == told
+
+
+def test_nothing_is_named_where_nothing_went() -> None:
+    assert forgotten(Forgot("nothing to forget"), "zh") == "没有什么可以忘掉的。"
+    assert forgotten(Forgot("not forgotten"), "en") == "I could not forget all of it."
+
+
+async def test_what_was_shown_goes_and_nothing_that_was_said_since(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(2)]) as mind:
+        await mind.handle(said("my dentist is on Friday", 2))
+        forget = forgetting(mind)
+        shown = await forget.would_go(1)
+        assert [event.content for event in shown] == ["my dentist is on Friday"]
+        assert await forget.would_go(5, minutes=10) == shown
+        await mind.handle(said("my keys are in the drawer", 1))
+        forgot = await forget.these([event.id for event in shown])
+        assert (forgot.did, forgot.words) == ("forgotten", "“my dentist is on Friday”")
+        assert [event.content for event in await forget.would_go(5)] == ["my keys are in the drawer"]
+
+
+async def test_what_saying_it_kept_is_dropped_again(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, [replies(1)]) as mind:
+        await mind.handle(said("my dentist is on Friday", 2))
+        dropped: list[str] = []
+        forgot = await forgetting(mind, sound=[Dropped("phrases", dropped)]).last()
+        dropped.clear()
+        await forgot.drop()
+    assert dropped == ["phrases"]

@@ -7,6 +7,7 @@ import pytest
 
 from appliance.reflexes.kept import Kept, KeptSwitches
 from appliance.reflexes.reflexes import MOST_WAITING
+from appliance.reflexes.verbs import Order
 from audio.errors import DeviceUnavailable
 from tests.appliance.reflexes.reflex_room import heard, reflex_room
 
@@ -112,7 +113,7 @@ async def test_mute_holds_in_the_very_call_is_said_aloud_and_survives_a_restart(
         assert room.reflexes.describe()["muted"] is True
     async with reflex_room(tmp_path) as room:
         assert room.body.mute.is_on
-        assert await room.reflexes.told("unmute") == "I can hear again."
+        assert await room.reflexes.told(Order("unmute")) == "I can hear again."
         assert room.reflexes.describe()["muted"] is False
         assert json.loads((tmp_path / "switches.json").read_text())["muted"] is False, "durable when it is told"
 
@@ -207,8 +208,8 @@ async def test_forgetting_waits_for_the_whole_turn(tmp_path: Path) -> None:
         assert room.forgotten == []
         assert await room.reflexes.take(turn)
         await room.settle()
-        assert room.forgotten == ["it"]
-        assert [text for text, _ in room.voice.asked] == ["Forgotten."]
+        assert room.forgotten == ["it", "what saying it kept"]
+        assert [text for text, _ in room.voice.asked] == ["Forgotten: “the dentist is on Friday”."]
         assert await room.journaled() == [("forget", "forgotten", "committed", None)], "its own words are not kept"
 
 

@@ -15,6 +15,7 @@ from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
+from appliance.reflexes.verbs import Order
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
@@ -51,6 +52,7 @@ class Room:
     """What the recognizer will understand, turn by turn; the last one again and again."""
     now: float = 1000.0
     name: str = "a scripted room"
+    sends_to = ()
     is_live: bool = True
     dropped_chunks: int = 0
     _waiting: asyncio.Queue[float] = field(default_factory=asyncio.Queue)
@@ -243,11 +245,11 @@ async def test_muted_it_hears_nothing_and_forgetting_reaches_every_place(tmp_pat
         assert box.household.bus.recent == type(box.household.bus.recent)() or not any(
             "apple" in event.content for event in box.household.bus.recent
         )
-        await box.input.reflexes.told("mute")
+        await box.input.reflexes.told(Order("mute"))
         before = (await box.household.mailbox.counts())["pending"]
         await room.says("nobody may hear this sentence at all")
         assert (await box.household.mailbox.counts())["pending"] == before
-        assert box.input.acting.body.mute.dropped_chunks > 0
+        assert box.input.acting.verbs.mute.dropped_chunks > 0
 
 
 @pytest.mark.shows("X1", "V23")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.intents import OfflineModel
+from agent.model.chain import Chain
 from appliance.config.file import SettingsText, default_toml, show
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
@@ -113,9 +115,9 @@ def test_the_client_is_not_imported_before_a_server_is_to_be_connected() -> None
 def test_where_the_arguments_of_tools_go_is_told(tmp_path: Path) -> None:
     servers = f'{BOTH}\n[mcp.near]\nurl = "http://127.0.0.1:8000/mcp"'
     local = '[voice]\nengine = "espeak"\n'
-    assert about(configured(tmp_path, local + servers), "offline").leaving == (
-        "what you give the tools of files, a program here, to wherever that sends it",
-        "what you give the tools of home, to home.example:8123",
+    assert about(configured(tmp_path, local + servers), Chain.of([OfflineModel()]))().leaving == (
+        "what the tools of files are given, to whoever files sends it on to, a program of others",
+        "what the tools of home are given, to home.example:8123",
     )
 
 

@@ -17,6 +17,7 @@ from audio.devices.hotplug import (
     ServerChanges,
 )
 from audio.devices.portaudio import DeviceList
+from audio.loops import running
 from tests.room.virtual_sound import virtual_sound
 from tests.room.virtual_time import EPOCH, passed, run_virtually, until
 
@@ -54,12 +55,9 @@ async def looks_of(hotplug: Hotplug, until_seconds: float, look_seconds: float =
 
 async def all_looks(word: Word, until_seconds: float, look_seconds: float = 0.0, waiting: int = 1) -> list[list[float]]:
     """Return the looks of each of some who miss a device."""
-    hotplug = Hotplug([word], DeviceList())
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(hotplug.run())
-        found = await asyncio.gather(*(looks_of(hotplug, until_seconds, look_seconds) for _ in range(waiting)))
-        running.cancel()
-    return list(found)
+    hotplug = Hotplug({"a word": word}, DeviceList())
+    async with running(hotplug.loops()):
+        return list(await asyncio.gather(*(looks_of(hotplug, until_seconds, look_seconds) for _ in range(waiting))))
 
 
 def looks(*words: float, until_seconds: float = 190.0, look_seconds: float = 0.0) -> list[float]:
@@ -96,12 +94,11 @@ def test_whoever_waits_is_told() -> None:
 
 def test_nothing_is_watched_while_no_device_is_missing() -> None:
     word = Word()
-    hotplug = Hotplug([word], DeviceList())
+    hotplug = Hotplug({"a word": word}, DeviceList())
 
     async def main() -> list[tuple[int, bool]]:
         states = list[tuple[int, bool]]()
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(hotplug.run())
+        async with running(hotplug.loops()):
             for waits in (0, 1, 0, 1):
                 async with asyncio.TaskGroup() as missing:
                     waiting = [missing.create_task(hotplug.wait()) for _ in range(waits)]
@@ -110,7 +107,6 @@ def test_nothing_is_watched_while_no_device_is_missing() -> None:
                     for each in waiting:
                         each.cancel()
                 await passed(3 * SLOW_SECONDS)
-            running.cancel()
         return states
 
     assert run_virtually(main()) == [(0, False), (1, True), (1, False), (2, True)]

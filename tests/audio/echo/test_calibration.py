@@ -130,7 +130,7 @@ async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float
     assert found is not None
     assert 0.008 <= found.delay <= 0.15
     assert [each.mode for each in changes] == [Mode.FULL]
-    assert "everything she says can be interrupted" in home.guard.duplex.describe()
+    assert "everything nakari says can be interrupted" in home.guard.duplex.describe()
 
 
 @needs_livekit
@@ -189,7 +189,7 @@ async def unplayed(sound: SpeechAudio) -> None:
 
 
 @pytest.mark.shows("V4")
-async def test_without_a_loudspeaker_that_tells_what_it_plays_she_is_half_duplex_and_says_so() -> None:
+async def test_without_a_loudspeaker_that_tells_what_it_plays_it_is_half_duplex_and_says_so() -> None:
     control = open_echo(SilentPlayer(), unplayed)
     await control.run()
     assert isinstance(control.guard, HalfDuplex)
@@ -200,7 +200,7 @@ async def test_without_a_loudspeaker_that_tells_what_it_plays_she_is_half_duplex
 
 
 @pytest.mark.shows("V4")
-async def test_without_livekit_she_is_half_duplex_and_says_so() -> None:
+async def test_without_livekit_it_is_half_duplex_and_says_so() -> None:
     def missing() -> Canceller:
         raise ImportError("liblivekit_ffi.so is missing")
 

@@ -29,8 +29,8 @@ WARM = round(1.5 / CHUNK_SECONDS)
 
 
 @cache
-def her_voice(voice: str = "slt") -> Samples:
-    """About 11 s of hers at -20 dBFS."""
+def own_voice(voice: str = "slt") -> Samples:
+    """About 11 s of nakari's voice at -20 dBFS."""
     with TemporaryDirectory() as folder:
         return at_level(said(REPLY, voice, Path(folder)), -20.0)
 
@@ -83,32 +83,32 @@ def test_the_librarys_own_delay_is_what_is_counted_with() -> None:
     ],
 )
 @pytest.mark.parametrize("voice", ["slt", "en-us"])
-def test_her_own_echo_is_no_speech_after_a_second_and_a_half(
+def test_its_own_echo_is_no_speech_after_a_second_and_a_half(
     path: EchoPath, player_rate: int, most: float, voice: str
 ) -> None:
     guard, reference = guarded()
     room = Room(path, player_rate)
-    raw = list(room.chunks(her_voice(voice), silence(0), lambda samples, rate, at: None))
+    raw = list(room.chunks(own_voice(voice), silence(0), lambda samples, rate, at: None))
     assert speech(joined(raw)).mean() > 0.7, "a room in which nothing is heard shows nothing"
-    out = joined(cleaned(guard, room.chunks(her_voice(voice), silence(0), reference.take)))
+    out = joined(cleaned(guard, room.chunks(own_voice(voice), silence(0), reference.take)))
     assert speech(out)[WARM:].mean() <= most
 
 
 @pytest.mark.shows("V4")
-def test_somebody_who_speaks_while_she_does_is_still_heard() -> None:
+def test_somebody_who_speaks_while_it_does_is_still_heard() -> None:
     person = at_level(np.concatenate([trimmed(clip.samples) for clip in debian_clips("librivox")[:2]]), -20.0)
-    person = np.concatenate([silence(3), person])[: len(her_voice())]
+    person = np.concatenate([silence(3), person])[: len(own_voice())]
     guard, reference = guarded()
-    out = joined(cleaned(guard, Room(EchoPath(gain_db=-10)).chunks(her_voice(), person, reference.take)))
+    out = joined(cleaned(guard, Room(EchoPath(gain_db=-10)).chunks(own_voice(), person, reference.take)))
     alone = speech(person)
     assert alone.sum() > 100
     assert speech(out)[: len(alone)][alone].mean() >= 0.7
 
 
-def test_what_is_cleaned_is_in_its_place_in_time_whether_she_speaks_or_not() -> None:
+def test_what_is_cleaned_is_in_its_place_in_time_whether_it_speaks_or_not() -> None:
     click = silence(6)
     click[3 * SAMPLE_RATE] = 20_000
-    for played in (silence(6), at_level(np.concatenate([her_voice()[:SAMPLE_RATE], silence(5)]), -20.0)):
+    for played in (silence(6), at_level(np.concatenate([own_voice()[:SAMPLE_RATE], silence(5)]), -20.0)):
         guard, reference = guarded()
         room = Room(EchoPath(gain_db=-60, noise_dbfs=-110))
         chunks = cleaned(guard, room.chunks(played, click, reference.take))
@@ -123,19 +123,19 @@ def test_what_is_cleaned_is_in_its_place_in_time_whether_she_speaks_or_not() -> 
 
 def test_without_a_reference_everything_is_passed_and_nothing_is_suspected() -> None:
     guard, _ = guarded()
-    chunks = list(Room().chunks(her_voice(), silence(0), lambda samples, rate, at: None))
+    chunks = list(Room().chunks(own_voice(), silence(0), lambda samples, rate, at: None))
     out = joined(cleaned(guard, iter(chunks)))
     assert rms_dbfs(out) == pytest.approx(rms_dbfs(joined(chunks)), abs=0.5)
     assert guard.suspicion(1000.0, 1010.0) == 0.0
 
 
 @pytest.mark.shows("V4")
-def test_a_card_s_constant_offset_is_not_taken_for_what_is_left_of_her() -> None:
+def test_a_card_s_constant_offset_is_not_taken_for_residual_echo() -> None:
     duplexes = []
     for offset in (0, 3000):
         guard, reference = guarded()
         constant = np.full(SAMPLE_RATE * 15, offset, np.int16)
-        cleaned(guard, Room().chunks(her_voice(), constant, reference.take))
+        cleaned(guard, Room().chunks(own_voice(), constant, reference.take))
         assert guard.duplex.leak
         duplexes.append((guard.duplex.mode, pytest.approx(guard.duplex.leak.raw_db, abs=1.0)))
     assert duplexes[0] == duplexes[1]
@@ -145,7 +145,7 @@ def test_a_card_s_constant_offset_is_not_taken_for_what_is_left_of_her() -> None
 def test_a_player_that_is_opened_anew_is_cancelled_again() -> None:
     """For 3 s the tap is silent and the loudspeaker with it; then a new stream begins."""
     pause = (4.0, 7.0)
-    played = her_voice().copy()
+    played = own_voice().copy()
     played[round(pause[0] * SAMPLE_RATE) : round(pause[1] * SAMPLE_RATE)] = 0
     guard, reference = guarded()
     room = Room(EchoPath(delay=0.03))
@@ -171,6 +171,6 @@ def test_a_player_that_tells_too_late_a_moment_is_measured_and_cancelled_all_the
         guard, reference = guarded()
         if paired:
             guard.expect_echo_after(0.02 - 0.1)
-        out = joined(cleaned(guard, room.chunks(her_voice(), silence(0), _late(reference.take, 0.1))))
+        out = joined(cleaned(guard, room.chunks(own_voice(), silence(0), _late(reference.take, 0.1))))
         shares[paired] = speech(out)[WARM:].mean()
     assert shares[False] > 0.03 > 0.02 >= shares[True]

@@ -60,14 +60,16 @@ def test_a_leak_that_rises_and_falls_leads_through_all_modes_and_back() -> None:
 @pytest.mark.shows("V4")
 def test_the_status_says_mode_leak_delay_and_what_cannot_be_interrupted() -> None:
     told = Duplex(Mode.HALF, Leak(-11.6, -9.2), 0.0349).describe()
-    assert told.startswith("half duplex; echo after 35 ms, her voice reaches the microphone at -9 dB, -12 dB is left")
+    assert told.startswith(
+        "half duplex; echo after 35 ms, its own voice reaches the microphone at -9 dB, -12 dB is left"
+    )
     assert "cannot be interrupted" in told
     assert Duplex(Mode.HALF, reason="livekit is missing").describe().startswith("half duplex (livekit is missing); ")
-    assert "everything she says can be interrupted" in Duplex(Mode.FULL).describe()
+    assert "everything nakari says can be interrupted" in Duplex(Mode.FULL).describe()
 
 
-def her(meter: EchoMeter, seconds: float, *, left: float, raw: float = -15.0, began: float = 0.0) -> float:
-    """She speaks at about -20 dBFS; `left` and `raw` of it are heard, dB against that. Return when she ends."""
+def speak(meter: EchoMeter, seconds: float, *, left: float, raw: float = -15.0, began: float = 0.0) -> float:
+    """Speak at about -20 dBFS; `left` and `raw` of it are heard, dB against that. Return when it ends."""
     chunks = round(seconds / CHUNK_SECONDS)
     swing = np.random.default_rng(0).normal(0.0, 4.0, chunks)
     for number in range(chunks):
@@ -88,9 +90,9 @@ def test_the_leak_is_what_is_left_against_what_was_played() -> None:
     meter = EchoMeter()
     assert meter.leak_db is None
     at = room(meter, 2.0)
-    at = her(meter, 1.0, left=-40, began=at)
+    at = speak(meter, 1.0, left=-40, began=at)
     assert meter.leak_db is None, "one second is not enough"
-    her(meter, 4.0, left=-40, began=at)
+    speak(meter, 4.0, left=-40, began=at)
     assert meter.leak_db == pytest.approx(-40, abs=2)
     assert meter.raw_leak_db == pytest.approx(-15, abs=2)
     meter.forget()
@@ -98,36 +100,36 @@ def test_the_leak_is_what_is_left_against_what_was_played() -> None:
 
 
 @pytest.mark.shows("V4")
-def test_who_speaks_meanwhile_is_not_taken_for_her_and_a_leak_that_rises_is_seen() -> None:
+def test_who_speaks_meanwhile_is_not_taken_for_its_echo_and_a_leak_that_rises_is_seen() -> None:
     meter = EchoMeter()
-    at = her(meter, 10.0, left=-42, began=room(meter, 2.0))
+    at = speak(meter, 10.0, left=-42, began=room(meter, 2.0))
     for number in range(round(4.0 / CHUNK_SECONDS)):
         meter.note(at + number * CHUNK_SECONDS, db(-20), db(-20), db(-22))
     assert meter.leak_db == pytest.approx(-42, abs=2)
-    her(meter, 12.0, left=-12, raw=-8, began=at + 4.0)
+    speak(meter, 12.0, left=-12, raw=-8, began=at + 4.0)
     assert meter.leak_db == pytest.approx(-12, abs=2)
 
 
 @pytest.mark.shows("V4", "V12")
-def test_suspicion_is_high_for_what_is_left_of_her_and_low_for_a_person() -> None:
+def test_suspicion_is_high_for_residual_echo_and_low_for_a_person() -> None:
     meter = EchoMeter()
-    at = her(meter, 6.0, left=-40, began=room(meter, 2.0))
+    at = speak(meter, 6.0, left=-40, began=room(meter, 2.0))
     residue = meter.suspicion(3.0, at)
     begins = at + 1.0
     room(meter, 1.0, began=at)
     for number in range(60):
         meter.note(begins + number * CHUNK_SECONDS, db(-20), db(-30), db(-32))
-    while_she_speaks = meter.suspicion(begins, begins + 1.9)
+    while_it_speaks = meter.suspicion(begins, begins + 1.9)
     alone = room(meter, 2.0, level=-30, began=begins + 2.0)
     assert residue > 0.8
-    assert while_she_speaks < 0.1
+    assert while_it_speaks < 0.1
     assert meter.suspicion(alone - 1.0, alone) < 0.01
     assert meter.suspicion(alone + 100, alone + 101) == 0.0
 
 
 def test_hours_of_it_take_no_memory() -> None:
     meter = EchoMeter()
-    at = her(meter, 120.0, left=-40)
+    at = speak(meter, 120.0, left=-40)
     assert meter.suspicion(0.0, at - 61.0) == 0.0
 
 
@@ -136,7 +138,7 @@ def chunk(at: float) -> AudioChunk:
 
 
 @pytest.mark.shows("V4")
-def test_what_was_recorded_while_she_spoke_or_just_after_is_covered() -> None:
+def test_what_was_recorded_while_it_spoke_or_just_after_is_covered() -> None:
     gate = HalfDuplex(lambda: 100.0, margin=0.3)
     assert [gate.covers(chunk(at)) for at in (99.0, 100.0, 100.29, 100.3, 101.0)] == [True, True, True, False, False]
 

@@ -1,4 +1,4 @@
-"""Somebody stands out of her voice within a quarter of a second, and she never stands out of herself."""
+"""Near-end detection: somebody is noticed within a quarter of a second, and nakari's own voice never is."""
 
 from itertools import cycle
 
@@ -26,10 +26,10 @@ ROOMS = (
 
 
 def in_the_room(
-    path: EchoPath, other: Samples | None = None, at: float = ONSET, db: float = 0.0, hers: Samples = OWN_VOICE
+    path: EchoPath, other: Samples | None = None, at: float = ONSET, db: float = 0.0, played: Samples = OWN_VOICE
 ) -> Samples:
-    """Return what is recorded of her and of another, who is so much louder than she is at the microphone."""
-    recorded = path.recorded(hers)[: len(hers)]
+    """Return nakari's voice and another's as recorded; the other is so much louder at the microphone."""
+    recorded = path.recorded(played)[: len(played)]
     if other is not None:
         echo = rms_dbfs((recorded * 32767).astype(np.int16))
         sound = other / 32768.0 * 10 ** ((echo + db - rms_dbfs(other)) / 20)
@@ -52,7 +52,7 @@ def told(near: Samples, far: Samples = OWN_VOICE, lengths: tuple[int, ...] = (CH
 
 @pytest.mark.shows("V17", "V4")
 @pytest.mark.parametrize("path", ROOMS)
-def test_she_never_stands_out_of_herself(path: EchoPath) -> None:
+def test_its_own_voice_never_stands_out(path: EchoPath) -> None:
     assert told(in_the_room(path)) == []
 
 
@@ -64,7 +64,7 @@ def test_somebody_does_within_a_quarter_of_a_second_however_quiet(path: EchoPath
     assert ONSET < first < ONSET + 0.25
 
 
-def test_nothing_is_told_before_her_echo_is_known() -> None:
+def test_nothing_is_told_before_its_echo_is_known() -> None:
     assert not any(at < LEARNING_SECONDS for at in told(in_the_room(ROOMS[0], murmur(2.0, seed=2), at=0.0)))
 
 
@@ -84,27 +84,27 @@ def test_what_stays_becomes_the_background() -> None:
     fan = np.random.default_rng(4).normal(0, 3000, 8 * SAMPLE_RATE).astype(np.int16)
     found = told(in_the_room(ROOMS[0], fan, at=4.0, db=-3))
     assert found, "it is noticed when it begins"
-    assert max(found) < 4.0 + CALM_SECONDS, "before it could startle her again"
+    assert max(found) < 4.0 + CALM_SECONDS, "before it could startle again"
 
 
-def test_while_she_is_silent_nobody_has_to_be_told_from_her() -> None:
+def test_while_nothing_is_played_nobody_stands_out() -> None:
     near = in_the_room(ROOMS[0], murmur(2.0, seed=2))
     assert told(near, np.zeros_like(OWN_VOICE)) == []
 
 
-def test_after_a_silence_she_is_known_as_before() -> None:
-    hers = np.concatenate([OWN_VOICE, np.zeros(3 * SAMPLE_RATE, np.int16), OWN_VOICE])
-    recorded = (np.clip(ROOMS[0].recorded(hers)[: len(hers)], -1, 1) * 32767).astype(np.int16)
-    assert told(recorded, hers) == []
+def test_after_a_silence_it_is_known_as_before() -> None:
+    played = np.concatenate([OWN_VOICE, np.zeros(3 * SAMPLE_RATE, np.int16), OWN_VOICE])
+    recorded = (np.clip(ROOMS[0].recorded(played)[: len(played)], -1, 1) * 32767).astype(np.int16)
+    assert told(recorded, played) == []
 
 
 @pytest.mark.shows("V17")
 def test_a_box_that_was_moved_learns_its_new_place() -> None:
     moved = EchoPath(delay=0.06, gain_db=-4.0)
-    there = in_the_room(moved, murmur(2.0, seed=2), at=12.0 + ONSET, db=-6, hers=np.tile(OWN_VOICE, 2))
+    there = in_the_room(moved, murmur(2.0, seed=2), at=12.0 + ONSET, db=-6, played=np.tile(OWN_VOICE, 2))
     near = np.concatenate([in_the_room(ROOMS[0]), there])
     found = [at for at in told(near, np.tile(OWN_VOICE, 3)) if at > 12.0 + 6.0]
-    assert 24.0 + ONSET < found[0] < 24.0 + ONSET + 0.25, "in its new place she does not stand out of herself either"
+    assert 24.0 + ONSET < found[0] < 24.0 + ONSET + 0.25, "in its new place its own voice does not stand out either"
 
 
 def test_the_lengths_in_which_sound_comes_change_nothing() -> None:
@@ -133,12 +133,12 @@ def recorded(path: EchoPath = ROOM) -> np.ndarray[tuple[int], np.dtype[np.float3
 
 
 def lowered(
-    echo: LinearEcho, near: np.ndarray[tuple[int], np.dtype[np.float32]], hers: float = 1.0
+    echo: LinearEcho, near: np.ndarray[tuple[int], np.dtype[np.float32]], played: float = 1.0
 ) -> "list[tuple[float, float]]":
     """Return, for each second, the power of what was recorded over that of the rest, and of the rest, in dB."""
     powers = []
     for start in range(0, len(near) - BLOCK + 1, BLOCK):
-        far = hers * OWN_FLOATS[start : start + BLOCK]
+        far = played * OWN_FLOATS[start : start + BLOCK]
         found, rest = echo.explain(near[start : start + BLOCK], far)
         assert np.allclose(found + rest, near[start : start + BLOCK])
         powers.append((np.mean(near[start : start + BLOCK] ** 2), np.mean(rest**2)))
@@ -148,7 +148,7 @@ def lowered(
 
 
 @pytest.mark.shows("V4")
-def test_within_three_seconds_of_her_voice_its_echo_is_20_db_lower() -> None:
+def test_within_three_seconds_of_its_voice_its_echo_is_20_db_lower() -> None:
     assert min(gain for gain, _ in lowered(LinearEcho(), recorded())[3:]) > 20
 
 
@@ -165,4 +165,4 @@ def test_who_speaks_meanwhile_is_left_as_loud_and_unlearns_nothing() -> None:
 
 def test_where_nothing_is_played_nothing_is_explained() -> None:
     near = recorded()
-    assert all(gain == pytest.approx(0.0, abs=1e-6) for gain, _ in lowered(LinearEcho(), near, hers=0.0))
+    assert all(gain == pytest.approx(0.0, abs=1e-6) for gain, _ in lowered(LinearEcho(), near, played=0.0))

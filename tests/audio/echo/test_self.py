@@ -1,4 +1,4 @@
-"""Her own words are no utterance; a person's are, even when they are hers too."""
+"""nakari's own words are no utterance; a person's are, even when they are the same."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ def guard(text: str = SAID, started_at: float = 100.0, ended_at: float = 105.0) 
         "tomorrow will mostly sunny",
     ],
 )
-def test_what_she_says_and_a_recognizer_makes_of_it_is_hers(words: str) -> None:
+def test_what_it_says_and_a_recognizer_makes_of_it_is_its_own(words: str) -> None:
     assert guard()(heard(words, 100.5, 104.8)) == REASON
 
 
@@ -61,22 +61,22 @@ def test_what_she_says_and_a_recognizer_makes_of_it_is_hers(words: str) -> None:
         "",
     ],
 )
-def test_what_a_person_says_while_she_speaks_is_theirs(words: str) -> None:
+def test_what_a_person_says_while_it_speaks_is_theirs(words: str) -> None:
     assert guard()(heard(words, 101.0, 103.0)) == ""
 
 
 @pytest.mark.shows("V4")
-def test_after_her_sentence_the_same_words_are_an_answer() -> None:
+def test_after_its_sentence_the_same_words_are_an_answer() -> None:
     words = "mostly sunny with a light wind"
     spoken = guard()
-    assert spoken(heard(words, 105.2, 107.0)) == REASON, "an echo may begin as she ends"
+    assert spoken(heard(words, 105.2, 107.0)) == REASON, "an echo may begin as it ends"
     assert spoken(heard(words, 105.6, 107.0)) == ""
     assert spoken(heard(words, 140.0, 142.0)) == ""
-    assert spoken(heard(words, 97.0, 99.5)) == "", "before she began"
+    assert spoken(heard(words, 97.0, 99.5)) == "", "before it began"
 
 
 @pytest.mark.shows("V4")
-def test_while_she_speaks_the_end_is_open_and_what_was_cut_off_is_known_afterwards() -> None:
+def test_while_it_speaks_the_end_is_open_and_what_was_cut_off_is_known_afterwards() -> None:
     spoken = SelfEcho(Unfollowed(), lambda: 0.0)
     spoken.spoken(SAID, 100.0)
     assert spoken(heard("mostly sunny with a light wind", 102.0, 104.0)) == REASON
@@ -85,7 +85,7 @@ def test_while_she_speaks_the_end_is_open_and_what_was_cut_off_is_known_afterwar
     assert spoken(heard("mostly sunny with a light wind", 101.0, 104.0)) == ""
 
 
-def test_an_echo_of_the_end_of_one_sentence_and_the_beginning_of_the_next_is_hers() -> None:
+def test_an_echo_of_the_end_of_one_sentence_and_the_beginning_of_the_next_is_its_own() -> None:
     spoken = guard(ended_at=103.0)
     spoken.spoken("Shall I wake you at seven?", 103.2, 105.0)
     assert spoken(heard("wind from the west shall I wake you", 102.0, 104.6)) == REASON
@@ -107,10 +107,10 @@ def test_in_chinese_characters_are_compared(words: str, reason: str) -> None:
 
 
 @pytest.mark.shows("V4")
-def test_a_short_word_of_hers_is_an_echo_only_when_it_also_sounds_like_one() -> None:
+def test_a_short_word_of_its_own_is_an_echo_only_when_it_also_sounds_like_one() -> None:
     assert guard()(heard("tomorrow", 101.0, 101.6, suspicion=0.95)) == REASON
     assert guard()(heard("tomorrow", 101.0, 101.6, suspicion=0.3)) == ""
-    assert guard()(heard("stop", 101.0, 101.6, suspicion=0.95)) == "", "it is none of her words"
+    assert guard()(heard("stop", 101.0, 101.6, suspicion=0.95)) == "", "it is none of its words"
 
 
 def test_figures_are_compared_as_they_are_said() -> None:
@@ -119,9 +119,9 @@ def test_figures_are_compared_as_they_are_said() -> None:
 
 
 def test_words_scattered_over_a_long_reply_are_nobodys_echo() -> None:
-    hers = words_of(" ".join(f"the {number} thing is filler and more filler here" for number in range(30)))
-    assert not repeats(("thing", "twenty", "and", "three", "more", "is"), list(hers))
-    assert not repeats((), list(hers))
+    played = words_of(" ".join(f"the {number} thing is filler and more filler here" for number in range(30)))
+    assert not repeats(("thing", "twenty", "and", "three", "more", "is"), list(played))
+    assert not repeats((), list(played))
     assert not repeats(("the",), [])
 
 
@@ -138,6 +138,7 @@ class _OneSound:
     """A `Synthesizer` of a tenth of a second."""
 
     name = "one sound"
+    sends_to = ()
 
     async def speak(self, sentence: str, language: str) -> AsyncIterator[SpeechAudio]:
         yield SpeechAudio(silence(0.1), 16_000)

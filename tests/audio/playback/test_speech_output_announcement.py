@@ -1,4 +1,4 @@
-"""What is announced between two sentences: never over one of hers, before those that wait, silent when told."""
+"""Announcements between two sentences: never over one, before those that wait, silent when told."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ async def a_room(player: ScriptedPlayer | None = None) -> AsyncIterator[Room]:
 
 
 @pytest.mark.shows("V23")
-async def test_a_sound_and_its_words_while_she_says_nothing() -> None:
+async def test_a_sound_and_its_words_while_nothing_is_said() -> None:
     async with a_room() as room:
         await room.mouth.announce(RING, WORDS)
         assert room.player.levels == [77, 1000, 1001]
@@ -59,7 +59,7 @@ async def test_a_sound_and_its_words_while_she_says_nothing() -> None:
 
 
 @pytest.mark.shows("V23")
-async def test_it_waits_for_her_sentence_and_goes_before_the_next() -> None:
+async def test_it_waits_for_the_sentence_under_way_and_goes_before_the_next() -> None:
     player = ScriptedPlayer(at_once=False)
     async with a_room(player) as room, asyncio.TaskGroup() as group:
         await room.say("One two.", "Three.")
@@ -67,7 +67,7 @@ async def test_it_waits_for_her_sentence_and_goes_before_the_next() -> None:
         ringing = group.create_task(room.mouth.announce(RING, WORDS))
         for _ in range(10):
             await asyncio.sleep(0)
-        assert 77 not in player.levels, "never over her own sentence"
+        assert 77 not in player.levels, "never over its own sentence"
         player.at_once = True
         player.go_on.set()
         await ringing
@@ -76,7 +76,7 @@ async def test_it_waits_for_her_sentence_and_goes_before_the_next() -> None:
         assert room.told == ["started One two.", "ended One two. True", "started Three.", "ended Three. True"]
 
 
-async def test_hushed_it_is_over_and_what_she_says_is_accounted_for_on_its_own() -> None:
+async def test_hushed_it_is_over_and_sentences_are_accounted_for_on_their_own() -> None:
     player = ScriptedPlayer(at_once=False, unheard=0.3)
     async with a_room(player) as room, asyncio.TaskGroup() as group:
         ringing = group.create_task(room.mouth.announce(RING, WORDS))
@@ -100,7 +100,7 @@ async def test_hushed_before_its_words_are_made_it_waits_for_them_no_longer() ->
 
 
 @pytest.mark.shows("V23")
-async def test_cancelled_it_is_silent_at_once_and_she_goes_on() -> None:
+async def test_cancelled_it_is_silent_at_once_and_speech_goes_on() -> None:
     player = ScriptedPlayer(at_once=False)
     async with a_room(player) as room, asyncio.TaskGroup() as group:
         ringing = group.create_task(room.mouth.announce(RING, WORDS))
@@ -113,7 +113,7 @@ async def test_cancelled_it_is_silent_at_once_and_she_goes_on() -> None:
         assert room.told[-1] == "ended Three. True"
 
 
-async def test_cancelled_while_it_waits_it_takes_nothing_from_her() -> None:
+async def test_cancelled_while_it_waits_it_takes_nothing_from_the_reply() -> None:
     player = ScriptedPlayer(at_once=False)
     async with a_room(player) as room, asyncio.TaskGroup() as group:
         await room.say("One two.")

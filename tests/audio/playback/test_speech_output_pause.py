@@ -1,4 +1,4 @@
-"""She is paused, goes on where she was, or is hushed: what sounds, what starts, and what the accounts say."""
+"""Speech output is paused, goes on where it was, or is stopped: what sounds, what starts, and what the accounts say."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ async def test_hushed_while_paused_the_words_before_the_pause_were_heard_and_the
 
 
 @pytest.mark.shows("V17")
-async def test_no_sentence_starts_while_somebody_holds_her() -> None:
+async def test_no_sentence_starts_while_somebody_holds_it() -> None:
     async with speaking(ScriptedVoice(), ScriptedPlayer()) as (mouth, told):
         mouth.pause()
         await say(mouth, "One.", "Two.")
@@ -87,7 +87,7 @@ async def test_a_pause_that_begins_while_the_voice_still_works_holds_the_sentenc
 
 
 @pytest.mark.shows("V16", "V17")
-async def test_she_goes_on_only_when_everybody_has_let_go() -> None:
+async def test_it_goes_on_only_when_everybody_has_let_go() -> None:
     player = ScriptedPlayer(at_once=False)
     async with speaking(ScriptedVoice(), player) as (mouth, told):
         await say(mouth, "One two.")
@@ -155,7 +155,7 @@ async def test_a_ring_waits_for_a_pause_in_mid_sentence_and_ends_it_when_it_is_t
     assert player.levels[-3:] == [77, 1000, 1001]
 
 
-async def test_she_tells_when_there_is_something_to_say_and_when_it_is_over() -> None:
+async def test_it_tells_when_there_is_something_to_say_and_when_it_is_over() -> None:
     player, states = ScriptedPlayer(), list[bool]()
     async with speaking(ScriptedVoice(), player) as (mouth, _):
         mouth.observe(Following(changed=states.append))
@@ -191,7 +191,7 @@ async def test_the_last_reply_is_kept_for_whoever_asks_to_hear_it_again() -> Non
 
 @pytest.mark.shows("V17", "V22")
 async def test_with_the_real_player_the_heard_words_end_where_the_card_fell_silent() -> None:
-    """Ten words of 0.2 s; she is paused after 0.9 s, hushed much later: four words were heard whole."""
+    """Ten words of 0.2 s; it is paused after 0.9 s, hushed much later: four words were heard whole."""
     output, voice = HandTurnedOutput(), ScriptedVoice(level=5000)
     player = LivePlayer(output, "card")
     await player.start()

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 
 from audio.errors import ModelNotFound
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
-from audio.recognizer.hub import fetch_model
+from audio.recognizer.hub import fetch, whisper_model
 from audio.recognizer.hub_file import HubFile, is_intact
 from audio.recognizer.models import NEEDED, PREPROCESSOR, WEIGHTS, find_model
 from tests.audio.hub_server import LARGE, OF_TINY, REVISION, WEIGHTS_BYTES, Hub, Refusal, git_hash, serving
@@ -47,13 +47,13 @@ class Follower:
 
 
 def fetched(hub: Hub, models: Path, follower: Follower | None = None) -> Path:
-    return fetch_model("tiny", models, hub.address, follower, AT_ONCE)
+    return fetch(whisper_model("tiny"), models, follower or Follower(), hub.address, AT_ONCE)
 
 
 def refused(hub: Hub, models: Path, name: str = "tiny", address: str = "") -> str:
     """Return the sentence that is raised; nothing that looks like a model may be left."""
     with pytest.raises(ModelNotFound) as raised:
-        fetch_model(name, models, address or hub.address, None, AT_ONCE)
+        fetch(whisper_model(name), models, Follower(), address or hub.address, AT_ONCE)
     assert find_model(models / name) is None
     assert not (models / name).exists()
     assert "\n" not in str(raised.value)
@@ -256,7 +256,7 @@ def test_a_hub_that_is_not_there_is_told(tmp_path: Path, address: str, words: st
 
 def test_an_unknown_name_asks_nobody(hub: Hub, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound, match="there is no Whisper model 'bass'"):
-        fetch_model("bass", tmp_path, hub.address)
+        fetch(whisper_model("bass"), tmp_path, Follower(), hub.address)
     assert hub.asked == []
 
 

@@ -123,6 +123,7 @@ class Scripted:
     box: Box
     name: str
     threads: int
+    sends_to = ()
 
     def warm(self) -> None:
         self.box.warmed.append((self.name, self.threads))

@@ -23,7 +23,7 @@ def test_the_word_alone_is_known_by_its_time_whatever_was_understood() -> None:
 
 
 @pytest.mark.shows("V15")
-def test_with_a_wake_word_nothing_else_is_for_her() -> None:
+def test_with_a_wake_word_nothing_else_is_addressed_to_it() -> None:
     attention = Attention(Unfollowed(), "alexa")
     assert attention.guard(heard("what a lovely day", 100.0)) == NOT_ADDRESSED
     attention.wake(200.4)
@@ -32,7 +32,7 @@ def test_with_a_wake_word_nothing_else_is_for_her() -> None:
 
 
 @pytest.mark.shows("V15")
-def test_who_wakes_her_may_take_a_breath() -> None:
+def test_who_wakes_it_may_take_a_breath() -> None:
     attention = Attention(Unfollowed(), "alexa", follow_up=8.0)
     attention.wake(200.4)
     assert attention.guard(heard("alexa", 200.0, 0.5)) == ONLY_WOKEN
@@ -41,7 +41,7 @@ def test_who_wakes_her_may_take_a_breath() -> None:
 
 
 @pytest.mark.shows("V15")
-def test_her_name_in_the_words_opens_as_well() -> None:
+def test_its_name_in_the_words_opens_as_well() -> None:
     attention = Attention(Unfollowed(), "alexa", names=("nakari", "那卡里"))
     assert attention.guard(heard("Nakari, what time is it?", 100.0)) == ""
     assert attention.guard(heard("那卡里，几点了", 110.0)) == ""
@@ -54,7 +54,7 @@ def test_after_a_reply_no_wake_word_is_needed_for_a_while() -> None:
     now = [100.0]
     attention = Attention(Unfollowed(), "alexa", clock=lambda: now[0])
     attention.speaking_changed(True)
-    assert attention.guard(heard("no, tomorrow", 99.0)) == "", "into her words"
+    assert attention.guard(heard("no, tomorrow", 99.0)) == "", "into its words"
     now[0] = 105.0
     attention.speaking_changed(False)
     assert attention.guard(heard("and tomorrow", 105.0 + FOLLOW_UP_SECONDS - 0.1)) == ""
@@ -74,7 +74,7 @@ def test_without_a_wake_word_all_passes_with_its_evidence() -> None:
 
 
 @pytest.mark.shows("V15")
-def test_whether_she_listens_to_all_can_be_asked_before_the_words_are_known() -> None:
+def test_whether_it_listens_to_all_can_be_asked_before_the_words_are_known() -> None:
     assert Attention(Unfollowed()).is_open(1.0, 2.0)
     attention = Attention(Unfollowed(), "alexa")
     assert not attention.is_open(1.0, 2.0)

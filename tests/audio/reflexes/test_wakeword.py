@@ -47,7 +47,7 @@ def test_it_is_heard_once_where_it_was_said(name: str) -> None:
 
 @needs_clips
 @pytest.mark.shows("V15")
-def test_other_speech_wakes_her_hardly_ever() -> None:
+def test_other_speech_wakes_it_hardly_ever() -> None:
     files = [file for file in sorted(CLIPS.glob("*.[wf][al][va]*")) if file.name not in WAKES["alexa"]]
     false = dict.fromkeys(wake_words(), 0)
     seconds = 0.0
@@ -61,14 +61,14 @@ def test_other_speech_wakes_her_hardly_ever() -> None:
 
 
 @pytest.mark.shows("V15")
-def test_debians_clips_do_not_wake_her() -> None:
+def test_debians_clips_do_not_wake_it() -> None:
     for clip in debian_clips("cards"):
         assert not [name for name in wake_words() if wakes(name, clip.samples)]
 
 
 @needs_clips
 @pytest.mark.shows("V15", "V4")
-def test_her_own_voice_does_not_wake_her() -> None:
+def test_its_own_voice_does_not_wake_it() -> None:
     assert wakes("alexa", read_recording(CLIPS / "openWakeWord__alexa_test.wav"), covered=True) == []
 
 

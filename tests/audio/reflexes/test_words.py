@@ -1,4 +1,4 @@
-"""Which words are a reflex: whole utterances, with courtesies and her name around them, and nothing else."""
+"""Which words are a reflex: whole utterances, with courtesies and its name around them, and nothing else."""
 
 import pytest
 
@@ -98,7 +98,7 @@ def test_a_reflex_that_is_switched_off_is_a_word_like_others() -> None:
     assert asked("wait", ("wait",)) == "wait"
 
 
-def test_she_may_have_another_name() -> None:
+def test_it_may_have_another_name() -> None:
     assert asked("Mia, stop", names=("Mia",)) == "stop"
     assert asked("Mia Rossi, stop", names=("Mia Rossi", "Mia")) == "stop"
     assert asked("nakari stop", names=("Mia",)) is None
@@ -116,7 +116,7 @@ def test_she_may_have_another_name() -> None:
         ("", False),
     ],
 )
-def test_her_name_is_found_in_words(words: str, *, named: bool) -> None:
+def test_its_name_is_found_in_words(words: str, *, named: bool) -> None:
     assert calls(words) is named
 
 

@@ -17,7 +17,7 @@ from tests.room.virtual_sound import VirtualSound, virtual_sound
 ROOT = Path(__file__).parents[3]
 COUGHS = 4
 WITHIN = 0.25
-"""Seconds, FEATURES V17: from the onset of speech to silence, all stages counted."""
+"""Seconds from the onset of speech to silence, all stages counted."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def evening(card: VirtualSound, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.sound
 @pytest.mark.shows("V17", "V22")
-def test_speech_pauses_her_in_a_quarter_of_a_second_and_she_goes_on_where_she_was(evening: dict[str, Any]) -> None:
+def test_speech_pauses_it_in_a_quarter_of_a_second_and_it_goes_on_where_it_was(evening: dict[str, Any]) -> None:
     assert (evening["quiet"], evening["went_on"], evening["ended"]) == (COUGHS + 1, COUGHS, 1)
     onsets = [began for began, _ in evening["speech"]]
     assert len(onsets) == COUGHS + 1

@@ -69,7 +69,7 @@ async def test_a_longer_pause_after_unfinished_words_ends_the_turn_all_the_same(
 
 
 @pytest.mark.shows("V7")
-async def test_after_a_whole_order_she_answers_sooner(aligner: Aligner) -> None:
+async def test_after_a_whole_order_it_answers_sooner(aligner: Aligner) -> None:
     piece = as_spoken(go_forward(), aligner.words(go_forward()))
     (end,) = await ends_of_ours(piece, load_detector())
     assert end - piece.speech_ends == pytest.approx(SHORTEST_SILENCE, abs=2 * CHUNK_SECONDS)

@@ -139,7 +139,7 @@ async def test_the_end_of_the_source_ends_the_turn() -> None:
 
 
 @pytest.mark.shows("V4")
-async def test_she_does_not_hear_herself_and_who_spoke_before_her_is_heard() -> None:
+async def test_it_does_not_hear_itself_and_who_spoke_before_it_is_heard() -> None:
     speaks_until = 1000.0 + 80 * CHUNK_SECONDS
     busy: list[float] = []
 
@@ -219,7 +219,7 @@ async def test_a_recognizer_that_cannot_be_loaded_is_an_error() -> None:
     assert raised.group_contains(ModelNotFound)
 
 
-async def test_without_a_recognizer_for_this_machine_she_listens_on_and_counts() -> None:
+async def test_without_a_recognizer_for_this_machine_it_listens_on_and_counts() -> None:
     class NotHere(ScriptedRecognizer):
         def warm(self) -> None:
             self.is_warm = True
@@ -265,7 +265,7 @@ class Watch:
 
 
 @pytest.mark.shows("V9")
-async def test_watchers_see_every_chunk_also_while_she_speaks() -> None:
+async def test_watchers_see_every_chunk_also_while_it_speaks() -> None:
     room = Room(QUIET + WORD + QUIET, echo=HalfDuplex(lambda: 1000.0 + 45 * CHUNK_SECONDS, margin=0.0))
     watch = Watch()
     room.listener.watch(watch)

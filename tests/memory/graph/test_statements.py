@@ -11,7 +11,7 @@ pytestmark = [SESSION, pytest.mark.shows("C2", "C4", "C18")]
 
 @pytest.mark.shows("C17")
 async def test_one_statement_matches_creates_and_links(graph: Graph) -> None:
-    """The example of seeds/004, its names and all."""
+    """A conversation is written as a model would write it, Chinese texts and all."""
     await graph.write("CREATE (:User {id: $u}), (:Conversation {id: $c})", {"u": "user-001", "c": "conv-20260201"})
     written = await graph.write(
         """MATCH (u:User {id: $userId})

@@ -18,6 +18,7 @@ class CountingEmbedder:
     """Makes vectors of letters and remembers what it was asked."""
 
     name = "letters"
+    sends_to = ()
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -15,6 +15,7 @@ from appliance.input.whisper.choice import models_folder, recall
 from appliance.input.whisper.recognizers import Hearing, choose_recognizer
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
+from audio.recognizer.speed import BOUND
 from tests.audio.hub_server import OF_TINY, Hub, serving
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 from tests.service.process import Household, Running
@@ -146,7 +147,8 @@ async def test_models_that_are_here_are_measured_beside_the_listening_and_the_ch
         await hearing.improve()
     measured = recall(config)
     assert measured is not None
-    assert {each.model for each in measured.measurements} == {"base", "own"}
+    keeps_up = any(each.factor < BOUND for each in measured.measurements if each.model == "base")
+    assert {each.model for each in measured.measurements} == ({"base", "own"} if keeps_up else {"base"})
     assert hearing.recognizer.name == f"faster-whisper:{measured.best.model}"
     assert [line["event"] for line in logged] == ["recognizer_changed", "recognizer_chosen"]
     again, told = choosing(config)

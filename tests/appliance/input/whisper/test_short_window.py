@@ -9,7 +9,7 @@ import pytest
 
 from appliance.config.load import Config, load
 from appliance.doctor.examine import Verdict as Judgement
-from appliance.doctor.sound import judge_window, window
+from appliance.input.whisper.check import judge_window, window
 from appliance.input.whisper.choice import Pick
 from appliance.input.whisper.recognizers import choose_recognizer
 from appliance.input.whisper.short_window import compare_box, is_short, recall

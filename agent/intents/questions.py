@@ -1,0 +1,259 @@
+"""What a question is about: its content words with their weights, and what kind of answer it wants."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, Literal, TypeAlias
+
+from agent.intents.intent import Language, language_of
+
+Kind: TypeAlias = Literal["which", "whether", "all"]
+"""Wants a missing piece; wants yes or no; wants all that is known of something, or of everything."""
+
+Asked: TypeAlias = Literal["", "where", "when", "who", "color", "number", "measure"]
+"""Of which sort the missing piece is, where the question says it."""
+
+LIGHT: Final = 0.3
+"""Weight of a word that an answer may well lack: the color of "what color is my bike"."""
+
+SELF: Final = "i"
+"""The word that stands for the person who speaks, whether it was I, me or my."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a sentence."""
+
+    stem: str
+    """Without its ending, small, in American spelling; `i` for every first person, `not` for every negation."""
+    is_owner: bool = False
+    """Whether it was said with a possessive ending: Ada's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as recalling sees it."""
+
+    kind: Kind
+    asked: Asked
+    words: tuple[tuple[str, float], ...]
+    """Content words and their weights, in order; Chinese as the pieces between empty words."""
+    tokens: tuple[Token, ...]
+    """All of it; empty for Chinese."""
+    text: str
+    language: Language
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it is about the person who asks."""
+        return any(token.stem == SELF for token in self.tokens) or "我" in self.text
+
+
+_WORD: Final = re.compile(r"[\w']+")
+
+_APART: Final = (
+    (re.compile(r"\b(can|won|shan)'?t\b"), r"\1 not"),
+    (re.compile(r"n't\b|\bcannot\b"), " not"),
+    (re.compile(r"\b(what|where|when|who|how|which|that|there|it|he|she)'s\b"), r"\1 is"),
+    (re.compile(r"'(re|m|ve|ll|d)\b"), r" \1"),
+)
+"""Contractions and what they stand for."""
+
+_FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself", "we", "us", "our", "ours"})
+_NEGATIONS: Final = frozenset({"not", "never", "no", "nor", "cannot"})
+
+_BRITISH: Final = frozenset(("colour", "favour", "favourit", "flavour", "harbour", "humour", "labour", "neighbour"))
+"""Stems that are spelled otherwise in America."""
+
+_WH: Final = frozenset({"what", "which", "whose", "how"})
+_AUXILIARIES: Final = frozenset(
+    (
+        *("is", "are", "am", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will"),
+        *("would", "should", "shall", "must", "may", "might"),
+    )
+)
+_QUESTION_WORDS: Final = frozenset({"what", "where", "who", "whom", "when", "why", "how", "which", "whose"})
+
+_EMBEDDED: Final = re.compile(
+    r"^.*?\b(?:(?:do|can|could|would) you|tell me|remind me|i (?:wonder|forgot|forget))\b(?:(?!\babout\b).)*?\b"
+    r"(?=(?:what|where|who|when|how|which|whose)\b)"
+)
+"""Before a question inside a question: do you know where my keys are."""
+
+_OF_MEMORY: Final = re.compile(
+    r"\b(you|i|we)\b.*\b(remember|recall|know|tell|told|ask|asked|say|said|mention|mentioned|noted?|kept?|keep)\b|"
+    r"^(please )?(list|show|recite|tell me|give me|remind me|search|look)\b"
+)
+_REQUEST: Final = re.compile(
+    r"^(?:please )?(list|recite|search|look)\b|^(?:please )?(?:show|tell|give|remind|read) me "
+    r"(the|my|our|about|what|where|when|who|which|how|all|every\w*)\b"
+)
+
+_ASKS_ZH: Final = re.compile(
+    r"[吗呢么嘛][?？]?\W*$|什么|哪|谁|几|多少|多[大远高长久]|怎么|为什么|是不是|有没有|记不记得"
+)
+_WHETHER_ZH: Final = re.compile(r"[吗嘛]\W*$|是不是|有没有")
+_OF_MEMORY_ZH: Final = re.compile(
+    r"你.*(记得|记着|知道|记住|记了)|[我咱].*(让|叫|要|请)你.*记|我.*(告诉|跟你说|对你说|和你说|说过)|列出"
+)
+
+_EMPTY_ZH: Final = re.compile(
+    "什么时候|什么地方|什么名字|什么颜色|什么|星期几|周几|几点钟?|几号|几|哪里|哪儿|哪天|哪个|哪种|哪些|哪|多少|多大|多远|"
+    "谁|名字|关于|颜色|时候|告诉过?你?|说[过了]|讲过|提过|记不?得|记[住着了下]?|知不?道|来着|我们|我|你|您|那个|这个|请问|所有|"
+    "全部|列出|东西|事情?|让|放|在|叫|是不是|是|对|把|跟|和|最|有没有|有|还|的|了|吗|嘛|呢|啊|呀|些|都|去"
+)
+"""The same in Chinese, where words have no spaces between them; longer ones first."""
+
+_ASKED_ZH: Final[tuple[tuple[Asked, str], ...]] = (
+    ("color", "什么颜色|颜色"),
+    ("when", "什么时候|几点|哪天|几号|星期几|周几|哪一?[天年月]"),
+    ("where", "哪里|哪儿|在哪|什么地方|哪"),
+    ("who", "谁"),
+)
+
+
+def is_question(words: str) -> bool:
+    """Say whether a sentence asks for something that somebody may have told."""
+    if language_of(words) == "zh":
+        return _ASKS_ZH.search(words) is not None
+    text = _plain(words)
+    first = text.split(" ", 1)[0]
+    return first in _QUESTION_WORDS | _AUXILIARIES or _REQUEST.search(text) is not None or words.rstrip().endswith("?")
+
+
+def read_question(words: str) -> Question:
+    """Return what a question is about; any sentence may be asked."""
+    if language_of(words) == "zh":
+        return _read_chinese(words)
+    whole = _plain(words)
+    text = _EMBEDDED.sub("", whole)
+    said = tokens(text)
+    plain = text.split()
+    starts_whether = bool(plain) and plain[0] in _AUXILIARIES
+    asked = _asked(plain)
+    kind: Kind = "whether" if starts_whether else "which"
+    if _OF_MEMORY.search(text):
+        kind, asked = "all", ""
+    weights = {each.stem: _weight(each.stem, kind, asked) for each in said if each.stem not in word_classes()["empty"]}
+    weights |= {stem: LIGHT for stem in _sort_named(plain) if stem in weights}
+    if "park" in weights and "car" in weights:  # nobody says of what they parked that it is one
+        weights["car"] = LIGHT
+    _weigh_self(weights, said, kind, asked)
+    return Question(kind, asked, tuple(weights.items()), tuple(said), words, "en")
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of an English sentence, with contractions taken apart."""
+    found = []
+    for word in _WORD.findall(_plain(text)):
+        is_owner = word.endswith(("'s", "s'"))
+        found.append(Token(stem(word.removesuffix("'s").strip("'")), is_owner))
+    return [token for token in found if token.stem]
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """Return a small word without its ending, in American spelling: colours and color are the same."""
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    if word in _FIRST_PERSON:
+        return SELF
+    if word in _NEGATIONS:
+        return "not"
+    american = re.sub(r"(?<=\w\w)our(?=(s|ed|ing|ite|ites|ful)?$)", "or", word).replace("grey", "gray")
+    american = re.sub(r"(?<=\w\w)tre(?=s?$)", "ter", american)
+    return str(EnglishStemmer().stemWord(american))
+
+
+def spellings(stem: str) -> list[str]:
+    """Return a stem as it may begin in what was said: color and colour."""
+    british = re.sub(r"(?<=\w\w)or(?=$|it$)", "our", stem).replace("gray", "grey")
+    return list(dict.fromkeys([stem, british])) if british in _BRITISH or "grey" in british else [stem]
+
+
+def pieces(run: str) -> list[str]:
+    """Return the pairs of characters of a Chinese run; anything short or not Chinese whole."""
+    if len(run) <= 2 or language_of(run) != "zh":
+        return [run]
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _plain(words: str) -> str:
+    text = words.lower().replace("’", "'").strip(' \t\n.,!?"“”')
+    for pattern, apart in _APART:
+        text = pattern.sub(apart, text)
+    return " ".join(re.sub(r"[^\w' ]+", " ", text).split()).removeprefix("please ")
+
+
+@lru_cache(maxsize=1)
+def word_classes() -> Mapping[str, frozenset[str]]:
+    """Return the stems of the words in `words.yaml`, by their class; read at first use."""
+    import yaml
+
+    listed = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))
+    return {name: frozenset(token.stem for token in tokens(words)) for name, words in listed.items()}
+
+
+def _asked(plain: Sequence[str]) -> Asked:
+    """Return which sort of thing is missing, by the first words."""
+    first, second = (*plain[:2], "", "")[:2]
+    sort = [stem(word) for word in plain[1:3]]
+    if first in {"where", "who"}:
+        return "where" if first == "where" else "who"
+    if first == "whose":
+        return "who"
+    if first == "when" or (first in {"what", "which"} and second in {"day", "time", "date", "month", "year"}):
+        return "when"
+    if first in {"what", "which"} and ("color" in sort or _of_color(plain)):
+        return "color"
+    if first == "how" and second in {"many", "much"}:
+        return "number"
+    is_measure = first == "how" and second not in _AUXILIARIES | {"often", "come", "about", "i", "to", ""}
+    return "measure" if is_measure else ""
+
+
+def _of_color(plain: Sequence[str]) -> bool:
+    """Say whether the color of something is asked for at the end: what is the color of, what is my bike's color."""
+    return "color" in [stem(word) for word in plain] and "favorit" not in [stem(word) for word in plain]
+
+
+def _sort_named(plain: Sequence[str]) -> list[str]:
+    """Return the words between what or how and the verb, which say of which sort the answer is."""
+    if not plain or plain[0] not in _WH:
+        return []
+    sort: list[str] = []
+    for word in plain[1:]:
+        if word in _AUXILIARIES:
+            return sort
+        if word in {"many", "much"}:
+            return []
+        sort.append(stem(word))
+    return []
+
+
+def _weight(word: str, kind: Kind, asked: Asked) -> float:
+    if kind == "whether":
+        return 1.0
+    if word in word_classes()["attributes"]:
+        return LIGHT
+    return LIGHT if word in word_classes()["weak_verbs"] and asked != "who" else 1.0
+
+
+def _weigh_self(weights: dict[str, float], said: Sequence[Token], kind: Kind, asked: Asked) -> None:
+    """Add the person who asks where little else says whom it is about; and keep one word that must be there."""
+    if weights and all(weight == LIGHT for weight in weights.values()):
+        weights.update(dict.fromkeys(weights, 1.0))
+    if kind == "all" or not any(token.stem == SELF for token in said):
+        return
+    weights[SELF] = 0.8 if len(weights) <= 1 and asked not in {"where", "when"} else 0.2
+
+
+def _read_chinese(words: str) -> Question:
+    kind: Kind = "whether" if _WHETHER_ZH.search(words) else "which"
+    asked: Asked = next((name for name, pattern in _ASKED_ZH if re.search(pattern, words)), "")
+    if _OF_MEMORY_ZH.search(words):
+        kind = "which" if asked else "all"
+    runs = [run.lower() for part in _EMPTY_ZH.split(words) for run in re.findall(r"[\w']+", part)]
+    return Question(kind, asked, tuple((run, 1.0) for run in runs), (), words, "zh")

@@ -1,0 +1,194 @@
+"""Sums and units without a model: what is 17 times 23, 五英里是多少公里; numbers in words or digits."""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from agent.intents.intent import Language, language_of
+from agent.intents.phrases import phrase
+
+if TYPE_CHECKING:
+    from pint import UnitRegistry
+
+LONGEST: Final = 120
+"""Characters of what may be a sum."""
+
+_LEAD: Final = re.compile(
+    r"^(?:(?:please|can you|could you|tell me|and|so|ok|okay|hey|nakari) )*"
+    r"(?:what is|what are|what's|whats|how much is|how much are|calculate|compute|work out|convert|change|add up)? *"
+)
+_OPERATORS: Final = (
+    (r"percent of|per cent of", "/100*"),
+    (r"percent|per cent", "/100"),
+    (r"(?:a |one |1 )?half of", "1/2*"),
+    (r"(?:a |one |1 )?(?:third|3rd) of", "1/3*"),
+    (r"(?:a |one |1 )?(?:quarter|fourth|4th) of", "1/4*"),
+    (r"([\d.]+) (?:quarters|fourths) of", r"\1/4*"),
+    (r"([\d.]+) (?:thirds|3rds) of", r"\1/3*"),
+    (r"(?:the )?square root of ([\d.]+)", r"(\1)**0.5"),
+    (r"(?:the )?cube root of ([\d.]+)", r"(\1)**(1/3)"),
+    (r"(?:twice|double) (?=[\d.])", "2*"),
+    (r"to the power of|to the", "**"),
+    (r"squared", "**2"),
+    (r"cubed", "**3"),
+    (r"multiplied by|times|x", "*"),
+    (r"divided by|over", "/"),
+    (r"plus|added to|and", "+"),
+    (r"minus|less|take away", "-"),
+)
+"""How English says what a sum does, in the order in which it is read."""
+
+_OPERATORS_ZH: Final = (
+    (r"([\d.]+)的百分之([\d.]+)", r"\1*\2/100"),
+    (r"百分之([\d.]+)", r"\1/100"),
+    (r"([\d.]+)的一半", r"\1/2"),
+    (r"([\d.]+)的平方根", r"(\1)**0.5"),
+    (r"([\d.]+)的平方", r"(\1)**2"),
+    (r"加上?", "+"),
+    (r"减去?", "-"),
+    (r"乘以?|的(?=[\d.]+倍)", "*"),
+    (r"除以", "/"),
+    (r"倍", ""),
+)
+_SUM: Final = re.compile(r"[\d.+\-*/() ]+")
+_HAS_OPERATOR: Final = re.compile(r"[\d)] *[+\-*/]+ *[\d(]")
+
+_NUMBER: Final = r"(?P<number>\d+(?:\.\d+)?|an?)"
+_CONVERSIONS: Final = (
+    re.compile(rf"{_NUMBER} (?P<unit>[a-z/ ]+?) (?:in|to|into|as) (?P<target>[a-z/ ]+)"),
+    re.compile(
+        rf"how (?:many|much) (?P<target>[a-z/ ]+?) (?:(?:is|are|makes?|do|does)(?: there)?(?: in)?|in|to) "
+        rf"{_NUMBER} (?P<unit>[a-z/ ]+?)(?: have| make)?"
+    ),
+    re.compile(
+        r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[^\d.是等有]+?)(?:是|等于|有|合|换成|换算成)(?:多少|几)?(?P<target>[^\d.]+)"
+    ),
+)
+_UNITS: Final = {
+    **{"c": "degC", "celsius": "degC", "centigrade": "degC", "f": "degF", "fahrenheit": "degF", "kilo": "kilogram"},
+    **{"kilos": "kilogram", "kmh": "km/h", "km/h": "km/h", "mph": "mile/hour", "fluid ounces": "fluid_ounce"},
+    **{
+        "公里": "km",
+        "千米": "km",
+        "英里": "mile",
+        "米": "m",
+        "厘米": "cm",
+        "毫米": "mm",
+        "英尺": "foot",
+        "英寸": "inch",
+    },
+    **{"公斤": "kg", "千克": "kg", "克": "g", "斤": "(0.5 kg)", "磅": "pound", "盎司": "ounce", "升": "liter"},
+    **{"毫升": "ml", "加仑": "gallon", "摄氏度": "degC", "华氏度": "degF", "摄氏": "degC", "华氏": "degF"},
+    **{"小时": "hour", "分钟": "minute", "秒": "second", "天": "day", "周": "week", "年": "year", "码": "yard"},
+}
+"""Units as people say them, where pint calls them otherwise."""
+
+_DIGITS_ZH: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_SIZES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
+_NUMBER_ZH: Final = re.compile("(?:[零〇一二两三四五六七八九十千万亿]|百(?!分之))+(?:点[零〇一二三四五六七八九]+)?")
+
+
+def answer_sum(words: str) -> str:
+    """Return the sentence that answers a sum or a conversion, "" when the words are neither."""
+    if len(words) > LONGEST:
+        return ""
+    language = language_of(words)
+    text = _in_digits(words, language)
+    if not re.search(r"\d|\b(?:in|is|are) an? ", text):
+        return ""
+    return _converted(text, language) or _calculated(text, language)
+
+
+def spoken_number(value: float, *, is_measure: bool = False) -> tuple[str, bool]:
+    """Return a number as one would say it, and whether it was rounded: 12.5, 8.05, 1,234,567."""
+    if abs(value) >= 100 and is_measure:
+        rounded = float(round(value))
+    elif abs(value) >= 1 or value == 0:
+        rounded = round(value, 2)
+    else:
+        rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.10f}".rstrip("0").rstrip(".") if abs(rounded) < 1e15 else f"{rounded:.3g}"
+    return text if abs(rounded) >= 10_000 else text.replace(",", ""), abs(rounded - value) > 1e-9 * abs(value)
+
+
+def _in_digits(words: str, language: Language) -> str:
+    """Return a sentence in small letters with its numbers in digits, without what leads up to them."""
+    text = words.lower().replace("’", "'").strip(" \t\n.,?!。？！")
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    if language == "zh":
+        text = re.sub(r"\s+|请问|计算|帮我算|算一下|等于多少|是多少$|等于几|等于$|[?？。]", "", text)
+        return _NUMBER_ZH.sub(lambda found: _number_chinese(found.group()), text)
+    from text_to_num import alpha2digit
+
+    text = _LEAD.sub("", re.sub(r"\bdegrees?\b( of)?|°|[?!]", " ", text).replace("%", " percent").strip())
+    text = re.sub(r"\b(thirds?|quarters?|fourths?)\b", r"~\1", text)  # else they became 3rd, and a sum of ordinals
+    text = alpha2digit(" ".join(text.split()), "en", threshold=0).replace("~", "")
+    text = re.sub(r"\ban? (?=\d)", "", text.replace("a dozen", "12").replace("dozen", "* 12"))
+    text = re.sub(r"(\d+) and (?:a|1) half\b", r"\1.5", text)
+    text = re.sub(r"(\d+) and (?:a|1) quarter\b", r"\1.25", text)
+    text = re.sub(r"\b(?:a |an? )?half (?:an? )?(?!of\b)(?=[a-z])", "0.5 ", text)
+    return re.sub(r"\b(?:equals?|make[s]?|altogether|in total)$", "", text).strip()
+
+
+def _number_chinese(said: str) -> str:
+    whole, _, fraction = said.partition("点")
+    total = section = digit = 0
+    for character in whole:
+        if character in _DIGITS_ZH:
+            digit = _DIGITS_ZH[character]
+        elif character in _SIZES_ZH:
+            section, digit = section + (digit or 1) * _SIZES_ZH[character], 0
+        else:
+            size = 10_000 if character == "万" else 100_000_000
+            total, section, digit = (total + section + digit) * size, 0, 0
+    value = str(total + section + digit)
+    return f"{value}.{''.join(str(_DIGITS_ZH[each]) for each in fraction)}" if fraction else value
+
+
+def _calculated(text: str, language: Language) -> str:
+    for pattern, operator in _OPERATORS_ZH if language == "zh" else _OPERATORS:
+        bounded = pattern if language == "zh" or pattern.startswith("(") else rf"\b(?:{pattern})\b"
+        text = re.sub(bounded, operator, text)
+    if not _SUM.fullmatch(text) or not _HAS_OPERATOR.search(text):
+        return ""
+    from simpleeval import simple_eval
+
+    try:
+        value = float(simple_eval(text))
+    except ZeroDivisionError:
+        return phrase("sum_zero", language)
+    except Exception:  # noqa: BLE001  a sum may be wrong, or too large, in as many ways as Python has
+        return ""
+    said, is_rounded = spoken_number(value)
+    return phrase("sum_about" if is_rounded else "sum", language, value=said)
+
+
+def _converted(text: str, language: Language) -> str:
+    found = next((each for form in _CONVERSIONS if (each := form.fullmatch(text))), None)
+    if found is None:
+        return ""
+    unit, target = found["unit"].strip(), found["target"].strip()
+    number = 1.0 if found["number"] in {"a", "an"} else float(found["number"])
+    import pint
+
+    try:
+        source = _registry().parse_expression(_UNITS[unit]) if unit == "斤" else None
+        quantity = number * source if source is not None else _registry().Quantity(number, _unit(unit))
+        value = float(quantity.to(_unit(target)).magnitude)
+    except (pint.errors.PintError, AttributeError, AssertionError, ValueError, TypeError, KeyError):
+        return ""  # no units, or of two kinds
+    said, is_rounded = spoken_number(value, is_measure=True)
+    name = f"degrees {target.capitalize()}" if language == "en" and _unit(target) in {"degC", "degF"} else target
+    return phrase("converted_about" if is_rounded else "converted", language, value=said, unit=name)
+
+
+def _unit(said: str) -> str:
+    return _UNITS.get(said, said)
+
+
+@lru_cache(maxsize=1)
+def _registry() -> "UnitRegistry[float]":
+    """Return pint's units; making them takes a fifth of a second, so at the first question."""
+    from pint import UnitRegistry
+
+    return UnitRegistry()

@@ -1,0 +1,105 @@
+"""Commands about what waits and what happened: mailbox, timers, journal."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from appliance.cli.root import NAME, WORDS, configured, loaded, nakari
+from appliance.config.options import Invocation
+from appliance.exits import Exit
+
+if TYPE_CHECKING:
+    from memory.json_value import Json
+
+STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
+
+
+@nakari.command()
+@click.option(
+    "--state", type=click.Choice(STATES), default="dead", help="Which events; those she gave up if not given."
+)
+@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@click.option("--retry", type=NAME, metavar="ID", help="Try an event again that she gave up.")
+@click.option("--withdraw", type=NAME, metavar="ID", help="Drop an event that waits.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_obj
+def mailbox(
+    invocation: Invocation, state: str, lines: int, retry: str | None, withdraw: str | None, as_json: bool
+) -> Exit:
+    """List what it gave up, and why; or what waits.
+
+    `--state` shows its other events: those that wait, were put back, are in hand, or are done.
+    """
+    if retry is not None and withdraw is not None:
+        raise click.UsageError("either --retry or --withdraw")
+    request: dict[str, Json] = {"do": "mailbox", "state": state, "limit": lines}
+    if retry is not None:
+        request = {"do": "mailbox.retry", "id": retry}
+    elif withdraw is not None:
+        request = {"do": "mailbox.withdraw", "id": withdraw}
+    import asyncio
+    import json
+
+    config = configured(invocation)
+    from appliance.api.client import find_service, tell
+
+    answer = asyncio.run(tell(find_service(config.sockets), request))
+    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else "\n".join(lines_of(answer)))
+    return Exit.OK
+
+
+def lines_of(answer: "dict[str, Json]") -> list[str]:
+    """Return an answer as lines for people: the sentence of what was done, or the counts and an event a line."""
+    if "done" in answer:
+        return [str(answer["done"])]
+    counts, events = answer["counts"], answer["events"]
+    assert isinstance(counts, dict)
+    assert isinstance(events, list)
+    head = ", ".join(f"{state.replace('_', ' ')} {count}" for state, count in counts.items())
+    return [head, *(_line(event) for event in events if isinstance(event, dict))]
+
+
+def _line(event: "dict[str, Json]") -> str:
+    words = str(event.get("content", "")).replace("\n", " ")
+    why = event.get("reason") or event.get("summary") or event.get("waits_for") or event.get("due_at") or ""
+    return f"{event['id']}  {event['type']}" + (f": {words[:80]}" if words else "") + (f"  ({why})" if why else "")
+
+
+@nakari.group(no_args_is_help=False)
+def journal() -> None:
+    """Look into the journal, also while nakari runs."""
+
+
+@journal.command()
+@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
+@click.pass_obj
+def calls(invocation: Invocation, lines: int) -> Exit:
+    """List the newest model calls with their ids."""
+    import asyncio
+
+    config = loaded(invocation)
+    from appliance.admin.past_calls import newest
+
+    for line in asyncio.run(newest(config, lines)):
+        click.echo(line)
+    return Exit.OK
+
+
+@journal.command()
+@click.argument("id", type=WORDS)
+@click.pass_obj
+def call(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
+    """Print what the model was asked in the call ID.
+
+    The exact messages and tools, as one JSON object. They are rebuilt from the journal; "is_proven" says that their
+    digest is the one written down before the call. Ends with 1 when it is not.
+    """
+    import asyncio
+    import json
+
+    config = loaded(invocation)
+    from appliance.admin.past_calls import past_call
+
+    told, is_proven = asyncio.run(past_call(config, id))
+    click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    return Exit.OK if is_proven else Exit.FAULT

@@ -1,0 +1,128 @@
+"""What `nakari status` tells on one screen, in words; `--json` and `--verbose` have every value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from textwrap import wrap
+from typing import Any, Final, TypeAlias
+
+from memory.json_value import Json
+
+Values: TypeAlias = Mapping[str, Any]
+"""What a part says of itself, as JSON has it."""
+
+COLUMNS: Final = 80
+TITLE: Final = 14
+"""Columns of the first cell and the gap behind it."""
+
+MOST_LEAVING: Final = 6
+"""Lines for what leaves the house."""
+
+
+def in_words(status: Mapping[str, Json], heard: str = "") -> list[Sequence[str]]:
+    """Return rows of a title and a text, at most 24 rows of 80 columns; a part that says nothing has none.
+
+    `heard` is the line of what was heard last, "" where that is not known.
+    """
+    told: list[Sequence[str]] = []
+    for title, text, most in _facts(status, heard):
+        lines = wrap(text, COLUMNS - TITLE, break_on_hyphens=False)
+        if len(lines) > most:
+            lines = [*lines[: most - 1], f"{lines[most - 1][: COLUMNS - TITLE - 2]} …"]
+        told += [(title if at == 0 else "", line) for at, line in enumerate(lines)]
+    return told
+
+
+def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
+    """Yield a title, a text, and how many lines it may take; 24 lines in all."""
+    yield "nakari", f"{status.get('version', '')}, running for {duration(status.get('uptime_seconds', 0.0))}", 1
+    if "ears" in status:
+        yield "microphone", _listening(status), 2
+    if heard:
+        yield "last heard", heard, 2
+    if "loudspeaker" in status:
+        yield "loudspeaker", _speaking(status), 2
+    if "models" in status:
+        yield "model", _thinking(status["models"]), 2
+    yield "at work on", _at_work(status.get("run")), 1
+    yield "mailbox", _mailbox(status.get("mailbox", {})), 1
+    yield "timers", _timers(status.get("timers", {})), 1
+    if "graph" in status:
+        yield "memory", _memory(status["graph"]), 2
+    if servers := status.get("mcp"):
+        yield "tool servers", ", ".join(f"{name} {server.get('state', '')}" for name, server in servers.items()), 2
+    if "state" in status:
+        yield "disk", _disk(status["state"]), 1
+    if "egress" in status:
+        leaves = status["egress"].get("leaves") or ["nothing leaves this machine"]
+        yield "leaves house", "; ".join(leaves), MOST_LEAVING
+
+
+def _listening(status: Values) -> str:
+    ears, reflexes = status["ears"], status.get("reflexes", {})
+    device = ears.get("microphone", {})
+    if ears.get("source", "none") == "none":
+        return f"not listening: {device.get('reason') or 'there is no microphone'}"
+    doing = "muted" if reflexes.get("muted") else "listening"
+    trouble = f"; {device['reason']}" if device.get("reason") else ""
+    return f"{doing} on {ears['source']}, with {ears.get('recognizer', '')}{trouble}"
+
+
+def _timers(timers: Values) -> str:
+    if not timers.get("waiting"):
+        return "none"
+    due = datetime.fromisoformat(timers["next"]).astimezone()
+    return f"{timers['waiting']} waiting, the next at {due:%A %H:%M}"
+
+
+def _speaking(status: Values) -> str:
+    device = status["loudspeaker"]
+    if device.get("state") == "gone":
+        return f"none: {device.get('reason') or 'there is no loudspeaker'}"
+    volume = status.get("reflexes", {}).get("volume")
+    return f"{device.get('device', '')}{f', volume {volume} %' if volume is not None else ''}"
+
+
+def _thinking(models: Values) -> str:
+    told = str(models.get("thinks", ""))
+    behind = [name for name in models.get("in_order", []) if name != told]
+    told += f", then {', '.join(behind)}" if behind else ""
+    today = models.get("today", {})
+    cost = f", {today['cost_usd']:.2f} USD" if today.get("cost_usd") else ""
+    return f"{told}; {counted(today.get('calls', 0), 'call')} today{cost}"
+
+
+def _at_work(run: Values | None) -> str:
+    return "nothing" if not run else str(run.get("status", "an event")).lower().replace("_", " ")
+
+
+def _mailbox(counts: Mapping[str, int]) -> str:
+    wanted = ("pending", "waiting"), ("suspended", "put off"), ("in_hand", "in hand"), ("dead", "given up")
+    told = [f"{counts[key]} {name}" for key, name in wanted if counts.get(key)]
+    return ", ".join([*told, f"{counts.get('completed', 0)} done"]) if told or counts.get("completed") else "empty"
+
+
+def _memory(graph: Values) -> str:
+    state, reason = graph.get("state", ""), graph.get("reason", "")
+    where = {"server": f"the graph at {graph.get('uri', '')}", "off": "switched off", "ready": "the graph is ready"}
+    told = where.get(state, f"the graph is {state}")
+    return f"{told}{f' ({reason})' if reason else ''}; vectors by {graph.get('embeddings', 'nobody')}"
+
+
+def _disk(state: Values) -> str:
+    free = f", {state['disk_free_bytes'] / 1e9:.1f} GB free" if "disk_free_bytes" in state else ""
+    return f"{state.get('disk', '')}{free}; the journal takes {state.get('bytes', 0) / 1e6:.1f} MB"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: 1 call, 2 calls."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return how long something took, in its two largest units."""
+    minutes, hours, days = int(seconds) // 60, int(seconds) // 3600, int(seconds) // 86400
+    if days:
+        return f"{counted(days, 'day')} {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min" if minutes else f"{int(seconds)} s"

@@ -1,0 +1,37 @@
+"""What the running service says: whether it answers, and how its parts are."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from appliance.config.load import Config
+from appliance.doctor.examine import Check, Line, Verdict
+from appliance.errors import Problem, ServiceNotRunning
+from memory.json_value import Json
+
+
+def service(config: Config) -> Line:
+    """Ask the running service how it is."""
+    from appliance.api.client import find_service, status_of
+
+    try:
+        path = find_service(config.sockets)
+    except ServiceNotRunning:
+        return Line("service", Verdict.OK, "not running")
+    began = time.monotonic()
+    asyncio.run(status_of(path))
+    return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
+
+
+def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
+    """Return what the running service says of one of its parts; nothing where none is running."""
+    from appliance.api.client import find_service, status_of
+
+    try:
+        told = asyncio.run(status_of(find_service(config.sockets))).get(part)
+    except Problem:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+CHECKS: tuple[Check, ...] = (service,)

@@ -1,0 +1,213 @@
+"""What the doctor asks of models: who would think, whether the key is taken, and who makes vectors."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from agent.model.chain import Chain, Guarded
+from appliance.config.load import Config
+from appliance.config.models import NamedModel
+from appliance.doctor.examine import Check, Line, Verdict
+from appliance.doctor.memory import chosen_model
+from appliance.model.choose import OFFLINE, choose_models, key_for
+from appliance.model.providers import OTHER, provider_at, provider_of
+
+if TYPE_CHECKING:
+    from memory.vectors.embedding import Embedder
+
+ANSWER_SECONDS: Final = 5.0
+"""Within which a server tells its models."""
+
+NAMES_SHOWN: Final = 5
+"""Of the models that a server has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server to be asked something that costs nothing, and the settings that say where it is, for the fixes."""
+
+    line: str
+    """Whose line of the doctor it is."""
+    address: str
+    """For people."""
+    url: str
+    """What is asked for."""
+    model: str
+    """Which has to be among the models that it lists; "" where that is not asked for."""
+    headers: Mapping[str, str]
+    url_fix: str
+    key_fix: str
+    model_fix: str = ""
+
+
+def embeddings(config: Config) -> Line:
+    """Have the local model make a vector, or ask the API for its models, which costs nothing."""
+    from appliance.wiring.graph import choose_embedder
+
+    settings = config.memory
+    if settings.embeddings == "off" or not settings.enabled:
+        return Line("embeddings", Verdict.OK, "switched off; the graph is searched by words")
+    from appliance.model import sentence as sentence_model
+
+    if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
+        coming = "it is fetched in the background" if config.ears.download else "the graph is searched by words"
+        return Line(
+            "embeddings",
+            Verdict.OK,
+            f"no sentence model here yet ({coming}): `nakari models pull {sentence_model.NAME}`",
+        )
+    embedder = choose_embedder(config)
+    if settings.embeddings != "api":
+        return Line("embeddings", Verdict.OK, asyncio.run(_make_vector(embedder)))
+    key = config.embedding_key
+    server = _Server(
+        "embeddings",
+        settings.embedding_url,
+        f"{settings.embedding_url.rstrip('/')}/models",
+        settings.embedding_model,
+        OTHER.headers_with(key.reveal()) if key else {},
+        "start that server, or correct [memory] embedding_url",
+        "correct it; see [memory] embedding_key_env",
+        "correct [memory] embedding_model",
+    )
+    return asyncio.run(_ask(server))
+
+
+def model(config: Config) -> Line:
+    """Find out who would think, and try what each needs that may be asked: its server, its key."""
+    return asyncio.run(_model(config))
+
+
+async def models_in_use(config: Config) -> Chain:
+    """Return the models as the service would ask them, the one that `nakari model use` chose first.
+
+    Raises `ConfigError` for a choice that lacks something, `StateUnusable` where nobody can tell what was chosen.
+    """
+    models = await choose_models(config)
+    chosen = chosen_model(config)
+    if chosen in models.aliases:
+        models.use(chosen)
+        models.settle()
+    return models
+
+
+async def _model(config: Config) -> Line:
+    models = await models_in_use(config)
+    try:
+        async with asyncio.TaskGroup() as group:
+            tried = [group.create_task(_try(config, each), name=each.name) for each in models.may_think[:-1]]
+    finally:
+        for each in models.models:
+            await each.aclose()
+    if lines := [task.result() for task in tried]:
+        fixes = "; ".join(line.fix for line in lines if line.fix)
+        return Line("model", max(line.verdict for line in lines), "; ".join(line.what for line in lines), fixes)
+    if OFFLINE in (config.model.provider, chosen_model(config)):
+        return Line("model", Verdict.OK, "offline, as it is set")
+    what = "none: nakari knows time, date, timers, volume and what it was told to remember"
+    return Line("model", Verdict.WARNING, what, "start Ollama or llama.cpp here, or set a provider's key; see [model]")
+
+
+async def _try(config: Config, chosen: Guarded) -> Line:
+    from agent.model.litellm import LiteLlmModel
+
+    settings = config.models.get(chosen.alias, config.model)
+    if isinstance(chosen.model, LiteLlmModel):
+        return await _try_key(config, chosen.name, settings)
+    if not settings.base_url:
+        return Line("model", Verdict.OK, f"{chosen.name}, its server answers")  # that is how it was found
+    provider = provider_at(settings.base_url)
+    key = key_for(config, provider.key, settings)
+    section = f"[models.{chosen.alias}]" if chosen.alias in config.models else "[model]"
+    server = _Server(
+        "model",
+        settings.base_url,
+        settings.base_url.rstrip("/") + (OTHER if provider.key_header != OTHER.key_header else provider).free_request,
+        settings.name,
+        OTHER.headers_with(key) if key else {},
+        f"start that server, or correct {section} base_url",
+        f"correct it; see {section} api_key_env",
+        f"correct {section} name",
+    )
+    return await _ask(server)
+
+
+async def _try_key(config: Config, name: str, settings: NamedModel) -> Line:
+    """Try the key of a provider with a request that costs nothing, where one is known."""
+    provider = provider_of(name)
+    key = key_for(config, provider.key, settings)
+    if provider.key and not key and not settings.base_url:
+        return Line(
+            "model", Verdict.FAULT, f"there is no key for {name}", f"set {settings.api_key_env or provider.key}"
+        )
+    if provider is OTHER:
+        return Line("model", Verdict.OK, f"{name}; its provider is not asked: every request there may cost")
+    address = settings.base_url or provider.address
+    server = _Server(
+        "model",
+        f"the provider of {name}",
+        address.rstrip("/") + provider.free_request,
+        "",
+        provider.headers_with(key),
+        "look at the network; the offline model answers until then",
+        f"set {settings.api_key_env or provider.key} anew",
+    )
+    line = await _ask(server)
+    if line.verdict is Verdict.OK:
+        return Line("model", Verdict.OK, f"{name}, its provider takes the key")
+    return line
+
+
+async def _ask(server: _Server) -> Line:
+    """Ask a server for what costs nothing: who answers that is there, and takes the key."""
+    import httpx
+
+    try:
+        async with (
+            asyncio.timeout(ANSWER_SECONDS),
+            httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS, headers=server.headers) as client,
+        ):
+            answer = await client.get(server.url)
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        what = f"{server.address} does not answer ({type(error).__name__})"
+        return Line(server.line, Verdict.FAULT, what, server.url_fix)
+    if answer.status_code in (401, 403):
+        return Line(server.line, Verdict.FAULT, f"{server.address} refuses the key", server.key_fix)
+    if answer.status_code == 400 and "key" in answer.text.lower():  # what Google says of a wrong key
+        return Line(server.line, Verdict.FAULT, f"{server.address} refuses the key", server.key_fix)
+    if answer.status_code >= 500:
+        what = f"{server.address} is in trouble (status {answer.status_code})"
+        return Line(server.line, Verdict.FAULT, what, "look at that server's own log, or try again later")
+    return judge_models(server.line, server.model, _listed(answer.text), server.model_fix)
+
+
+def judge_models(name: str, wanted: str, listed: Sequence[str], fix: str) -> Line:
+    """Judge a server that answers by the models it lists; some list none, and some more than they name."""
+    if not wanted or not listed or wanted in (*listed, *(each.removesuffix(":latest") for each in listed)):
+        return Line(name, Verdict.OK, f"{wanted}, its server answers")
+    shown = ", ".join(listed[:NAMES_SHOWN]) + (", …" if len(listed) > NAMES_SHOWN else "")
+    return Line(name, Verdict.WARNING, f"its server answers and does not list {wanted}; it has {shown}", fix)
+
+
+def _listed(body: str) -> list[str]:
+    """Return the names of the models in an answer; none where it is no list of models."""
+    try:
+        return [str(each["id"]) for each in json.loads(body)["data"]]
+    except (ValueError, LookupError, TypeError):
+        return []
+
+
+async def _make_vector(embedder: "Embedder") -> str:
+    try:
+        await embedder.embed(["a"])  # loads it
+        began = time.monotonic()
+        [vector] = await embedder.embed(["Where did we put the spare key?"])
+        return f"{embedder.name} makes {len(vector)} numbers of a sentence in {time.monotonic() - began:.3f} s"
+    finally:
+        await embedder.close()
+
+
+CHECKS: tuple[Check, ...] = (embeddings, model)

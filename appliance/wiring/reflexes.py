@@ -1,0 +1,78 @@
+"""What acts at once on words, beside the mind, put together: reflexes, the verbs they share with tools and commands."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from appliance.config.values import listed
+from appliance.input.echo import echo_in
+from appliance.reflexes.device import Device
+from appliance.reflexes.doubts import Doubts
+from appliance.reflexes.forget import Forgetting
+from appliance.reflexes.record import ReflexRecord
+from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.verbs import Verbs
+from appliance.reflexes.voice import Voice
+from appliance.wiring.agent import Sessions
+from appliance.wiring.environment import World
+from appliance.wiring.output import Output
+from audio.capture.mute import Mute
+from audio.echo.control import EchoControl
+from audio.interfaces import AudioSource, EchoGuard
+from audio.reflexes.attention import Attention
+from audio.tts.tts_cache import TtsCache
+from audio.turns.listener import NoEcho
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """What acts at once, and the evidence by which it judges whether a word was an order."""
+
+    source: AudioSource | None
+    """None without a microphone."""
+    echo: EchoControl
+    guard: EchoGuard
+    """What keeps it from hearing itself, of this source."""
+    attention: Attention
+    """Whom words are for."""
+    verbs: Verbs
+    voice: Voice
+    record: ReflexRecord
+    reflexes: Reflexes
+    forgetting: Forgetting
+
+    @property
+    def device(self) -> Device:
+        """The verbs for the agent's tools."""
+        return Device(self.reflexes, self.verbs)
+
+
+def open_acting(
+    world: World, output: Output, sessions: Sessions, erase_event: Callable[[str], Awaitable[int]]
+) -> Acting:
+    """Join what acts at once; `erase_event` removes from the graph what was written because of an event.
+
+    Raises `BadRecording` for an input that is no sound.
+    """
+    config, clock, speech, switches = world.config, world.environment.clock, output.speech, output.switches
+    ears, interrupt = config.ears, sessions.attention.interrupt
+    source = world.environment.source(config, world.options)
+    echo = echo_in(ears, source, output.player, speech)
+    # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
+    guard: EchoGuard = NoEcho() if source is not None and not source.is_live else echo.guard
+    attention = Attention(speech, ears.wake_word, listed(ears.names), ears.follow_up, clock)
+    phrases = TtsCache(config.state_folder / "phrases")
+    forgetting = Forgetting(world.state, sessions.contexts, interrupt, erase_event, [phrases])
+    mute = Mute(is_on=switches.now.muted)
+    if mute.is_on:
+        log.warning("still_muted", fix="type unmute or run `nakari unmute`")
+    verbs = Verbs(speech, mute, switches, output.ringer, interrupt, output.voice.stop_speaking, config.voice.volume)
+    voice = Voice(speech, output.player, ears.language)
+    wording = Wording(listed(config.reflexes.words) if config.reflexes.enabled else (), listed(ears.names))
+    record = ReflexRecord(world.state.bus, clock)
+    doubts = Doubts(verbs, attention, guard.suspicion)
+    reflexes = Reflexes(verbs, voice, record, wording, doubts, forgetting.last)
+    return Acting(source, echo, guard, attention, verbs, voice, record, reflexes, forgetting)

@@ -1,0 +1,21 @@
+"""What a store, an embedder, a model or a server of tools hands to another machine."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SendsTo:
+    """Something that an adapter sends. One that sends nothing declares an empty tuple."""
+
+    what: str
+    """A noun phrase for people: "the graph"."""
+    to: str
+    """The host, with its port where it has one, or the name of a service that everybody knows. It may be this machine:
+    who gathers what leaves the house leaves those out."""
+    is_certain: bool = True
+    """False for a program on this machine, which may send on what it is given; only it knows."""
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, with its port and without a login; "" where there is none."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or url.partition("/")[0].rpartition("@")[2]

@@ -1,0 +1,41 @@
+"""`nakari ask` where no service runs: it opens what a written question needs, and no more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.appliance.command import environment
+
+NOT_FOR_A_QUESTION = (
+    *("arcadedb", "ctranslate2", "edge_tts", "faster_whisper", "httpx", "litellm", "mcp", "neo4j", "onnxruntime"),
+    *("openai", "pocketsphinx", "sounddevice", "tiktoken", "tokenizers", "livekit", "zeroconf", "aiohttp"),
+)
+
+PROGRAM = f"""
+import sys
+begun = []
+STARTS = {{"subprocess.Popen", "os.fork", "os.posix_spawn"}}
+sys.addaudithook(lambda name, args: begun.append(name) if name in STARTS else None)
+from appliance.cli.main import main
+code = main(["ask", "what", "time", "is", "it?"])
+import threading
+print("LOADED", [name for name in {NOT_FOR_A_QUESTION} if name in sys.modules])
+print("STARTED", begun, [each.name for each in threading.enumerate() if each.name == "sound"])
+sys.exit(code)
+"""
+
+
+def ask(home: Path) -> subprocess.CompletedProcess[str]:
+    """Ask the time with every part of the box switched on, as it is by default."""
+    command = [sys.executable, "-c", PROGRAM]
+    return subprocess.run(
+        command, env=environment(home, TZ="UTC"), capture_output=True, text=True, timeout=50, check=False
+    )
+
+
+def test_the_time_costs_no_heavy_library_no_child_process_and_no_sound(tmp_path: Path) -> None:
+    done = ask(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    answer, *rest = done.stdout.splitlines()
+    assert answer.startswith("It is ")
+    assert rest == ["LOADED []", "STARTED [] []"]

@@ -1,0 +1,64 @@
+"""`nakari forget` says which words go, and asks; a script says --yes."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from appliance.exits import Exit
+from tests.appliance.command import Terminal, environment, nakari
+from tests.appliance.door_fakes import ScriptedHandler, serving
+
+T = TypeVar("T")
+
+
+async def at_the_door(home: Path, handler: ScriptedHandler, act: Callable[[], T]) -> T:
+    """Do something, in a thread, that comes to a door behind which this handler answers."""
+    file = home / "box.toml"
+    file.write_text(f"[door]\nsocket = '{home}/door.sock'\n", encoding="utf-8")
+    async with serving(home / "door.sock", handler):
+        return await asyncio.to_thread(act)
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", Exit.OK), ("n\n", Exit.FAULT), ("\x03", 130)])
+async def test_on_a_terminal_the_words_are_shown_and_it_asks(tmp_path: Path, typed: str, code: int) -> None:
+    handler = ScriptedHandler()
+
+    def ask() -> tuple[str, str, int]:
+        command = [sys.executable, "-m", "appliance", "--config", f"{tmp_path}/box.toml", "forget"]
+        terminal = Terminal(command, environment(tmp_path))
+        shown = terminal.until("Is that meant?")
+        terminal.type(typed)
+        return shown, *terminal.ended()
+
+    shown, rest, ended = await at_the_door(tmp_path, handler, ask)
+    assert "the dentist is on Friday" in shown
+    assert ended == code
+    assert ("Forgotten." in rest) is (code == Exit.OK)
+    assert handler.told == (["forget 1 None ['e1']"] if code == Exit.OK else [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--yes",), "forget 1 None ['e1']"),
+        (("--last", "3", "--yes"), "forget 3 None ['e1']"),
+        (("--minutes", "5", "--yes"), "forget 1 5.0 ['e1']"),
+    ],
+)
+async def test_a_script_says_yes(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    handler = ScriptedHandler()
+    done = await at_the_door(tmp_path, handler, lambda: nakari(tmp_path, "--config", "box.toml", "forget", *arguments))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Forgotten.\n", "")
+    assert handler.told == [told]
+
+
+async def test_a_script_that_does_not_is_refused(tmp_path: Path) -> None:
+    handler = ScriptedHandler()
+    done = await at_the_door(tmp_path, handler, lambda: nakari(tmp_path, "--config", "box.toml", "forget"))
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
+    assert "say --yes where nobody can be asked" in done.stderr
+    assert handler.told == []

@@ -1,0 +1,111 @@
+"""`nakari status` on one screen: what is so in words, and no more than 24 lines of 80 columns."""
+
+from typing import Any
+
+import pytest
+
+from appliance.cli.status import duration, in_words
+from appliance.cli.terminal import cell_width, columns
+
+DEVICE = {"state": "here", "times_lost": 0, "reason": ""}
+USAGE = {"calls": 3, "prompt_tokens": 900, "cached_share": 0.5, "completion_tokens": 90, "cost_usd": 0.0123}
+STATUS: dict[str, Any] = {
+    "version": "0.1.0",
+    "uptime_seconds": 93_784.0,
+    "mailbox": {"pending": 2, "suspended": 1, "in_hand": 1, "completed": 40, "dead": 1, "withdrawn": 0},
+    "timers": {"waiting": 2, "next": "2026-11-22T06:30:00+00:00"},
+    "run": {"run_id": "x", "owner_key": "household", "status": "AWAITING_LLM_DECISION"},
+    "ears": {"source": "USB mic", "microphone": DEVICE, "recognizer": "faster-whisper:base", "chunks": 1},
+    "loudspeaker": {"device": "speaker", **DEVICE},
+    "reflexes": {"muted": False, "volume": 70},
+    "models": {"thinks": "openai/m", "in_order": ["openai/m", "offline"], "today": USAGE},
+    "graph": {"state": "ready", "reason": "", "embeddings": "local:m", "visitors": {"graphs": 0}},
+    "mcp": {"files": {"state": "connected", "tools": 2}, "mail": {"state": "lost", "reason": "gone"}},
+    "egress": {"leaves": ["what nakari says, to Microsoft's read-aloud service ([voice] engine)"]},
+    "state": {"bytes": 131_848, "disk": "has room", "disk_free_bytes": 80_999_677_952},
+}
+
+
+def told(status: dict[str, Any], heard: str = "") -> dict[str, str]:
+    """Return the text of each title."""
+    found: dict[str, str] = {}
+    title = ""
+    for name, text in in_words(status, heard):
+        title = name or title
+        found[title] = f"{found.get(title, '')} {text}".strip()
+    return found
+
+
+@pytest.mark.shows("H5")
+def test_what_a_person_wants_to_know_is_said_in_words() -> None:
+    assert told(STATUS, "Saturday 18:00: what time is it") == {
+        "nakari": "0.1.0, running for 1 day 2 h",
+        "microphone": "listening on USB mic, with faster-whisper:base",
+        "last heard": "Saturday 18:00: what time is it",
+        "loudspeaker": "speaker, volume 70 %",
+        "model": "openai/m, then offline; 3 calls today, 0.01 USD",
+        "at work on": "awaiting llm decision",
+        "mailbox": "2 waiting, 1 put off, 1 in hand, 1 given up, 40 done",
+        "timers": told(STATUS)["timers"],
+        "memory": "the graph is ready; vectors by local:m",
+        "tool servers": "files connected, mail lost",
+        "disk": "has room, 81.0 GB free; the journal takes 0.1 MB",
+        "leaves house": "what nakari says, to Microsoft's read-aloud service ([voice] engine)",
+    }
+    assert told(STATUS)["timers"].startswith("2 waiting, the next at ")
+
+
+def test_what_is_wrong_is_said() -> None:
+    gone = {"state": "gone", "reason": "there is no microphone on this machine"}
+    muted = STATUS | {"reflexes": {"muted": True, "volume": 70}}
+    assert told(muted)["microphone"].startswith("muted on USB mic")
+    deaf = STATUS | {"ears": {"source": "none", "microphone": gone}, "loudspeaker": {"device": "none", **gone}}
+    assert told(deaf)["microphone"] == "not listening: there is no microphone on this machine"
+    assert told(deaf)["loudspeaker"].startswith("none: ")
+    damaged = STATUS | {"graph": {"state": "failed", "reason": "it is damaged", "embeddings": "none"}}
+    assert told(damaged)["memory"] == "the graph is failed (it is damaged); vectors by none"
+
+
+def test_nothing_is_said_to_leave_where_nothing_does() -> None:
+    assert told(STATUS | {"egress": {"leaves": []}})["leaves house"] == "nothing leaves this machine"
+
+
+def test_a_visitor_is_told_what_is_theirs() -> None:
+    theirs = {"version": "0.1.0", "uptime_seconds": 5.0, "mailbox": {}, "timers": {"waiting": 0}, "run": None}
+    assert told(theirs) == {
+        "nakari": "0.1.0, running for 5 s",
+        "at work on": "nothing",
+        "mailbox": "empty",
+        "timers": "none",
+    }
+
+
+@pytest.mark.shows("H5")
+def test_it_fits_one_screen_whatever_there_is_to_say() -> None:
+    long = "a very long reason indeed, which goes on " * 30
+    wordy = STATUS | {
+        "ears": {"source": long, "microphone": {"reason": long}, "recognizer": "x"},
+        "loudspeaker": {"device": long},
+        "models": {"thinks": "m", "in_order": [f"model-{n}" for n in range(99)], "today": USAGE},
+        "graph": {"state": "failed", "reason": long, "embeddings": long},
+        "mcp": {f"server-{n}": {"state": "connected"} for n in range(20)},
+        "egress": {"leaves": [f"what the tools of {n} are given, to host{n}.example ([mcp.{n}])" for n in range(30)]},
+    }
+    lines = columns(in_words(wordy, long))
+    assert len(lines) <= 24
+    assert max(map(cell_width, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (5.9, "5 s"),
+        (60, "1 min"),
+        (3_599, "59 min"),
+        (7_260, "2 h 1 min"),
+        (90_000, "1 day 1 h"),
+        (400_000, "4 days 15 h"),
+    ],
+)
+def test_a_duration_is_told_in_its_two_largest_units(seconds: float, said: str) -> None:
+    assert duration(seconds) == said

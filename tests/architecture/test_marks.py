@@ -1,0 +1,116 @@
+"""The suite's own parts: who is marked by what it uses, who stays together, and what a test may cost."""
+
+import re
+import textwrap
+import time
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source import ROOT
+from tests.budget import processor_time
+from tests.workers import known_seconds, write_seconds
+
+pytest_plugins = ["pytester"]
+
+OPTIONS = ("asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", f"pythonpath={ROOT}", "markers=neo4j:")
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run what was made, in a process of its own, under the suite's conftest."""
+    pytester.makeconftest("from tests.conftest import *")
+    given = [f"--override-ini={option}" for option in OPTIONS]
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *given, *arguments)
+
+
+FIXTURE = """
+import pytest
+
+@pytest.fixture
+def neo4j():
+    pytest.fail("it was started")
+
+@pytest.fixture
+def by_another(neo4j):
+    pass
+
+def test_direct(neo4j):
+    pass
+
+def test_by(by_another):
+    pass
+
+def test_neither():
+    pass
+"""
+
+
+def test_whoever_asks_for_the_server_is_marked_be_it_by_another_fixture(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(FIXTURE)
+    run(pytester, "-m", "not neo4j").assert_outcomes(passed=1, deselected=2)
+    run(pytester, "--fast").assert_outcomes(passed=1, deselected=2)
+
+
+SILENCED = """
+import structlog
+
+def test_one_silences_the_logs():
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+
+def test_the_next_one_looks_at_them():
+    with structlog.testing.capture_logs() as logs:
+        structlog.get_logger().warning("seen")
+    assert logs
+"""
+
+
+def test_what_a_test_does_to_the_logs_ends_with_it(pytester: pytest.Pytester) -> None:
+    """Three tests of the Whisper service once waited for a line that another file's test had silenced."""
+    pytester.makepyfile(SILENCED)
+    run(pytester).assert_outcomes(passed=2)
+
+
+def test_two_processes_keep_each_file_in_one(pytester: pytest.Pytester) -> None:
+    """As scripts/test starts them: a file's fixtures are made once."""
+    script = (ROOT / "scripts/test").read_text(encoding="utf-8")
+    (options,) = re.findall(r"--numprocesses \S+ --dist \S+ --no-loadscope-reorder", script)
+    made = "import os, pathlib\nHERE = pathlib.Path(__file__)\n"
+    leave = "(HERE.parent / f'{HERE.stem}-{os.getpid()}.ran').touch()\n"
+    tests = "".join(f"def test_{number}(): {leave}" for number in range(20))
+    pytester.makepyfile(test_a=made + tests, test_b=made + tests, test_c=made + tests)
+    run(pytester, *options.split()).assert_outcomes(passed=60)
+    assert len([*pytester.path.glob("*.ran")]) == 3
+
+
+def in_circles() -> None:
+    """Never return."""
+    for _ in count():
+        pass
+
+
+def test_a_test_that_runs_in_circles_ends_by_its_processor_time() -> None:
+    with processor_time(0.05), pytest.raises(pytest.fail.Exception, match="processor time"):
+        in_circles()
+
+
+def test_waiting_costs_no_processor_time() -> None:
+    with processor_time(0.5):
+        began = time.process_time()
+        assert time.process_time() - began < 0.5
+
+
+def test_the_seconds_are_of_files_that_are_there() -> None:
+    assert [path for path in known_seconds() if not (ROOT / path).is_file()] == []
+
+
+def test_a_run_can_keep_its_seconds(tmp_path: Path) -> None:
+    kept = tmp_path / "seconds.txt"
+    kept.write_text(
+        textwrap.dedent("""\
+            90 tests/gone.py
+            9 tests/service/test_scripts.py
+        """)
+    )
+    write_seconds({"tests/service/test_unit.py": 11.6, "tests/architecture/test_guard.py": 0.2}, kept)
+    assert kept.read_text() == "12 tests/service/test_unit.py\n9 tests/service/test_scripts.py\n"

@@ -1,0 +1,71 @@
+"""Marks that tests get by what they use, so that none can be forgotten: the stores, real processes, the room."""
+
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Final
+
+import pytest
+
+from tests.workers import known_seconds, name_of
+
+TESTS: Final = Path(__file__).parent
+
+BY_FOLDER: Final = {"service": "process", "crash": "process", "room": "room"}
+"""Folders of this one whose tests all need the same."""
+
+BY_FIXTURE: Final = {
+    "neo4j": "neo4j",
+    "neo4j_uri": "neo4j",
+    "embedded_store": "store",
+    "hurried_store": "store",
+    "another": "store",
+}
+"""Fixtures that start something, and the mark of whoever uses one, be it by another fixture."""
+
+BY_NAME: Final = {
+    "memory.graph.embedded.store.EmbeddedStore": "store",
+    "tests.memory.embedded_parent": "store",
+    "tests.memory.graph_fixtures.emptied": "store",
+    "tests.processes.child": "process",
+    "tests.appliance.command.nakari": "process",
+    "tests.appliance.command.started": "process",
+    "tests.service.process.Household": "process",
+}
+"""What starts a store or a process when it is called, and the mark of each test whose file imports it."""
+
+LONG_SECONDS: Final = 7.0
+"""A file that takes so long on a quiet machine is no part of a fast run: `tests/data/seconds.txt` has them."""
+
+REAL: Final = ("sound", "systemd", "debian", "neo4j", "browser", "network", "room", "process", "store", "long")
+"""Marks of tests that need something real, or that take long: `scripts/test --fast` leaves them out."""
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Give each test the marks of what it uses."""
+    long = {path for path, seconds in known_seconds().items() if seconds >= LONG_SECONDS}
+    for item in items:
+        if name_of(item.path) in long:
+            item.add_marker("long")
+        for name in sorted(_of_folder(item) | _of_fixtures(item) | _of_module(item)):
+            item.add_marker(name)
+
+
+def _of_folder(item: pytest.Item) -> set[str]:
+    top = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+    return {BY_FOLDER[top]} if top in BY_FOLDER else set()
+
+
+def _of_fixtures(item: pytest.Item) -> set[str]:
+    return {BY_FIXTURE[name] for name in getattr(item, "fixturenames", ()) if name in BY_FIXTURE}
+
+
+def _of_module(item: pytest.Item) -> set[str]:
+    module = getattr(item, "module", None)
+    used = vars(module).values() if isinstance(module, ModuleType) else ()
+    return {BY_NAME[name] for name in map(_full_name, used) if name in BY_NAME}
+
+
+def _full_name(used: object) -> str:
+    if isinstance(used, FunctionType | type):
+        return f"{used.__module__}.{used.__qualname__}"
+    return used.__name__ if isinstance(used, ModuleType) else ""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -49,14 +50,10 @@ class OnDemand:
                 async with asyncio.timeout(WAKING_SECONDS):
                     await self._graph.store.until(State.READY)
 
-    def once_wanted(self, loop: Loop) -> Loop:
-        """Return the loop, which begins when the graph is wanted."""
-
-        async def begin() -> None:
-            await self.wanted.wait()
-            await loop()
-
-        return begin
+    async def when_wanted(self, loop: Loop) -> None:
+        """Run a loop from when the graph is wanted."""
+        await self.wanted.wait()
+        await loop()
 
     def waking(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools, each of which wakes the graph first."""
@@ -119,8 +116,8 @@ async def graph_side(
     start = OnDemand(household) if on_demand else None
 
     def loops() -> Mapping[str, Loop]:
-        own = {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
-        return own if start is None else {name: start.once_wanted(loop) for name, loop in own.items()}
+        loops = {**household.loops(), "graph: visitors' own, while they are used": visitors.run}
+        return loops if start is None else {name: partial(start.when_wanted, loop) for name, loop in loops.items()}
 
     def describe() -> dict[str, Json]:
         own = household.store
@@ -130,8 +127,8 @@ async def graph_side(
         return state | {"embeddings": embedder.name, "visitors": visitors.describe()}
 
     try:
-        own, usage = household.store, household.name_usage
         tools, wake = (household.tools, _nothing) if start is None else (start.waking(household.tools), start.wake)
+        own, usage = household.store, household.name_usage
         yield GraphSide(tools, loops, describe, embedder, household.writer, own, visitors, usage, wake)
     finally:
         await embedder.close()

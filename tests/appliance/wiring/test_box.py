@@ -233,6 +233,24 @@ async def test_a_reflex_stops_the_reply_and_the_mind_is_told_in_the_next_block(t
         assert "<Reflexes>stop" in room.model.requests[-1][-1].content
 
 
+@pytest.mark.shows("X1", "V16")
+async def test_stop_silences_what_is_said_when_no_run_is_in_hand(tmp_path: Path) -> None:
+    room = Room(model=answers(STORY))
+    async with a_box(tmp_path, room) as box:
+        await room.says("tell me a story please")
+        await taken_up(box, 1)
+        room.player.at_once = False
+        await room.says("repeat that", 0.8)
+        await room.player.draining.wait()
+        assert "stop" not in room.player.happened
+        await room.says("stop", 0.5)
+
+        async def is_silenced() -> bool:
+            return "stop" in room.player.happened
+
+        await until(is_silenced)
+
+
 @pytest.mark.shows("X1", "V29")
 async def test_muted_it_hears_nothing_and_forgetting_reaches_every_place(tmp_path: Path) -> None:
     room = Room(model=answers("Well."))

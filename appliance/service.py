@@ -32,6 +32,55 @@ CONVERSATION_SECONDS: Final = 120.0
 """A conversation is a stretch without so much silence."""
 
 
+LOOPS: Final = (
+    "graph: the store's child process",
+    "graph: its indexes, built and kept warm",
+    "graph: repaired where it is damaged",
+    "graph: repaired where it is incomplete, and what broke off finished",
+    "graph: fills a server that was emptied",
+    "graph: whether a server holds all of it",
+    "graph: snapshots on schedule",
+    "graph: snapshots that a write waits for",
+    "graph: which names were asked for, written down later",
+    "graph: visitors' own, while they are used",
+    "memory: the journal into tiers, and vectors",
+    "memory: sees that a run is over",
+    "memory: the sentence model, once",
+    "memory: what is too old, while nobody speaks",
+    "memory: owners who are to be forgotten, and are not yet",
+    "mind: one event after the other",
+    "mind: what a person says while an event is in hand",
+    "mcp: servers of tools, each in a task of its own",
+    "speech: synthesis, sentence after sentence",
+    "speech: playback, in the order of the sentences",
+    "speech: ends pauses that nobody ends",
+    "ringer: due timers, beside the mind",
+    "ringer: rings to sound",
+    "ears: chunks to utterances",
+    "ears: utterances to events",
+    "ears: the echo canceller",
+    "ears: the model's connection, while somebody speaks",
+    "ears: turns that nobody gets, to the journal",
+    "ears: a sign for words that were lost",
+    "ears: a better model, once it has come",
+    "ears: turns that the disk refused, to the mailbox",
+    "ears: goes on with a reply when it was nothing",
+    "devices: what the microphone hears",
+    "devices: the loudspeaker",
+    "devices: news of them, aloud",
+    "hotplug: the sound folder",
+    "hotplug: the sound server",
+    "reflexes: words spotted in sound",
+    "reflexes: kept and journaled",
+    "reflexes: signs and sentences",
+    "reflexes: the sign that it listens",
+    "door: programs on this machine",
+    "door: tells text clients that a run is over",
+    "warm: connections and vocabularies, off the start path",
+)
+"""Every long-lived loop of a box that has everything; `Box.loops` hands over those that this box has."""
+
+
 class _Over(Exception):
     """Ends the group: there is nothing left to do, or somebody asked to stop."""
 

@@ -16,7 +16,7 @@ from appliance.config.options import RunOptions
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
 from appliance.reflexes.verbs import Order
-from appliance.service import serve
+from appliance.service import LOOPS, serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
@@ -24,6 +24,7 @@ from audio.interfaces import AudioSource, Player, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.reflexes.attention import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
+from tests.architecture.source import ROOT, sources
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 from tests.fakes import ScriptedModel, calls
 from tests.service.process import Household
@@ -298,8 +299,14 @@ async def test_every_long_lived_task_is_one_that_the_service_started(tmp_path: P
         await room.says("what is for dinner tonight")
         await suppressed(box, NOT_ADDRESSED)
         named = set(box.loops())
+        assert named <= set(LOOPS), "service.py names every loop on one screen"
         running = {task.get_name() for task in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore[union-attr]
         others = {"the box", "end: until somebody stops us"}
         ended = {"warm: connections and vocabularies, off the start path", "memory: the sentence model, once"}
         assert running - others <= named
         assert len(named - running - ended) <= 4, sorted(named - running)
+
+
+def test_the_screen_names_no_loop_that_nobody_hands_over() -> None:
+    code = "".join((ROOT / path).read_text(encoding="utf-8") for path in sources() if path.name != "service.py")
+    assert [name for name in LOOPS if name.partition(": ")[2] not in code] == []

@@ -92,13 +92,14 @@ def egress(config: Config, models: Chain) -> list[Egress]:
 def downloads_of(config: Config) -> list[HubModel]:
     """Return the models that are to be fetched, and are not here."""
     from appliance.input.whisper.choice import wanted_download
-    from appliance.model import sentence as sentence_model
+    from appliance.input.whisper.settings import whisper_settings
+    from appliance.model.sentence import sentence_settings, wanted
 
     if not config.ears.download:
         return []
-    whisper = wanted_download(config)
-    is_sentence_wanted = sentence_model.is_wanted(config) and not sentence_model.is_here(config)
-    return [*([whisper] if whisper else []), *([sentence_model.wanted()] if is_sentence_wanted else [])]
+    whisper = wanted_download(whisper_settings(config))
+    is_sentence_lacking = sentence_settings(config).is_to_be_fetched
+    return [*([whisper] if whisper else []), *([wanted()] if is_sentence_lacking else [])]
 
 
 def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
@@ -111,6 +112,7 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
     from appliance.input.whisper.recognizers import recognizer_of
+    from appliance.input.whisper.settings import whisper_settings
     from appliance.output.voices import voices_of
     from appliance.wiring.graph import choose_embedder, store_of
     from appliance.wiring.tool_servers import servers_of
@@ -118,7 +120,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     for voice in voices_of(config.voice):
         yield "[voice] engine", voice
     with suppress(ModelNotFound):  # nothing is recognized with a model that nobody knows
-        yield "[ears] model", recognizer_of(config)
+        yield "[ears] model", recognizer_of(whisper_settings(config))
     if config.memory.enabled:
         yield "[memory] uri", store_of(config)
         with suppress(ConfigError):  # nothing is compared with an embedder that lacks a setting

@@ -52,8 +52,9 @@ def embeddings(config: Config) -> Line:
         return Line("embeddings", Verdict.OK, "switched off; the graph is searched by words")
     from appliance.model import sentence as sentence_model
 
-    if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
-        coming = "it is fetched in the background" if config.ears.download else "the graph is searched by words"
+    sentence = sentence_model.sentence_settings(config)
+    if sentence.is_wanted and not sentence_model.is_here(sentence.models_folder):
+        coming = "it is fetched in the background" if sentence.download else "the graph is searched by words"
         return Line(
             "embeddings",
             Verdict.OK,

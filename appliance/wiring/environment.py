@@ -10,6 +10,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.input.source import looked_for, open_source
 from appliance.input.whisper.recognizers import Hearing, choose_recognizer
+from appliance.input.whisper.settings import whisper_settings
 from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
 from appliance.wiring.state import State
@@ -19,7 +20,7 @@ from audio.turns.vad import load_detector
 
 def hearing_of(config: Config) -> Hearing:
     """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
-    return choose_recognizer(config, fetches=True)
+    return choose_recognizer(whisper_settings(config), fetches=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agent.tools.sharing import shared
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.errors import ConfigError
-from appliance.model.sentence import usual_embedder
+from appliance.model.sentence import sentence_settings, usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
 from audio.loops import Loop
@@ -144,7 +144,7 @@ def choose_embedder(config: Config) -> Embedder:
     if settings.embeddings == "off":
         return NoEmbedder()
     if settings.embeddings == "auto" and not settings.embedding_model:
-        return usual_embedder(config)
+        return usual_embedder(sentence_settings(config))
     if not settings.embedding_model:
         what = "a model's folder" if settings.embeddings == "local" else "a model's name"
         raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')

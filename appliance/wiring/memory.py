@@ -8,7 +8,7 @@ from agent.event import Event, utc_now
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Tool
 from appliance.config.load import Config
-from appliance.model.sentence import keep_fetching
+from appliance.model.sentence import keep_fetching, sentence_settings
 from appliance.wiring.state import State
 from audio.loops import Loop
 from memory.json_value import Json
@@ -48,7 +48,7 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
         "memory: sees that a run is over": partial(state.bus.attend, "ui.events", look),
     }
     if fetches:
-        loops["memory: the sentence model, once"] = partial(keep_fetching, config, tiers.changed.set)
+        loops["memory: the sentence model, once"] = partial(keep_fetching, sentence_settings(config), tiers.changed.set)
     return MemorySide(tiers, recall, [recall_tool(recall)], embedder, lambda: loops)
 
 

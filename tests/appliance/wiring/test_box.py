@@ -15,6 +15,7 @@ from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
+from appliance.input.whisper.settings import whisper_settings
 from appliance.reflexes.verbs import Order
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
@@ -102,7 +103,7 @@ class Room:
             return self
 
         def hearing(config: Config) -> Hearing:
-            return Hearing(CurrentRecognizer(self), config, None)
+            return Hearing(CurrentRecognizer(self), whisper_settings(config), None)
 
         return Environment(source, player, lambda config: self.voice, models, lambda: self.now, lambda: self, hearing)
 

@@ -88,7 +88,7 @@ async def models_in_use(config: Config) -> Chain:
     Raises `ConfigError` for a choice that lacks something, `StateUnusable` where nobody can tell what was chosen.
     """
     models = await choose_models(config)
-    chosen = chosen_model(config)
+    chosen = chosen_model(config.state_folder)
     if chosen in models.aliases:
         models.use(chosen)
         models.settle()
@@ -106,7 +106,7 @@ async def _model(config: Config) -> Line:
     if lines := [task.result() for task in tried]:
         fixes = "; ".join(line.fix for line in lines if line.fix)
         return Line("model", max(line.verdict for line in lines), "; ".join(line.what for line in lines), fixes)
-    if OFFLINE in (config.model.provider, chosen_model(config)):
+    if OFFLINE in (config.model.provider, chosen_model(config.state_folder)):
         return Line("model", Verdict.OK, "offline, as it is set")
     what = "none: nakari knows time, date, timers, volume and what it was told to remember"
     return Line("model", Verdict.WARNING, what, "start Ollama or llama.cpp here, or set a provider's key; see [model]")

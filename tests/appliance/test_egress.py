@@ -154,7 +154,7 @@ async def test_a_model_that_was_chosen_while_she_ran_is_counted_too(config: Conf
     config.state_folder.mkdir(parents=True)
     database = Database(config.state_folder / "nakari.db")
     await database.open()
-    assert await asyncio.to_thread(chosen_model, config) == "", "no journal yet"
+    assert await asyncio.to_thread(chosen_model, config.state_folder) == "", "no journal yet"
     await database.close()
     await database.open(journal_module.SCHEMA)
     chain = await choose_models(offline)

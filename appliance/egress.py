@@ -11,6 +11,7 @@ from agent.model.chain import Chain
 from appliance.config.load import Config
 from appliance.config.values import listed
 from appliance.errors import ConfigError
+from appliance.model.catalog import ModelCatalog, catalog_of
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import HubModel
 
@@ -74,9 +75,9 @@ def lasting_egress(config: Config) -> list[Egress]:
     return list(_gathered(_lasting(config)))
 
 
-def model_egress(config: Config, models: Chain) -> list[Egress]:
+def model_egress(catalog: ModelCatalog, models: Chain) -> list[Egress]:
     """Return what the model that thinks is given, and those that stand in for it."""
-    return list(_gathered(_models(config, models)))
+    return list(_gathered(_models(catalog, models)))
 
 
 def download_egress(config: Config) -> list[Egress]:
@@ -86,7 +87,7 @@ def download_egress(config: Config) -> list[Egress]:
 
 def egress(config: Config, models: Chain) -> list[Egress]:
     """Return all that leaves this machine with this configuration and these models. Loads nothing, asks nobody."""
-    return [*model_egress(config, models), *lasting_egress(config), *download_egress(config)]
+    return [*model_egress(catalog_of(config), models), *lasting_egress(config), *download_egress(config)]
 
 
 def downloads_of(config: Config) -> list[HubModel]:
@@ -129,10 +130,10 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
         yield f"[mcp.{server.name}]", server
 
 
-def _models(config: Config, models: Chain) -> Iterator[tuple[str, Adapter]]:
-    named = (*listed(config.model.use), *listed(config.model.fallbacks))
+def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:
+    named = (*listed(catalog.model.use), *listed(catalog.model.fallbacks))
     for model in models.may_think:
-        if model.alias not in config.models:
+        if model.alias not in catalog.models:
             yield "[model]", model
         elif model is models.first and model.alias not in named:
             yield f"[models.{model.alias}], chosen with `nakari model use`", model

@@ -63,8 +63,9 @@ def beside(output: Path | None) -> Iterator[Path | None]:
 
 
 async def _is_said(config: Config, text: str, output: Path | None, told: Callable[[int, int], None]) -> bool:
-    player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    voice = choose_voice(config, silence=FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS)
+    player = await open_player(config.voice, RunOptions(output=output, fast=output is not None))
+    patience = FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS
+    voice = choose_voice(config.voice, config.state_folder, silence=patience)
     mouth = SpeechOutput(voice, player, volume=config.voice.volume)
     splitter = SentenceSplitter()
     sentences = [*splitter.feed(text), *splitter.finish()]

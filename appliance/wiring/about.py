@@ -6,6 +6,7 @@ from agent.model.chain import Chain
 from agent.prompts import Self
 from appliance.config.load import Config
 from appliance.egress import Egress, is_here, lasting_egress, model_egress
+from appliance.model.catalog import catalog_of
 from appliance.output.voices import voices_of
 from appliance.wiring.graph import store_of
 
@@ -13,11 +14,11 @@ from appliance.wiring.graph import store_of
 def about(config: Config, models: Chain) -> Callable[[], Self]:
     """Return what tells what is so in this box; asked between two events, it lets the model that was chosen think."""
     voice, memory = _voice(config), _memory(config)
-    lasting = lasting_egress(config)
+    lasting, catalog = lasting_egress(config), catalog_of(config)
 
     def told() -> Self:
         name = models.settle()
-        leaving = tuple(map(_clause, [*model_egress(config, models), *lasting]))
+        leaving = tuple(map(_clause, [*model_egress(catalog, models), *lasting]))
         return Self(name, voice, memory, leaving, config.mind.max_tool_calls)
 
     return told

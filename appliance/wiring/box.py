@@ -77,7 +77,7 @@ class Box:
         if self.input.ears is None:
             return  # opened for a question, it asks its model at once, and is gone before anything else is wanted
         await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-        await asyncio.to_thread(load_voice, self.config)
+        await asyncio.to_thread(load_voice, self.config.voice)
         await self.agent.warm()
 
 

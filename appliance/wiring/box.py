@@ -106,7 +106,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         retention = retention_of(
-            config, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
+            config.state, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
         )
         described: dict[str, Part] = {
             **hears.describe(),

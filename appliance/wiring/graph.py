@@ -149,16 +149,16 @@ def choose_embedder(config: Config) -> Embedder:
         what = "a model's folder" if settings.embeddings == "local" else "a model's name"
         raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')
     if settings.embeddings in ("auto", "local"):
-        return LocalEmbedder(embedding_folder(config))
+        return LocalEmbedder(embedding_folder(config.state_folder, settings.embedding_model))
     if not settings.embedding_url:
         raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
     key = config.embedding_key
     return OpenAiEmbedder(settings.embedding_url, settings.embedding_model, key.reveal() if key else "")
 
 
-def embedding_folder(config: Config) -> Path:
+def embedding_folder(state_folder: Path, model: str) -> Path:
     """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
-    return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
+    return state_folder / "models" / Path(model).expanduser()
 
 
 def store_of(config: Config) -> Neo4jServer | EmbeddedStore:

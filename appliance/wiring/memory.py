@@ -8,6 +8,7 @@ from agent.event import Event, utc_now
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Tool
 from appliance.config.load import Config
+from appliance.config.sections import StateSettings
 from appliance.model.sentence import keep_fetching, sentence_settings
 from appliance.wiring.state import State
 from audio.loops import Loop
@@ -52,7 +53,7 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     return MemorySide(tiers, recall, [recall_tool(recall)], embedder, lambda: loops)
 
 
-def retention_of(config: Config, state: State, is_busy: Callable[[], bool]) -> Retention:
+def retention_of(settings: StateSettings, state: State, is_busy: Callable[[], bool]) -> Retention:
     """Return what drops the too old from the journal while `is_busy` says that nobody speaks and nothing sounds."""
-    keep = Keep(config.state.keep_details_days, config.state.keep_words_days)
+    keep = Keep(settings.keep_details_days, settings.keep_words_days)
     return Retention(state.journal.database, keep, is_busy)

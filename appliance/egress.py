@@ -11,6 +11,7 @@ from agent.model.chain import Chain
 from appliance.config.load import Config
 from appliance.config.values import listed
 from appliance.errors import ConfigError
+from appliance.model.catalog import ModelCatalog, catalog_of
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import HubModel
 
@@ -74,9 +75,9 @@ def lasting_egress(config: Config) -> list[Egress]:
     return list(_gathered(_lasting(config)))
 
 
-def model_egress(config: Config, models: Chain) -> list[Egress]:
+def model_egress(catalog: ModelCatalog, models: Chain) -> list[Egress]:
     """Return what the model that thinks is given, and those that stand in for it."""
-    return list(_gathered(_models(config, models)))
+    return list(_gathered(_models(catalog, models)))
 
 
 def download_egress(config: Config) -> list[Egress]:
@@ -86,19 +87,20 @@ def download_egress(config: Config) -> list[Egress]:
 
 def egress(config: Config, models: Chain) -> list[Egress]:
     """Return all that leaves this machine with this configuration and these models. Loads nothing, asks nobody."""
-    return [*model_egress(config, models), *lasting_egress(config), *download_egress(config)]
+    return [*model_egress(catalog_of(config), models), *lasting_egress(config), *download_egress(config)]
 
 
 def downloads_of(config: Config) -> list[HubModel]:
     """Return the models that are to be fetched, and are not here."""
     from appliance.input.whisper.choice import wanted_download
-    from appliance.model import sentence as sentence_model
+    from appliance.input.whisper.settings import whisper_settings
+    from appliance.model.sentence import sentence_settings, wanted
 
     if not config.ears.download:
         return []
-    whisper = wanted_download(config)
-    is_sentence_wanted = sentence_model.is_wanted(config) and not sentence_model.is_here(config)
-    return [*([whisper] if whisper else []), *([sentence_model.wanted()] if is_sentence_wanted else [])]
+    whisper = wanted_download(whisper_settings(config))
+    is_sentence_lacking = sentence_settings(config).is_to_be_fetched
+    return [*([whisper] if whisper else []), *([wanted()] if is_sentence_lacking else [])]
 
 
 def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
@@ -111,6 +113,7 @@ def _gathered(used: Iterable[tuple[str, Adapter]]) -> Iterator[Egress]:
 def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     """Yield each adapter that this configuration uses, with the setting that chooses it."""
     from appliance.input.whisper.recognizers import recognizer_of
+    from appliance.input.whisper.settings import whisper_settings
     from appliance.output.voices import voices_of
     from appliance.wiring.graph import choose_embedder, store_of
     from appliance.wiring.tool_servers import servers_of
@@ -118,7 +121,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     for voice in voices_of(config.voice):
         yield "[voice] engine", voice
     with suppress(ModelNotFound):  # nothing is recognized with a model that nobody knows
-        yield "[ears] model", recognizer_of(config)
+        yield "[ears] model", recognizer_of(whisper_settings(config))
     if config.memory.enabled:
         yield "[memory] uri", store_of(config)
         with suppress(ConfigError):  # nothing is compared with an embedder that lacks a setting
@@ -127,10 +130,10 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
         yield f"[mcp.{server.name}]", server
 
 
-def _models(config: Config, models: Chain) -> Iterator[tuple[str, Adapter]]:
-    named = (*listed(config.model.use), *listed(config.model.fallbacks))
+def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:
+    named = (*listed(catalog.model.use), *listed(catalog.model.fallbacks))
     for model in models.may_think:
-        if model.alias not in config.models:
+        if model.alias not in catalog.models:
             yield "[model]", model
         elif model is models.first and model.alias not in named:
             yield f"[models.{model.alias}], chosen with `nakari model use`", model

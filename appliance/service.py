@@ -91,7 +91,7 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     The microphone comes before everything else: importing and opening the rest is most of the start, and what is said
     meanwhile waits in the microphone's buffer. `watch` runs beside once all is open.
     """
-    source = choose_source(config, options)
+    source = choose_source(config.ears, options)
     with recording_from_now_on(source):
         asyncio.run(_run(config, options, source, watch))
     return Exit.OK

@@ -62,19 +62,35 @@ class Manifest:
     """SHA-256 of each, by its path."""
 
 
-def fetched(config: Config, now: Callable[[], float] = time.time) -> Path:
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """What a backup is of."""
+
+    state_folder: Path
+    configuration: Path | None
+    """The file; None where there is none."""
+    keeps_phrases: bool
+    """Whether the phrases that were spoken are to last."""
+
+
+def everything_of(config: Config) -> Everything:
+    """Return what a backup is of with this configuration."""
+    return Everything(config.state_folder, config.file, config.voice.keep_phrases)
+
+
+def fetched(state_folder: Path, now: Callable[[], float] = time.time) -> Path:
     """Return a new archive's place in the state folder, those that nobody took away removed. `now`: POSIX seconds."""
-    _remove_left(config.state_folder, FETCHED, now())
-    return config.state_folder / f"{FETCHED}{new_id()}"
+    _remove_left(state_folder, FETCHED, now())
+    return state_folder / f"{FETCHED}{new_id()}"
 
 
-def handed_over(config: Config, name: str, now: Callable[[], float] = time.time) -> Path:
+def handed_over(state_folder: Path, name: str, now: Callable[[], float] = time.time) -> Path:
     """Make an empty file of this name in a new folder of the state folder; those that nobody took up are removed.
 
     `now`: POSIX seconds.
     """
-    _remove_left(config.state_folder, HANDED_OVER, now())
-    place = config.state_folder / f"{HANDED_OVER}{new_id()}"
+    _remove_left(state_folder, HANDED_OVER, now())
+    place = state_folder / f"{HANDED_OVER}{new_id()}"
     place.mkdir(mode=0o700)
     file = place / Path(name).name
     file.touch(mode=0o600)
@@ -89,7 +105,7 @@ def _remove_left(folder: Path, name: str, now: float) -> None:
 
 
 async def write_archive(
-    config: Config,
+    everything: Everything,
     writer: Writer,
     path: Path,
     told: Progress,
@@ -102,26 +118,26 @@ async def write_archive(
     """
     if await asyncio.to_thread(path.exists):
         raise Problem(f"{path} is there already; name a new file", Exit.CANNOT_CREATE)
-    with tempfile.TemporaryDirectory(prefix="backup-", dir=config.state_folder) as folder:
+    with tempfile.TemporaryDirectory(prefix="backup-", dir=everything.state_folder) as folder:
         place = Path(folder)
         async with still(), writer.exclusively() as alone:
             snapshot = await alone.snapshot("for a backup")
-            await asyncio.to_thread(_gather, config, place)
+            await asyncio.to_thread(_gather, everything, place)
         print_of = await asyncio.to_thread(fingerprint, snapshot.path)
         return await asyncio.to_thread(_pack, place, path, (snapshot.path.name, print_of), told)
 
 
-def _gather(config: Config, place: Path) -> None:
+def _gather(everything: Everything, place: Path) -> None:
     """Copy what lasts, the database as one of its transactions left it."""
-    state = config.state_folder
-    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if config.voice.keep_phrases else ["phrases"])]
+    state = everything.state_folder
+    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if everything.keeps_phrases else ["phrases"])]
     ignored = shutil.ignore_patterns(*left_out)
     shutil.copytree(state, place, ignore=ignored, copy_function=_copy, dirs_exist_ok=True)
     if (state / DATABASE).exists():
         with closing(sqlite3.connect(state / DATABASE)) as source:
             source.execute("VACUUM INTO ?", (str(place / DATABASE),))
-    if config.file is not None:
-        shutil.copy(config.file, place / CONFIGURATION)
+    if everything.configuration is not None:
+        shutil.copy(everything.configuration, place / CONFIGURATION)
 
 
 def _copy(source: str, target: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.errors import ToolFailed
 from agent.event import Event, new_id
 from agent.tools.tool import Call, Tool, call_tool
-from appliance.admin.archive import fetched, handed_over, write_archive
+from appliance.admin.archive import Everything, fetched, handed_over, write_archive
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.memory_requests import (
     NEWEST,
@@ -31,7 +31,6 @@ from appliance.api.memory_requests import (
     UseTool,
     VerifyAudit,
 )
-from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.visitors import Visitors
@@ -60,7 +59,7 @@ MOST_DIFFERENCES = 200
 class GraphAdmin:
     """Does what is asked, in the one process that has the state folder (`appliance.api.answers.MemoryHandler`)."""
 
-    config: Config
+    everything: Everything
     writer: Writer
     store: EmbeddedStore | None
     """None at a server."""
@@ -112,8 +111,8 @@ class GraphAdmin:
             case Past():
                 return await self._past(request, told)
             case Backup():
-                file = Path(request.file or fetched(self.config))
-                return await write_archive(self.config, self.writer, file, told, self.visitors.still)
+                file = Path(request.file or fetched(self.everything.state_folder))
+                return await write_archive(self.everything, self.writer, file, told, self.visitors.still)
         return await self._look(request)
 
     async def erase_event(self, event_id: str) -> int:
@@ -126,7 +125,7 @@ class GraphAdmin:
     async def _look(self, request: ListSnapshots | HandOver | Diff | ReadAudit | VerifyAudit) -> Json:
         match request:
             case HandOver():
-                return {"file": str(await asyncio.to_thread(handed_over, self.config, request.name))}
+                return {"file": str(await asyncio.to_thread(handed_over, self.everything.state_folder, request.name))}
             case ListSnapshots():
                 return [_snapshot(one) for one in await self.writer.snapshots.listed()]
             case Diff():
@@ -154,7 +153,7 @@ class GraphAdmin:
         return path
 
     async def _diff(self, request: Diff) -> Json:
-        with tempfile.TemporaryDirectory(prefix="diff-", dir=self.config.state_folder) as place:
+        with tempfile.TemporaryDirectory(prefix="diff-", dir=self.everything.state_folder) as place:
             sides = []
             for number, name in enumerate((request.before, request.after)):
                 path = Path(place) / str(number)
@@ -190,7 +189,7 @@ class GraphAdmin:
     @asynccontextmanager
     async def _as_of(self, until: datetime | None, told: Progress) -> AsyncIterator[tuple[Graph, Replayed, Path]]:
         """Make the graph as it was, in a store that is gone afterwards."""
-        with tempfile.TemporaryDirectory(prefix="replay-", dir=self.config.state_folder) as folder:
+        with tempfile.TemporaryDirectory(prefix="replay-", dir=self.everything.state_folder) as folder:
             place = Path(folder)
             async with EmbeddedStore(place / "graph") as store:
                 graph = Graph(store)
@@ -204,11 +203,11 @@ class GraphAdmin:
         return await write_dump(graph, path, datetime.now(UTC))
 
 
-def graph_admin_of(config: Config, graph: GraphSide) -> GraphAdmin | None:
-    """Return who keeps this graph; None when there is none."""
+def graph_admin_of(everything: Everything, graph: GraphSide) -> GraphAdmin | None:
+    """Return who keeps this graph, and backs up everything; None when there is none."""
     if graph.writer is None or graph.visitors is None:
         return None
-    return GraphAdmin(config, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
+    return GraphAdmin(everything, graph.writer, graph.store, {tool.name: tool for tool in graph.tools}, graph.visitors)
 
 
 def _listed(counted: Mapping[str, int]) -> Json:

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.client import find_service, follow, tell
@@ -116,8 +117,8 @@ async def local_admin(config: Config, patience: float = START_SECONDS) -> AsyncI
 
     A store that is not up within `patience` seconds is left to say why by itself. Raises what `open_admin` does.
     """
-    async with open_state(config) as state, graph_side(config, state.journal.database) as graph:
-        admin = graph_admin_of(config, graph)
+    async with open_state(config.state_folder) as state, graph_side(config, state.journal.database) as graph:
+        admin = graph_admin_of(everything_of(config), graph)
         if admin is None:
             raise Problem(NO_GRAPH, Exit.UNAVAILABLE)
         async with running(graph.loops()):
@@ -139,11 +140,11 @@ async def erase_everything(config: Config, owner_key: str, told: Progress) -> st
 
 async def _erase_alone(config: Config, owner_key: str, told: Progress) -> str:
     async with (
-        open_state(config) as state,
+        open_state(config.state_folder) as state,
         graph_side(config, state.journal.database) as graph,
         running(graph.loops()),
     ):
-        owners = await open_owners(config, state)
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         forgetting = mindless(state)
         await _started(graph, START_SECONDS)
         return await OwnerErasure(config.state_folder, graph, owners, forgetting).erase(owner_key, in_hundredths(told))

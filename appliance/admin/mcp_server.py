@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 READING: Final = frozenset({"memory_query", "memory_schema", "embedding"})
 """The tools that change nothing."""
 
+Admin: TypeAlias = RemoteAdmin | GraphAdmin
+
 OFF: Final = "the memory is closed to other programs; set [memory] mcp = true to let them in"
 
 
@@ -39,7 +44,7 @@ async def serve(config: Config) -> None:
     from mcp.server.stdio import stdio_server
 
     async with open_admin(config) as admin:
-        desk = _Desk(config, await admin.described())
+        desk = _Desk(partial(open_admin, config), await admin.described())
     async with stdio_server() as (reading, writing):
         server: Server[Any] = Server("nakari", version=version(), on_list_tools=desk.listed, on_call_tool=desk.called)
         await server.run(reading, writing, server.create_initialization_options())
@@ -48,8 +53,9 @@ async def serve(config: Config) -> None:
 class _Desk:
     """What the program may ask, answered by whoever keeps the memory at the moment."""
 
-    def __init__(self, config: Config, tools: list[Json]) -> None:
-        self._config = config
+    def __init__(self, opened: Callable[[], AbstractAsyncContextManager[Admin]], tools: list[Json]) -> None:
+        """Serve these tools; `opened` gives whoever keeps the memory, for as long as a block takes."""
+        self._opened = opened
         self._tools = tools
         self._one = asyncio.Lock()
         """Held while the memory may be open in this process, which can have it once only."""
@@ -74,13 +80,13 @@ class _Desk:
         """Run a tool; a refusal is an answer marked as one."""
         try:
             request = UseTool(do="tool", name=given.name, arguments=given.arguments or {}, source="mcp")
-            async with self._one, open_admin(self._config) as admin:
+            async with self._one, self._opened() as admin:
                 return await _used(admin, request)
         except (Problem, MemoryFailure, ValidationError) as error:
             return _told(str(error), is_error=True)
 
 
-async def _used(admin: RemoteAdmin | GraphAdmin, request: UseTool) -> "CallToolResult":
+async def _used(admin: Admin, request: UseTool) -> "CallToolResult":
     """Run a tool. A refusal is told here: the group of tasks around an open memory would wrap it."""
     try:
         found = await admin.use(request)

@@ -2,20 +2,21 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import tzinfo
+from pathlib import Path
 
 from agent.context.rebuild import REQUESTS, rebuild
 from appliance.admin.exchange import DATABASE
-from appliance.config.load import Config
 from memory.json_value import Json
 from memory.state.database import DatabaseView
 from memory.state.journal import ERASED, THINNED, Journal, Stored
 
 
-async def newest(config: Config, count: int) -> list[str]:
-    """Return a line for each of the newest calls, oldest first. Raises `StateUnreadable`."""
-    async with _journal(config) as journal:
+async def newest(state_folder: Path, zone: tzinfo, count: int) -> list[str]:
+    """Return a line for each of the newest calls, oldest first, in this zone's time. Raises `StateUnreadable`."""
+    async with _journal(state_folder) as journal:
         asked = await journal.entries(topic=REQUESTS, newest=True, limit=count)
-    return [f"{entry.at.astimezone(config.zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
+    return [f"{entry.at.astimezone(zone):%Y-%m-%d %H:%M:%S}  {entry.id}  {_told(entry)}" for entry in asked]
 
 
 def _told(asked: Stored) -> str:
@@ -26,9 +27,9 @@ def _told(asked: Stored) -> str:
     return f"{asked.body['model']}, {asked.body['messages']} messages"
 
 
-async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], bool]:
+async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json], bool]:
     """Return a call for programs, and whether it is proven. Raises `Gone`, `StateUnreadable`."""
-    async with _journal(config) as journal:
+    async with _journal(state_folder) as journal:
         past = await rebuild(journal, request_id)
     told: dict[str, Json] = {
         "id": past.request.id,
@@ -43,8 +44,8 @@ async def past_call(config: Config, request_id: str) -> tuple[dict[str, Json], b
 
 
 @asynccontextmanager
-async def _journal(config: Config) -> AsyncIterator[Journal]:
-    view = DatabaseView(config.state_folder / DATABASE)
+async def _journal(state_folder: Path) -> AsyncIterator[Journal]:
+    view = DatabaseView(state_folder / DATABASE)
     await view.open()
     try:
         yield Journal(view)

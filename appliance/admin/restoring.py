@@ -3,12 +3,14 @@
 import asyncio
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import Final
 
 from appliance.admin import exchange
 from appliance.admin.archive import CONFIGURATION, Manifest, unpack
+from appliance.admin.graph_admin import GraphAdmin
 from appliance.admin.local import local_admin
 from appliance.admin.progress import Progress
 from appliance.api.client import find_service
@@ -19,6 +21,7 @@ from appliance.wiring.graph import server_of
 from appliance.wiring.state import open_state
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
+from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.restore import begin_restore
 from memory.history.snapshot import Snapshots
@@ -37,15 +40,15 @@ async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
     becomes what the backup holds at its next start. Raises `Problem` or `GraphUnavailable`, before anything is changed,
     for an archive that is torn, changed or foreign, while a nakari is running, and where a server does not answer.
     """
-    await asyncio.to_thread(_refuse_running, config)
+    await asyncio.to_thread(_refuse_running, config.sockets)
     state = config.state_folder
     place = state / "restoring"
-    async with open_state(config):  # for its lock, and that the folder can be written
+    async with open_state(config.state_folder):  # for its lock, and that the folder can be written
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         try:
             manifest = await asyncio.to_thread(_checked, path, place)
             if config.memory.enabled and config.memory.uri and manifest.snapshot:
-                await _announce(config, place, manifest.snapshot)
+                await _announce(server_of(config), place, manifest.snapshot)
             before = await asyncio.to_thread(exchange.begin, state, place)
         finally:
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
@@ -54,13 +57,13 @@ async def restore_archive(config: Config, path: Path, told: Progress) -> Json:
     if (state / CONFIGURATION).exists():
         found["configuration"] = str(state / CONFIGURATION)
     if manifest.snapshot and config.memory.enabled:
-        found |= await _graph(config, manifest, told)
+        found |= await _graph(local_admin(config, REBUILD_SECONDS), manifest, told)
     return found
 
 
-def _refuse_running(config: Config) -> None:
+def _refuse_running(sockets: Sequence[Path]) -> None:
     try:
-        path = find_service(config.sockets)
+        path = find_service(sockets)
     except ServiceNotRunning:
         return
     raise AlreadyRunning(f"a nakari is running ({path}); stop it before everything it is made of is changed")
@@ -80,12 +83,12 @@ def _checked(path: Path, place: Path) -> Manifest:
     return manifest
 
 
-async def _announce(config: Config, place: Path, snapshot: str) -> None:
+async def _announce(server: Neo4jServer, place: Path, snapshot: str) -> None:
     """Keep what the server holds now, and write into the new state that its graph is to become this snapshot.
 
     Whoever opens that state next makes it so. Raises `GraphUnavailable`.
     """
-    graph, audit = Graph(server_of(config)), AuditLog(place / "audit")
+    graph, audit = Graph(server), AuditLog(place / "audit")
     try:
         writer = Writer(graph, audit, Snapshots(place / "snapshots", audit))
         async with writer.exclusively() as alone:
@@ -95,9 +98,11 @@ async def _announce(config: Config, place: Path, snapshot: str) -> None:
         audit.close()
 
 
-async def _graph(config: Config, manifest: Manifest, told: Progress) -> dict[str, Json]:
+async def _graph(
+    opened: AbstractAsyncContextManager[GraphAdmin], manifest: Manifest, told: Progress
+) -> dict[str, Json]:
     """Make the graph what the archive's snapshot holds, and look at what came out."""
-    async with local_admin(config, REBUILD_SECONDS) as admin:
+    async with opened as admin:
         async with admin.writer.exclusively(told) as alone:
             taken = await alone.snapshot("after a restore of everything")
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph

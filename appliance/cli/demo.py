@@ -19,6 +19,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.exits import Exit
 from appliance.input.whisper.recognizers import model_in_use
+from appliance.input.whisper.settings import whisper_settings
 from appliance.output.voice import FIRST_SOUND
 from appliance.service import conversation_over, serve
 from appliance.wiring.box import Box, open_box
@@ -174,7 +175,7 @@ def _own(config: Config, folder: Path) -> Config:
         config,
         state_folder=folder / "state",
         sockets=(folder / "nakari.sock",),
-        ears=replace(config.ears, download=False, model=model_in_use(config)),
+        ears=replace(config.ears, download=False, model=model_in_use(whisper_settings(config))),
     )
 
 

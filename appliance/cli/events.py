@@ -9,6 +9,8 @@ from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from appliance.config.load import Config
     from memory.json_value import Json
 
@@ -67,7 +69,7 @@ def timers(context: click.Context, *, as_json: bool) -> Exit | None:
     elif not (found := _timers_of(answer)):
         show("no timers")
     else:
-        rows = [(_local(each, config), each["label"] or "-", each["repeats"], each["id"]) for each in found]
+        rows = [(_local(each, config.zone), each["label"] or "-", each["repeats"], each["id"]) for each in found]
         table(rows, ("rings", "what for", "again", "id"), styles=(STRONG, "", "", FAINT))
     return Exit.OK
 
@@ -88,7 +90,7 @@ def cancel(invocation: Invocation, which: str) -> Exit:
     if not found:
         raise Problem(f"there is no timer {which}; `nakari timers` lists them", Exit.FAULT)
     _mail(config, {"do": "mailbox.withdraw", "id": found[0]["id"]})
-    click.echo(f"Cancelled: {found[0]['label'] or 'the timer'}, {_local(found[0], config)}.")
+    click.echo(f"Cancelled: {found[0]['label'] or 'the timer'}, {_local(found[0], config.zone)}.")
     return Exit.OK
 
 
@@ -98,10 +100,10 @@ def _timers_of(answer: "dict[str, Json]") -> list[dict[str, str]]:
     return [{key: str(value) for key, value in each.items()} for each in timers if isinstance(each, dict)]
 
 
-def _local(timer: dict[str, str], config: "Config") -> str:
+def _local(timer: dict[str, str], zone: "tzinfo") -> str:
     from datetime import datetime
 
-    return f"{datetime.fromisoformat(timer['due']).astimezone(config.zone):%Y-%m-%d %H:%M:%S}"
+    return f"{datetime.fromisoformat(timer['due']).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
 def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
@@ -117,7 +119,7 @@ def _mail(config: "Config", request: "dict[str, Json]") -> "dict[str, Json]":
         from appliance.api.requests import parse
         from appliance.wiring.state import open_state
 
-        async with open_state(config) as state:
+        async with open_state(config.state_folder) as state:
             return await answer_of(state.mailbox, cast("MailboxRequest", parse(json.dumps(request).encode())))
 
     try:
@@ -159,7 +161,7 @@ def calls(invocation: Invocation, lines: int) -> Exit:
     config = loaded(invocation)
     from appliance.admin.past_calls import newest
 
-    found = asyncio.run(newest(config, lines))
+    found = asyncio.run(newest(config.state_folder, config.zone, lines))
     for line in found or ["no model was asked yet"]:
         click.echo(line)
     return Exit.OK
@@ -180,6 +182,6 @@ def call(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help na
     config = loaded(invocation)
     from appliance.admin.past_calls import past_call
 
-    told, is_proven = asyncio.run(past_call(config, id))
+    told, is_proven = asyncio.run(past_call(config.state_folder, id))
     click.echo(json.dumps(told, ensure_ascii=False, indent=1))
     return Exit.OK if is_proven else Exit.FAULT

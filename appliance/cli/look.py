@@ -11,6 +11,9 @@ from appliance.config.options import Invocation
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+    from pathlib import Path
+
     from appliance.config.load import Config
     from appliance.errors import ConfigError
 
@@ -36,20 +39,20 @@ def status(invocation: Invocation, as_json: bool, verbose: bool) -> Exit:
     if as_json or verbose:
         tell(found, as_json=as_json)
     else:
-        table(in_words(found, _heard_last(config)))
+        table(in_words(found, _heard_last(config.state_folder, config.zone)))
     return Exit.OK
 
 
-def _heard_last(config: "Config") -> str:
+def _heard_last(state_folder: "Path", zone: "tzinfo") -> str:
     """Return when what was heard last, "" where the state folder is not this user's to read."""
     from appliance.errors import Problem
     from appliance.input.heard_history import newest
 
     try:
-        turns = newest(config.state_folder, 1)
+        turns = newest(state_folder, 1)
     except Problem:
         return ""
-    told = [f"{turn.at.astimezone(config.zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
+    told = [f"{turn.at.astimezone(zone):%A %H:%M}: {turn.words or '(no words)'}" for turn in turns]
     return told[0] if told else "nothing yet"
 
 
@@ -117,6 +120,7 @@ def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, si
     """
     from appliance.config.load import keep_private, load
     from appliance.logs import show as logs_command
+    from appliance.logs.configure import redaction_of
 
     keep_private()
     wrong: list[ConfigError] = []
@@ -125,7 +129,7 @@ def logs(invocation: Invocation, follow: bool, lines: int | None, level: str, si
         click.echo(f"nakari: {error}; read as if that were not there", err=True)
 
     wanted = logs_command.wanted(lines, level, since, follow=follow)
-    for line in logs_command.show(config, wanted):
+    for line in logs_command.show(config.log.file, redaction_of(config), wanted):
         click.echo(line)
     return Exit.OK
 

@@ -100,8 +100,9 @@ def _failed(error: BaseException, invocation: Invocation) -> int:
         return _say(f"internal error ({_where(error)}) before logging began; please report it", Exit.INTERNAL)
     from appliance.logs.configure import keep_crash, redaction_of
 
-    kept = keep_crash(error, config)
-    where = redaction_of(config).clean(_where(error))
+    redaction = redaction_of(config)
+    kept = keep_crash(error, redaction, config.state_folder)
+    where = redaction.clean(_where(error))
     logged = f"logged in {kept}" if kept else "and it could not be logged"
     return _say(f"internal error ({where}), {logged}; please report it", Exit.INTERNAL)
 

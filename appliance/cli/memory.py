@@ -1,6 +1,7 @@
 """Commands about the memory: look into it, save it, bring it back, and forget."""
 
 import sys
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -274,7 +275,7 @@ def forget(
     if owner is None:
         if key_file is not None:
             raise click.UsageError("--as is for --everything")
-        return _turns(configured(invocation), last, minutes, is_sure=yes)
+        return _turns(configured(invocation).sockets, last, minutes, is_sure=yes)
     if (owner == MINE) is (key_file is None):
         raise click.UsageError("--everything goes with --as KEYFILE, and --owner KEY|NAME without")
     if last is not None or minutes is not None:
@@ -282,12 +283,12 @@ def forget(
     return _everything(configured(invocation), owner, key_file, is_sure=yes)
 
 
-def _turns(config: "Config", last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
+def _turns(sockets: Sequence[Path], last: int | None, minutes: float | None, *, is_sure: bool) -> Exit:
     import asyncio
 
     from appliance.api.client import find_service, tell
 
-    path = find_service(config.sockets)
+    path = find_service(sockets)
     which: dict[str, Json] = {"last": last or 1} if minutes is None else {"minutes": minutes}
     events = asyncio.run(tell(path, {"do": "forget.preview", **which}))["events"]
     assert isinstance(events, list)
@@ -324,7 +325,7 @@ def _everything(config: "Config", owner: str, key_file: Path | None, *, is_sure:
     from memory.identity import sign
 
     key = b"" if key_file is None else read_key(key_file)
-    identities = identities_of(config)
+    identities = identities_of(config.state_folder)
     whose = owner_of(identities, owner) if key_file is None else identities.find(sign(key, "")[0])
     _confirm(f"{whose.name} ({whose.owner_key})" if whose.name else whose.owner_key, is_sure=is_sure)
     with progress("forgetting") as told:

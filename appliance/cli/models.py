@@ -24,8 +24,9 @@ def list_models(invocation: Invocation, measure: bool) -> Exit:
     """
     config = configured(invocation)
     from appliance.input.whisper import models as whisper_models
+    from appliance.input.whisper.settings import whisper_settings
 
-    return whisper_models.show(config, measure=measure)
+    return whisper_models.show(whisper_settings(config), measure=measure)
 
 
 @models.command()
@@ -41,11 +42,12 @@ def pull(invocation: Invocation, name: str, folder: Path | None) -> Exit:
     """
     config = configured(invocation)
     from appliance.input.whisper import models as whisper_models
+    from appliance.input.whisper.settings import whisper_settings
 
     if name not in whisper_models.KNOWN:
         known = f"{', '.join(whisper_models.KNOWN)}, the last of which compares by meaning"
         raise click.BadParameter(f"there is no model {name!r}; take {known}", param_hint="NAME")
-    return whisper_models.pull(config, name, folder)
+    return whisper_models.pull(whisper_settings(config), name, folder)
 
 
 @nakari.group(no_args_is_help=False)

@@ -107,8 +107,8 @@ async def _alone(config: "Config", key: bytes, request: "SettingsRequest") -> "d
     from appliance.wiring.state import open_state
     from memory.identity import sign
 
-    async with open_state(config) as state:
-        owners = await open_owners(config, state)
+    async with open_state(config.state_folder) as state:
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         owner_key, _ = sign(key, "") if key else (HOUSEHOLD, "")
         return await settings_of(owners, owner_key, request)
 
@@ -161,7 +161,7 @@ def create(invocation: Invocation, name: str, file: Path | None) -> Exit:
     place = file or Path(f"{name.replace('/', '_')}.key")
     _keep(private, place)  # first: a member whose key nobody has is nobody
     click.echo(f"the private key is in {place}; keep it, nobody else has it", err=True)
-    return _register(config, name, made)
+    return _register(_identities(config.state_folder), name, made)
 
 
 @identity.command()
@@ -173,7 +173,7 @@ def add(invocation: Invocation, name: str, key: str) -> Exit:
 
     KEY is an Ed25519 public key, 64 hexadecimal digits; whoever has its private one, is NAME.
     """
-    return _register(configured(invocation), name, key)
+    return _register(_identities(configured(invocation).state_folder), name, key)
 
 
 @identity.command()
@@ -187,7 +187,7 @@ def remove(invocation: Invocation, member: str) -> Exit:
     config = configured(invocation)
     from appliance.owners.owners import member_of
 
-    identities = _identities(config)
+    identities = _identities(config.state_folder)
     found = member_of(identities, member)
     identities.remove(found.owner_key)
     click.echo(f"{found.name} is a visitor now.")
@@ -203,11 +203,11 @@ def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
     None of a visitor's words is shown to anybody; `nakari forget --owner KEY` erases them.
     """
     config = configured(invocation)
-    members = _identities(config).members()
+    members = _identities(config.state_folder).members()
     if visitors:
         from appliance.owners.owners import visitors_of
 
-        visiting = visitors_of(config, {member.owner_key for member in members})
+        visiting = visitors_of(config.state_folder, {member.owner_key for member in members})
         table([(key, str(count)) for key, count in visiting.items()], ("key", "events"))
         if not visiting:
             show("no visitors", err=True)
@@ -219,15 +219,15 @@ def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
     return Exit.OK
 
 
-def _identities(config: "Config") -> "Identities":
+def _identities(state_folder: Path) -> "Identities":
     from appliance.owners.owners import identities_of
 
-    return identities_of(config)
+    return identities_of(state_folder)
 
 
-def _register(config: "Config", name: str, key: str) -> Exit:
+def _register(identities: "Identities", name: str, key: str) -> Exit:
     try:
-        known = _identities(config).register(name, key)
+        known = identities.register(name, key)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if known.name != name.strip():

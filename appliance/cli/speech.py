@@ -15,6 +15,7 @@ from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.settings import whisper_settings
 from appliance.output.voices import FIRST_SOUND_WITHIN, choose_voice, open_player
 from audio.capture.recording import RecordingSource
 from audio.language import sentence_language
@@ -62,8 +63,9 @@ def beside(output: Path | None) -> Iterator[Path | None]:
 
 
 async def _is_said(config: Config, text: str, output: Path | None, told: Callable[[int, int], None]) -> bool:
-    player = await open_player(config, RunOptions(output=output, fast=output is not None))
-    voice = choose_voice(config, silence=FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS)
+    player = await open_player(config.voice, RunOptions(output=output, fast=output is not None))
+    patience = FIRST_SOUND_WITHIN if output is None else WHEN_NOBODY_WAITS
+    voice = choose_voice(config.voice, config.state_folder, silence=patience)
     mouth = SpeechOutput(voice, player, volume=config.voice.volume)
     splitter = SentenceSplitter()
     sentences = [*splitter.feed(text), *splitter.finish()]
@@ -107,7 +109,9 @@ async def _hear(config: Config, recording: Path, told: Callable[[int, int], None
     seconds = max(1, round(source.seconds))
     printed = Printed(source, lambda done: told(min(round(done), seconds), seconds))
     endpointer = Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence))
-    listener = Listener(source, load_detector(), endpointer, choose_recognizer(config).recognizer, printed)
+    listener = Listener(
+        source, load_detector(), endpointer, choose_recognizer(whisper_settings(config)).recognizer, printed
+    )
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen(), name="ears: chunks to utterances")
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")

@@ -18,6 +18,7 @@ from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.egress import Egress, egress
 from appliance.errors import ConfigError
+from appliance.model.catalog import catalog_of
 from appliance.model.check import models_in_use
 
 LITTLE_SPACE = 1_000_000_000
@@ -115,7 +116,7 @@ def _leaving(config: Config) -> list[Egress]:
     from agent.intents import OfflineModel
 
     try:
-        models = asyncio.run(models_in_use(config))
+        models = asyncio.run(models_in_use(catalog_of(config), config.state_folder))
     except ConfigError:  # the line of the model tells it; nobody can be asked
         models = Chain.of([OfflineModel()])
     return egress(config, models)

@@ -21,7 +21,7 @@ def mcp(config: Config) -> Line:
     """Ask the running service how its servers of tools are; without one, connect to each and let it go again."""
     if not config.mcp:
         return Line("mcp", Verdict.OK, "no servers of tools are configured")
-    told = told_by_service(config, "mcp") or asyncio.run(_tried(servers_of(config)))
+    told = told_by_service(config.sockets, "mcp") or asyncio.run(_tried(servers_of(config)))
     return judge_servers(told, unset_secrets(config))
 
 

@@ -19,6 +19,7 @@ from memory.json_value import Json
 
 if TYPE_CHECKING:
     from memory.graph.graph import Graph
+    from memory.graph.store import Neo4jServer
 
 READ_SECONDS: Final = 6.0
 """How long the state database is read through; a very large one is not read to its end."""
@@ -61,10 +62,12 @@ def graph(config: Config) -> Line:
         return Line("graph", Verdict.OK, "switched off")
     began = time.monotonic()
     if config.memory.uri:
-        what = asyncio.run(_count_at_server(config))
-        if (told := told_by_service(config, "graph")) and told.get("reason"):
+        from appliance.wiring.graph import server_of
+
+        what = asyncio.run(_count_at_server(server_of(config)))
+        if (told := told_by_service(config.sockets, "graph")) and told.get("reason"):
             return judge_running_graph(told)
-    elif told := told_by_service(config, "graph"):
+    elif told := told_by_service(config.sockets, "graph"):
         return judge_running_graph(told)
     else:
         folder = config.state_folder / "graph"
@@ -73,11 +76,11 @@ def graph(config: Config) -> Line:
     return Line("graph", Verdict.OK, f"{what}, in {time.monotonic() - began:.1f} s")
 
 
-def chosen_model(config: Config) -> str:
+def chosen_model(state_folder: Path) -> str:
     """Return the alias that `nakari model use` left for the next start, "" without one. Raises `StateUnusable`."""
     from appliance.model.switch import CHOSEN
 
-    file = config.state_folder / "nakari.db"
+    file = state_folder / "nakari.db"
     if not file.exists():
         return ""
     try:
@@ -129,14 +132,12 @@ def judge_running_graph(told: Mapping[str, Json]) -> Line:
     return Line("graph", verdict, what, "it is tried again by itself; `nakari logs` may say more")
 
 
-async def _count_at_server(config: Config) -> str:
+async def _count_at_server(server: "Neo4jServer") -> str:
     from memory.graph.graph import Graph
-    from memory.graph.store import Neo4jServer
 
-    password = config.graph_password.reveal() if config.graph_password else ""
-    graph = Graph(Neo4jServer(config.memory.uri, config.memory.user, password))
+    graph = Graph(server)
     try:
-        return f"{await _count(graph)} at {config.memory.uri}"
+        return f"{await _count(graph)} at {server.uri}"
     finally:
         await graph.close()
 

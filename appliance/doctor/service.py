@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
@@ -23,12 +24,12 @@ def service(config: Config) -> Line:
     return Line("service", Verdict.OK, f"running, answers at {path} in {time.monotonic() - began:.3f} s")
 
 
-def told_by_service(config: Config, part: str) -> Mapping[str, Json]:
+def told_by_service(sockets: Sequence[Path], part: str) -> Mapping[str, Json]:
     """Return what the running service says of one of its parts; nothing where none is running."""
     from appliance.api.client import find_service, status_of
 
     try:
-        told = asyncio.run(status_of(find_service(config.sockets))).get(part)
+        told = asyncio.run(status_of(find_service(sockets))).get(part)
     except Problem:
         return {}
     return told if isinstance(told, dict) else {}

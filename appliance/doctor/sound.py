@@ -23,25 +23,25 @@ _PORTAUDIO: Final = Culprit(
 )
 
 
-def listed(config: Config) -> SoundDevices:
-    """Return the sound devices. Raises `Broken`."""
-    devices = (config.ears.device, config.voice.device)
+def listed(microphone: str, loudspeaker: str) -> SoundDevices:
+    """Return the sound devices, and which of them these settings choose. Raises `Broken`."""
+    devices = (microphone, loudspeaker)
     return SoundDevices(**json.loads(printed("sound", _PORTAUDIO, "appliance.doctor.sound_devices", *devices)))
 
 
 def sound(config: Config) -> Line:
     """List the sound devices in a process of its own: PortAudio chatters, hangs and aborts."""
     try:
-        found = listed(config)
+        found = listed(config.ears.device, config.voice.device)
     except Broken as broken:
         return broken.line
     return judge_devices(found, bool(config.ears.device or config.voice.device))
 
 
-def tone(config: Config) -> Line:
+def tone(loudspeaker: str) -> Line:
     """Play a bell on the loudspeaker, in a process of its own; no check of the doctor's, which makes no noise."""
     try:
-        told = json.loads(printed("tone", _PORTAUDIO, "appliance.doctor.sound_tone", config.voice.device))
+        told = json.loads(printed("tone", _PORTAUDIO, "appliance.doctor.sound_tone", loudspeaker))
     except Broken as broken:
         return broken.line
     if told["missing"]:
@@ -58,7 +58,7 @@ def level(config: Config) -> Line:
         found = SoundLevel(**json.loads(printed("level", _PORTAUDIO, "appliance.doctor.sound_level", *devices)))
     except Broken as broken:
         return broken.line
-    ears = told_by_service(config, "ears")
+    ears = told_by_service(config.sockets, "ears")
     match ears.get("microphone"):
         case {"state": "stalled" | "lagging" | "zeros" | "monitor", "reason": str(reason)}:
             return Line("level", Verdict.FAULT, f"the running service says: {reason}")

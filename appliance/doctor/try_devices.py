@@ -26,11 +26,11 @@ class Tried:
 def tried(config: Config, *, test: bool) -> Tried:
     """Return the devices; with `test` after a tone was played and the microphone's level measured."""
     try:
-        devices = listed(config)
+        devices = listed(config.ears.device, config.voice.device)
     except Broken as broken:
         return Tried(SoundDevices(), [broken.line])
     if test and devices.input and devices.output and not devices.wrong:
-        return Tried(devices, [tone(config), level(config)])
+        return Tried(devices, [tone(config.voice.device), level(config)])
     judged = sound(config)
     return Tried(devices, [] if judged.verdict is Verdict.OK else [judged])
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import structlog
 
-from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.config.sections import EarsSettings
 from audio.capture.input import InputFormat
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
@@ -23,7 +23,7 @@ LOOK_SECONDS: Final = 5.0
 """How long the start waits for a sound system that hangs."""
 
 
-def choose_source(config: Config, options: RunOptions) -> AudioSource | None:
+def choose_source(ears: EarsSettings, options: RunOptions) -> AudioSource | None:
     """Return where sound comes from, None where nobody listens. No device is touched.
 
     Raises `BadRecording` for an input that is no sound.
@@ -32,14 +32,14 @@ def choose_source(config: Config, options: RunOptions) -> AudioSource | None:
         return None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
-    zero_limit = config.ears.zeros_are_dead or float("inf")
-    if config.ears.backend == "pyaudio":
+    zero_limit = ears.zeros_are_dead or float("inf")
+    if ears.backend == "pyaudio":
         from audio.capture.microphone_pyaudio import PyAudioMicrophone
 
-        return PyAudioMicrophone(config.ears.device, zero_limit)
+        return PyAudioMicrophone(ears.device, zero_limit)
     from audio.capture.microphone import MicrophoneSource
 
-    return MicrophoneSource(config.ears.device, zero_limit)
+    return MicrophoneSource(ears.device, zero_limit)
 
 
 @contextmanager
@@ -60,16 +60,16 @@ def _tell_opened(begun: Future[InputFormat]) -> None:
         log.info("microphone_opened", device=begun.result().name)
 
 
-def looked_for(config: Config, source: AudioSource | None) -> AudioSource | None:
+def looked_for(device: str, source: AudioSource | None) -> AudioSource | None:
     """Return the source; a microphone that is missing is told of, and may come. Blocking: the sound system is asked."""
     if isinstance(source, LiveMicrophone):
-        find = partial(find_device, config.ears.device, "input")
+        find = partial(find_device, device, "input")
         source.look(lambda: SOUND_THREAD.call(find, LOOK_SECONDS))
         if source.missing:
             log.warning("no_microphone", reason=f"{source.missing}; the other doors are open")
     return source
 
 
-def open_source(config: Config, options: RunOptions) -> AudioSource | None:
+def open_source(ears: EarsSettings, options: RunOptions) -> AudioSource | None:
     """Return where sound comes from, looked for; it is opened once somebody listens. Raises as `choose_source` does."""
-    return looked_for(config, choose_source(config, options))
+    return looked_for(ears.device, choose_source(ears, options))

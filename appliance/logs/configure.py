@@ -102,22 +102,22 @@ def configure(config: Config, stderr: TextIO, *, at_least: int = logging.DEBUG) 
     level = logging.getLevelNamesMapping()[config.log.level.upper()]
     screen = logging.StreamHandler(stderr)
     screen.setLevel(level if level == logging.DEBUG else max(level, at_least))
-    screen.setFormatter(_formatter(redaction, _renderer(config, stderr)))
+    screen.setFormatter(_formatter(redaction, _renderer(config.supervisor.journal_stream, stderr)))
     handlers: list[logging.Handler] = [screen]
     if config.log.file:
         handlers.append(_file_handler(Path(config.log.file).expanduser(), redaction))
     _install(handlers, level)
 
 
-def keep_crash(error: BaseException, config: Config) -> Path | None:
+def keep_crash(error: BaseException, redaction: Redaction, state_folder: Path) -> Path | None:
     """Write an unexpected exception's traceback to the state folder; return the file, or None where that fails.
 
     The newest one only, so that a crash in a loop fills no disk.
     """
-    text = redaction_of(config).clean("".join(traceback.format_exception(error)))
-    file = config.state_folder / "last-crash.txt"
+    text = redaction.clean("".join(traceback.format_exception(error)))
+    file = state_folder / "last-crash.txt"
     try:
-        config.state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _open_private(file, os.O_TRUNC) as out:
             out.write(text)
     except (OSError, ValueError):  # ValueError: a path that no system knows
@@ -200,9 +200,9 @@ def _file_handler(path: Path, redaction: Redaction) -> logging.Handler:
     return handler
 
 
-def _renderer(config: Config, stderr: TextIO) -> Processor:
+def _renderer(journal_stream: str, stderr: TextIO) -> Processor:
     to_json = structlog.processors.JSONRenderer(ensure_ascii=False)
-    if is_journal(stderr, config.supervisor.journal_stream):
+    if is_journal(stderr, journal_stream):
         return lambda logger, name, line: f"<{PRIORITY[line['level']]}>{to_json(logger, name, line)!s}"
     return human_line if stderr.isatty() else to_json
 

@@ -9,10 +9,9 @@ from typing import Final
 
 import click
 
-from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
-from appliance.logs.configure import Redaction, human_line, redaction_of
+from appliance.logs.configure import Redaction, human_line
 from appliance.logs.sources import UNIT, Logged, Wanted, from_file, from_journal, holds_unit
 
 NEWEST: Final = 100
@@ -61,9 +60,12 @@ def _dated(text: str) -> datetime | None:
         return None
 
 
-def show(config: Config, wanted: Wanted) -> Iterator[str]:
-    """Yield the lines that are wanted, without secrets. Raises `Problem` where there is no log to read."""
-    return in_short(_lines(config, wanted), redaction_of(config), datetime.now().astimezone().date())
+def show(file: str, redaction: Redaction, wanted: Wanted) -> Iterator[str]:
+    """Yield the lines that are wanted, without secrets: the journal's, else those of `file`, "" for none.
+
+    Raises `Problem` where there is no log to read.
+    """
+    return in_short(_lines(file, wanted), redaction, datetime.now().astimezone().date())
 
 
 def in_short(lines: Iterable[Logged], redaction: Redaction, today: date) -> Iterator[str]:
@@ -79,15 +81,15 @@ def in_short(lines: Iterable[Logged], redaction: Redaction, today: date) -> Iter
         yield human_line(None, "", values)
 
 
-def _lines(config: Config, wanted: Wanted) -> Iterator[Logged]:
+def _lines(file: str, wanted: Wanted) -> Iterator[Logged]:
     journalctl = shutil.which("journalctl")
     if journalctl is not None and holds_unit(journalctl):
         return from_journal(journalctl, wanted)
-    if not config.log.file:
+    if not file:
         journal = f"the journal holds nothing of the unit {UNIT} that you may read (try sudo)"
         reason = "there is no systemd journal here" if journalctl is None else journal
         raise Problem(f"{reason}; outside of systemd, set [log] file", Exit.UNAVAILABLE)
-    path = Path(config.log.file).expanduser()
+    path = Path(file).expanduser()
     try:
         path.open("rb").close()
     except FileNotFoundError as error:

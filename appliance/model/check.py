@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.model.chain import Chain, Guarded
@@ -12,7 +13,8 @@ from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.memory import chosen_model
-from appliance.model.choose import OFFLINE, choose_models, key_for
+from appliance.model.catalog import ModelCatalog, catalog_of
+from appliance.model.choose import OFFLINE, choose_models
 from appliance.model.providers import OTHER, provider_at, provider_of
 
 if TYPE_CHECKING:
@@ -52,8 +54,9 @@ def embeddings(config: Config) -> Line:
         return Line("embeddings", Verdict.OK, "switched off; the graph is searched by words")
     from appliance.model import sentence as sentence_model
 
-    if sentence_model.is_wanted(config) and not sentence_model.is_here(config):
-        coming = "it is fetched in the background" if config.ears.download else "the graph is searched by words"
+    sentence = sentence_model.sentence_settings(config)
+    if sentence.is_wanted and not sentence_model.is_here(sentence.models_folder):
+        coming = "it is fetched in the background" if sentence.download else "the graph is searched by words"
         return Line(
             "embeddings",
             Verdict.OK,
@@ -78,50 +81,50 @@ def embeddings(config: Config) -> Line:
 
 def model(config: Config) -> Line:
     """Find out who would think, and try what each needs that may be asked: its server, its key."""
-    return asyncio.run(_model(config))
+    return asyncio.run(_model(catalog_of(config), config.state_folder))
 
 
-async def models_in_use(config: Config) -> Chain:
+async def models_in_use(catalog: ModelCatalog, state_folder: Path) -> Chain:
     """Return the models as the service would ask them, the one that `nakari model use` chose first.
 
     Raises `ConfigError` for a choice that lacks something, `StateUnusable` where nobody can tell what was chosen.
     """
-    models = await choose_models(config)
-    chosen = chosen_model(config)
+    models = await choose_models(catalog)
+    chosen = chosen_model(state_folder)
     if chosen in models.aliases:
         models.use(chosen)
         models.settle()
     return models
 
 
-async def _model(config: Config) -> Line:
-    models = await models_in_use(config)
+async def _model(catalog: ModelCatalog, state_folder: Path) -> Line:
+    models = await models_in_use(catalog, state_folder)
     try:
         async with asyncio.TaskGroup() as group:
-            tried = [group.create_task(_try(config, each), name=each.name) for each in models.may_think[:-1]]
+            tried = [group.create_task(_try(catalog, each), name=each.name) for each in models.may_think[:-1]]
     finally:
         for each in models.models:
             await each.aclose()
     if lines := [task.result() for task in tried]:
         fixes = "; ".join(line.fix for line in lines if line.fix)
         return Line("model", max(line.verdict for line in lines), "; ".join(line.what for line in lines), fixes)
-    if OFFLINE in (config.model.provider, chosen_model(config)):
+    if OFFLINE in (catalog.model.provider, chosen_model(state_folder)):
         return Line("model", Verdict.OK, "offline, as it is set")
     what = "none: nakari knows time, date, timers, volume and what it was told to remember"
     return Line("model", Verdict.WARNING, what, "start Ollama or llama.cpp here, or set a provider's key; see [model]")
 
 
-async def _try(config: Config, chosen: Guarded) -> Line:
+async def _try(catalog: ModelCatalog, chosen: Guarded) -> Line:
     from agent.model.litellm import LiteLlmModel
 
-    settings = config.models.get(chosen.alias, config.model)
+    settings = catalog.models.get(chosen.alias, catalog.model)
     if isinstance(chosen.model, LiteLlmModel):
-        return await _try_key(config, chosen.name, settings)
+        return await _try_key(catalog, chosen.name, settings)
     if not settings.base_url:
         return Line("model", Verdict.OK, f"{chosen.name}, its server answers")  # that is how it was found
     provider = provider_at(settings.base_url)
-    key = key_for(config, provider.key, settings)
-    section = f"[models.{chosen.alias}]" if chosen.alias in config.models else "[model]"
+    key = catalog.key_for(provider.key, settings)
+    section = f"[models.{chosen.alias}]" if chosen.alias in catalog.models else "[model]"
     server = _Server(
         "model",
         settings.base_url,
@@ -135,10 +138,10 @@ async def _try(config: Config, chosen: Guarded) -> Line:
     return await _ask(server)
 
 
-async def _try_key(config: Config, name: str, settings: NamedModel) -> Line:
+async def _try_key(catalog: ModelCatalog, name: str, settings: NamedModel) -> Line:
     """Try the key of a provider with a request that costs nothing, where one is known."""
     provider = provider_of(name)
-    key = key_for(config, provider.key, settings)
+    key = catalog.key_for(provider.key, settings)
     if provider.key and not key and not settings.base_url:
         return Line(
             "model", Verdict.FAULT, f"there is no key for {name}", f"set {settings.api_key_env or provider.key}"

@@ -8,11 +8,11 @@ from agent.model.chain import Chain, Guarded, Prices
 from agent.model.interface import CachedPrefix, ChatModel
 from agent.model.probe import find_local_server
 from agent.model.wire.profile import Profile, profile_for
-from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.config.values import listed
 from appliance.errors import ConfigError
-from appliance.model.providers import PROVIDERS, provider_at, provider_of
+from appliance.model.catalog import ModelCatalog
+from appliance.model.providers import provider_at, provider_of
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -27,7 +27,7 @@ PREFIXES_OF_OWN = ("anthropic/", "gemini/")
 """Providers whose protocol is not OpenAI's: an address of theirs is litellm's business too."""
 
 
-async def choose_models(config: Config, room: CachedPrefix | None = None) -> Chain:
+async def choose_models(catalog: ModelCatalog, room: CachedPrefix | None = None) -> Chain:
     """Return the models to ask, in order; the last is the offline model, which is always there.
 
     `room` finds the conversation whose prefix local servers keep and read ahead; None where there is none to keep.
@@ -35,16 +35,16 @@ async def choose_models(config: Config, room: CachedPrefix | None = None) -> Cha
     """
     from agent.intents import OfflineModel
 
-    chosen = await _configured(config, room)
-    named = {alias: _named(config, settings, room) for alias, settings in config.models.items()}
-    asked = listed(config.model.fallbacks)
+    chosen = await _configured(catalog, room)
+    named = {alias: _named(catalog, settings, room) for alias, settings in catalog.models.items()}
+    asked = listed(catalog.model.fallbacks)
     order = [*asked, *(alias for alias in named if alias not in asked)]
-    guarded = [Guarded(alias, named[alias], prices_of(config.models[alias])) for alias in order]
+    guarded = [Guarded(alias, named[alias], prices_of(catalog.models[alias])) for alias in order]
     if chosen is not None:
-        guarded.insert(0, Guarded(CONFIGURED, chosen, prices_of(config.model)))
+        guarded.insert(0, Guarded(CONFIGURED, chosen, prices_of(catalog.model)))
     # A model of the catalog that is neither to be used nor to fall back on is asked by nobody.
-    nobody = config.model.provider == "offline" or (chosen is None and not asked)
-    first = config.model.use or (OFFLINE if nobody else "")
+    nobody = catalog.model.provider == "offline" or (chosen is None and not asked)
+    first = catalog.model.use or (OFFLINE if nobody else "")
     chain = Chain([*guarded, Guarded(OFFLINE, OfflineModel())], frozenset(asked), room, chosen=first)
     log.info("model_chosen", model=chain.first.name)
     return chain
@@ -66,36 +66,36 @@ def params_of(settings: NamedModel) -> dict[str, Json]:
     return wanted
 
 
-async def _configured(config: Config, room: CachedPrefix | None) -> ChatModel | None:
+async def _configured(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatModel | None:
     """Return the model that [model] itself describes, None where there is none at hand."""
-    provider = config.model.provider
+    provider = catalog.model.provider
     if provider == "offline":
         return None
     if provider == "openai":
-        return _openai(config, config.model, room)
+        return _openai(catalog, catalog.model, room)
     if provider == "litellm":
-        return _litellm(config, config.model)
-    return await _at_hand(config, room)
+        return _litellm(catalog, catalog.model)
+    return await _at_hand(catalog, room)
 
 
-def _named(config: Config, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
+def _named(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
     """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
     if settings.provider == "offline":
         raise ConfigError(
-            f"[{_section(config, settings)}] is offline, which is there anyway, as the last; leave it out"
+            f"[{catalog.section_of(settings)}] is offline, which is there anyway, as the last; leave it out"
         )
     speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
     if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
-        return _openai(config, settings, room)
-    return _litellm(config, settings)
+        return _openai(catalog, settings, room)
+    return _litellm(catalog, settings)
 
 
-def _openai(config: Config, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
+def _openai(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
     from agent.model.openai_compatible import OpenAiCompatibleModel
 
     if not settings.base_url or not settings.name:
-        raise ConfigError(f'[{_section(config, settings)}] provider = "openai" needs base_url and name; add both')
-    key = key_for(config, provider_at(settings.base_url).key, settings)
+        raise ConfigError(f'[{catalog.section_of(settings)}] provider = "openai" needs base_url and name; add both')
+    key = catalog.key_for(provider_at(settings.base_url).key, settings)
     profile = _profile(settings.base_url, settings.name, settings)
     return OpenAiCompatibleModel(settings.base_url, settings.name, key, profile=profile, room=room)
 
@@ -106,42 +106,26 @@ def _profile(base_url: str, name: str, settings: NamedModel) -> Profile:
     return replace(usual, slots=settings.slots, params={**usual.params, **params_of(settings)})
 
 
-def key_for(config: Config, usual: str, settings: NamedModel | None = None) -> str:
-    """Return the key that `api_key_env` names, else the usual one of the provider, "" without either."""
-    key = config.secrets.get((settings or config.model).api_key_env or usual)
-    return key.reveal() if key else ""
-
-
-def _litellm(config: Config, settings: NamedModel) -> ChatModel:
+def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
     from agent.model.litellm import LiteLlmModel
 
-    name = settings.name or _usual_model(config)
+    name = settings.name or catalog.usual_model
     if not name:
         raise ConfigError(
-            f'[{_section(config, settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
+            f'[{catalog.section_of(settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
         )
-    key = key_for(config, provider_of(name).key, settings)
+    key = catalog.key_for(provider_of(name).key, settings)
     profile = profile_for(settings.base_url, name, settings.profile)
     return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
 
 
-def _usual_model(config: Config) -> str:
-    """Return the usual model of the first provider whose key is there, "" without any."""
-    return next((each.usual_model for each in PROVIDERS.values() if each.key in config.provider_keys), "")
-
-
-def _section(config: Config, settings: NamedModel) -> str:
-    """Return where the configuration describes a model."""
-    return next((f"models.{alias}" for alias, named in config.models.items() if named is settings), "model")
-
-
-async def _at_hand(config: Config, room: CachedPrefix | None) -> ChatModel | None:
-    if config.model.base_url and config.model.name:
-        return _named(config, config.model, room)
+async def _at_hand(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatModel | None:
+    if catalog.model.base_url and catalog.model.name:
+        return _named(catalog, catalog.model, room)
     if local := await find_local_server():
         from agent.model.openai_compatible import OpenAiCompatibleModel
 
-        name = config.model.name or local.model
-        profile = _profile(local.base_url, name, config.model)
+        name = catalog.model.name or local.model
+        profile = _profile(local.base_url, name, catalog.model)
         return OpenAiCompatibleModel(local.base_url, name, profile=profile, room=room)
-    return _litellm(config, config.model) if config.provider_keys else None
+    return _litellm(catalog, catalog.model) if catalog.provider_keys else None

@@ -3,13 +3,15 @@
 import asyncio
 import platform
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import structlog
 
 from appliance.config.load import Config
-from appliance.input.whisper.choice import models_folder
 from appliance.input.whisper.pull import pull
+from appliance.input.whisper.settings import whisper_settings
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import HubModel, last_name
 from memory.vectors.embedding import Embedder
@@ -47,32 +49,51 @@ def wanted() -> HubModel:
     )
 
 
-def is_here(config: Config) -> bool:
+@dataclass(frozen=True, slots=True)
+class SentenceSettings:
+    """What is set about it."""
+
+    is_wanted: bool
+    """Whether this box is to have it: vectors by "auto", and no model of the household's own."""
+    download: bool
+    """Whether it may be fetched."""
+    models_folder: Path
+    config_file: Path | None
+    """What a nakari that is started to fetch it has to read; None where there is no file."""
+
+    @property
+    def is_to_be_fetched(self) -> bool:
+        """Whether it is wanted, may be fetched, and is not here."""
+        return self.is_wanted and self.download and not is_here(self.models_folder)
+
+
+def sentence_settings(config: Config) -> SentenceSettings:
+    """Return what the configuration says of it."""
+    memory, hearing = config.memory, whisper_settings(config)
+    is_wanted = memory.enabled and memory.embeddings == "auto" and not memory.embedding_model
+    return SentenceSettings(is_wanted, hearing.download, hearing.models_folder, config.file)
+
+
+def is_here(models_folder: Path) -> bool:
     """Say whether the box has it whole."""
-    return wanted().is_in(models_folder(config) / NAME)
+    return wanted().is_in(models_folder / NAME)
 
 
-def is_wanted(config: Config) -> bool:
-    """Say whether this box is to have it: vectors by "auto", and no model of the household's own."""
-    memory = config.memory
-    return memory.enabled and memory.embeddings == "auto" and not memory.embedding_model
-
-
-def usual_embedder(config: Config) -> Embedder:
+def usual_embedder(settings: SentenceSettings) -> Embedder:
     """Return who makes vectors by "auto": that model, once it is here; a sentence says what is so until then."""
-    coming = "it is being fetched" if config.ears.download else f"`nakari models pull {NAME}` fetches it"
+    coming = "it is being fetched" if settings.download else f"`nakari models pull {NAME}` fetches it"
     absent = (
         f"there is no embedding model here yet ({coming}); everything else works: "
         "search by words, toLower(n.x) CONTAINS toLower($words)"
     )
-    return LocalEmbedder(models_folder(config) / NAME, absent)
+    return LocalEmbedder(settings.models_folder / NAME, absent)
 
 
-async def keep_fetching(config: Config, came: Callable[[], None], again: float = TRY_AGAIN_SECONDS) -> None:
+async def keep_fetching(settings: SentenceSettings, came: Callable[[], None], again: float = TRY_AGAIN_SECONDS) -> None:
     """Fetch it if this box is to have it and may fetch; return when it is here, or is not to come."""
-    while is_wanted(config) and config.ears.download and not is_here(config):
+    while settings.is_to_be_fetched:
         try:
-            await pull(config, NAME)
+            await pull(NAME, settings.config_file)
             log.info("sentence_model_came", model=NAME)
             came()
         except ModelNotFound as error:

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import structlog
 
-from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.config.sections import VoiceSettings
 from audio.interfaces import Player, Synthesizer
@@ -29,7 +29,7 @@ LOCAL_STALLS_AFTER: Final = 3.0
 """Seconds without sound after which the local voice counts as stuck."""
 
 
-async def open_player(config: Config, options: RunOptions) -> Player:
+async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
     """Return the player, open: a WAV where one is asked for, else the loudspeaker; a missing one (told) may come.
 
     Raises `OutputUnwritable` when the WAV cannot be written.
@@ -40,10 +40,10 @@ async def open_player(config: Config, options: RunOptions) -> Player:
         return player
     from audio.playback.speaker import SounddeviceOutput
 
-    name = config.voice.device or "the default loudspeaker"
+    name = settings.device or "the default loudspeaker"
     if options.deaf:
-        return OnDemandPlayer(SounddeviceOutput(config.voice.device), name)
-    speaker = ReopeningPlayer(SounddeviceOutput(config.voice.device), name)
+        return OnDemandPlayer(SounddeviceOutput(settings.device), name)
+    speaker = ReopeningPlayer(SounddeviceOutput(settings.device), name)
     await speaker.start()
     if not speaker.output.is_there:
         log.warning("no_loudspeaker", reason=f"{speaker.output.reason}; spoken answers go to the journal only")
@@ -91,25 +91,28 @@ class OnDemandPlayer(ReopeningPlayer):
             await super().aclose()
 
 
-def load_voice(config: Config) -> None:
+def load_voice(settings: VoiceSettings) -> None:
     """Import what only speaking needs, once the ears are open; else the first sentence does. Blocking."""
     speakable.load()
-    for voice in voices_of(config.voice):
+    for voice in voices_of(settings):
         if isinstance(voice, EdgeSynthesizer):
             voice.load()
 
 
 def choose_voice(
-    config: Config, clock: Callable[[], float] = time.monotonic, *, silence: float = FIRST_SOUND_WITHIN
+    settings: VoiceSettings,
+    state_folder: Path,
+    clock: Callable[[], float] = time.monotonic,
+    *,
+    silence: float = FIRST_SOUND_WITHIN,
 ) -> Synthesizer:
     """Return the chain of voices: over the network first where that is allowed, the local one, then kept phrases.
 
-    `clock` gives the monotonic seconds for which a voice that failed is left alone. `silence` is how many seconds
-    a voice may take to its first sound.
+    Phrases are kept in `state_folder`. `clock` gives the monotonic seconds for which a voice that failed is left
+    alone. `silence` is how many seconds a voice may take to its first sound.
     """
-    settings = config.voice
     voices = voices_of(settings, max(silence, LOCAL_STALLS_AFTER))
-    phrases = TtsCache(config.state_folder / "phrases")
+    phrases = TtsCache(state_folder / "phrases")
     if not settings.keep_phrases:
         phrases.forget()
         return VoiceChain(voices, clock=clock, first_audio_deadline=silence)

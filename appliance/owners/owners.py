@@ -4,12 +4,12 @@ import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from agent.event import HOUSEHOLD
 from agent.prompts import MODULES
 from appliance.admin.exchange import DATABASE
-from appliance.config.load import Config
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.owners.visitors import keys_in
@@ -64,9 +64,9 @@ class Owners:
             observer(owner_key)
 
 
-def identities_of(config: Config) -> Identities:
+def identities_of(state_folder: Path) -> Identities:
     """Return who is known here; for a command too, while the service runs."""
-    return Identities(config.state_folder / "identities")
+    return Identities(state_folder / "identities")
 
 
 def owner_of(identities: Identities, named: str) -> Identity:
@@ -90,13 +90,13 @@ def member_of(identities: Identities, named: str) -> Identity:
     return found[0]
 
 
-def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
+def visitors_of(state_folder: Path, members: Collection[str]) -> dict[str, int]:
     """Return who has told its something or has a graph, and is no member; and how many events each has. Blocking.
 
     The database is looked at only, also while the service has it. Raises `StateUnreadable` when it cannot be read.
     """
-    found = dict.fromkeys(keys_in(config.state_folder / "owners"), 0)
-    database = config.state_folder / DATABASE
+    found = dict.fromkeys(keys_in(state_folder / "owners"), 0)
+    database = state_folder / DATABASE
     if database.exists():
         try:
             with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -106,15 +106,14 @@ def visitors_of(config: Config, members: Collection[str]) -> dict[str, int]:
     return {key: count for key, count in sorted(found.items()) if key != HOUSEHOLD and key not in members}
 
 
-async def open_owners(config: Config, state: State) -> Owners:
-    """Read who is known, and what they have set. The cap on tool calls is the box's, whatever an owner sets."""
-    identities = identities_of(config)
+async def open_owners(state: State, state_folder: Path, most: int) -> Owners:
+    """Read who is known, and what they have set. `most` tool calls are the box's cap, whatever an owner sets."""
+    identities = identities_of(state_folder)
 
     def may_keep(owner_key: str) -> None:
         if owner_key != HOUSEHOLD:
             identities.require_member(owner_key)
 
-    most = config.mind.max_tool_calls
     defaults: dict[str, Value] = {f"{PROMPT}{module}": "" for module in MODULES}
     levels = Levels({"mind.max_tool_calls": most}, {TOOL_CALLS: most, **defaults}, {TOOL_CALLS: (1, most)})
     settings = OwnerSettings(state.journal.database, levels, may_keep)

@@ -30,6 +30,7 @@ from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
+from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
@@ -104,7 +105,7 @@ async def open_agent(
     """Open the models and join the mind; `tools` join those that every box has, `news` is told in its blocks."""
     config, state = world.config, world.state
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
-    models = Chain.of(await world.environment.models(config, prefix_of_room(contexts)))
+    models = Chain.of(await world.environment.models(catalog_of(config), prefix_of_room(contexts)))
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from agent.tools.device import device_tools
+from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
@@ -76,7 +77,7 @@ class Box:
         if self.input.ears is None:
             return  # opened for a question, it asks its model at once, and is gone before anything else is wanted
         await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-        await asyncio.to_thread(load_voice, self.config)
+        await asyncio.to_thread(load_voice, self.config.voice)
         await self.agent.warm()
 
 
@@ -88,12 +89,12 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     recording, an output that cannot be written, a state folder that is unusable or in use.
     """
     async with AsyncExitStack() as parts:
-        state = await parts.enter_async_context(open_state(config))
+        state = await parts.enter_async_context(open_state(config.state_folder))
         world = World(config, options, state, environment)
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
-        owners = await open_owners(config, state)
-        admin = graph_admin_of(config, graph)
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
+        admin = graph_admin_of(everything_of(config), graph)
         erase_event = no_graph if admin is None else _erasing(admin, graph)
         output = await parts.enter_async_context(open_output(world))
         sessions = open_sessions(world, output)
@@ -105,7 +106,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         retention = retention_of(
-            config, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
+            config.state, state, lambda: agent.loop.run_in_hand is not None or output.speech.current is not None
         )
         described: dict[str, Part] = {
             **hears.describe(),

@@ -2,14 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 from typing import Final
 
 from agent.model.interface import CachedPrefix, ChatModel
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
+from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.input.source import looked_for, open_source
 from appliance.input.whisper.recognizers import Hearing, choose_recognizer
+from appliance.input.whisper.settings import WhisperSettings
+from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
 from appliance.wiring.state import State
@@ -17,25 +21,26 @@ from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
 from audio.turns.vad import load_detector
 
 
-def hearing_of(config: Config) -> Hearing:
+def hearing_of(settings: WhisperSettings) -> Hearing:
     """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
-    return choose_recognizer(config, fetches=True)
+    return choose_recognizer(settings, fetches=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What lies outside the program: sound card, voices, models, clock; a simulated room has its own."""
 
-    source: Callable[[Config, RunOptions], AudioSource | None] = open_source
+    source: Callable[[EarsSettings, RunOptions], AudioSource | None] = open_source
     """None without a microphone."""
-    player: Callable[[Config, RunOptions], Awaitable[Player]] = open_player
-    voice: Callable[[Config], Synthesizer] = choose_voice
-    models: Callable[[Config, CachedPrefix], Awaitable[Sequence[ChatModel]]] = choose_models
+    player: Callable[[VoiceSettings, RunOptions], Awaitable[Player]] = open_player
+    voice: Callable[[VoiceSettings, Path], Synthesizer] = choose_voice
+    """Given the state folder too, where phrases are kept."""
+    models: Callable[[ModelCatalog, CachedPrefix], Awaitable[Sequence[ChatModel]]] = choose_models
     """Asked with what finds the conversation of the room."""
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
     detector: Callable[[], VoiceDetector] = load_detector
-    hearing: Callable[[Config], Hearing] = hearing_of
+    hearing: Callable[[WhisperSettings], Hearing] = hearing_of
     """Which recognizer hears. Raises `ModelNotFound` for a configured model folder that is none."""
 
 
@@ -54,4 +59,4 @@ REAL: Final = Environment()
 
 def around(source: AudioSource | None) -> Environment:
     """Return what is real, with a source that was chosen before."""
-    return replace(REAL, source=lambda config, _: looked_for(config, source))
+    return replace(REAL, source=lambda ears, _: looked_for(ears.device, source))

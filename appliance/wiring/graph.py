@@ -13,7 +13,7 @@ from agent.tools.sharing import shared
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.errors import ConfigError
-from appliance.model.sentence import usual_embedder
+from appliance.model.sentence import sentence_settings, usual_embedder
 from appliance.owners.visitors import Visitors
 from appliance.wiring.managed_graph import ManagedGraph
 from audio.loops import Loop
@@ -144,21 +144,21 @@ def choose_embedder(config: Config) -> Embedder:
     if settings.embeddings == "off":
         return NoEmbedder()
     if settings.embeddings == "auto" and not settings.embedding_model:
-        return usual_embedder(config)
+        return usual_embedder(sentence_settings(config))
     if not settings.embedding_model:
         what = "a model's folder" if settings.embeddings == "local" else "a model's name"
         raise ConfigError(f'[memory] embeddings = "{settings.embeddings}" needs embedding_model, {what}; add it')
     if settings.embeddings in ("auto", "local"):
-        return LocalEmbedder(embedding_folder(config))
+        return LocalEmbedder(embedding_folder(config.state_folder, settings.embedding_model))
     if not settings.embedding_url:
         raise ConfigError('[memory] embeddings = "api" needs embedding_url, the server\'s address; add it')
     key = config.embedding_key
     return OpenAiEmbedder(settings.embedding_url, settings.embedding_model, key.reveal() if key else "")
 
 
-def embedding_folder(config: Config) -> Path:
+def embedding_folder(state_folder: Path, model: str) -> Path:
     """Return the folder of the local embedding model: as it is set, or by its name among the models of the box."""
-    return config.state_folder / "models" / Path(config.memory.embedding_model).expanduser()
+    return state_folder / "models" / Path(model).expanduser()
 
 
 def store_of(config: Config) -> Neo4jServer | EmbeddedStore:

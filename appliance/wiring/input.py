@@ -17,6 +17,7 @@ from appliance.input.lost import LostTurns
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
+from appliance.input.whisper.settings import whisper_settings
 from appliance.output.interruption import Interruption
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.sign import ListeningSign
@@ -132,7 +133,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     intake = Intake(turns, most, gate, interruption.guard, take, attention.marks, clock)
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)
-    hearing = world.environment.hearing(config)
+    hearing = world.environment.hearing(whisper_settings(config))
     source = acting.source
     if source is None:
         return Input(None, interruption, intake, acting, None, sign)

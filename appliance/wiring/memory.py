@@ -8,7 +8,8 @@ from agent.event import Event, utc_now
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Tool
 from appliance.config.load import Config
-from appliance.model.sentence import keep_fetching
+from appliance.config.sections import StateSettings
+from appliance.model.sentence import keep_fetching, sentence_settings
 from appliance.wiring.state import State
 from audio.loops import Loop
 from memory.json_value import Json
@@ -48,11 +49,11 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
         "memory: sees that a run is over": partial(state.bus.attend, "ui.events", look),
     }
     if fetches:
-        loops["memory: the sentence model, once"] = partial(keep_fetching, config, tiers.changed.set)
+        loops["memory: the sentence model, once"] = partial(keep_fetching, sentence_settings(config), tiers.changed.set)
     return MemorySide(tiers, recall, [recall_tool(recall)], embedder, lambda: loops)
 
 
-def retention_of(config: Config, state: State, is_busy: Callable[[], bool]) -> Retention:
+def retention_of(settings: StateSettings, state: State, is_busy: Callable[[], bool]) -> Retention:
     """Return what drops the too old from the journal while `is_busy` says that nobody speaks and nothing sounds."""
-    keep = Keep(config.state.keep_details_days, config.state.keep_words_days)
+    keep = Keep(settings.keep_details_days, settings.keep_words_days)
     return Retention(state.journal.database, keep, is_busy)

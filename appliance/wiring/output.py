@@ -58,11 +58,13 @@ async def open_output(world: World) -> AsyncIterator[Output]:
     Raises `OutputUnwritable` for a recording that cannot be written.
     """
     config, state, environment = world.config, world.state, world.environment
-    player = await environment.player(config, world.options)
+    player = await environment.player(config.voice, world.options)
     try:
         switches = KeptSwitches(config.state_folder / SWITCHES)
         volume = switches.volume_for(config.voice.volume)
-        speech = SpeechOutput(environment.voice(config), player, environment.clock, volume=volume)
+        speech = SpeechOutput(
+            environment.voice(config.voice, config.state_folder), player, environment.clock, volume=volume
+        )
         voice = VoiceReplySink(speech, state.bus, config.ears.language)
         text = TextReplySink(state.bus)
         quiet = quiet_hours(config.mind.quiet_hours, config.zone)

@@ -14,7 +14,6 @@ from agent.bus import Bus
 from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.admin import exchange
-from appliance.config.load import Config
 from memory.graph import name_usage as asked_module
 from memory.json_value import Json
 from memory.state import journal as journal_module
@@ -37,13 +36,13 @@ class State:
 
 
 @asynccontextmanager
-async def open_state(config: Config) -> AsyncIterator[State]:
+async def open_state(state_folder: Path) -> AsyncIterator[State]:
     """Open the state folder for this process alone; a restore that was cut off is finished first.
 
     Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
     """
-    await asyncio.to_thread(exchange.finish, config.state_folder)
-    database = Database(config.state_folder / exchange.DATABASE)
+    await asyncio.to_thread(exchange.finish, state_folder)
+    database = Database(state_folder / exchange.DATABASE)
     modules = (journal_module, mailbox_module, tiers_module, settings_module, asked_module)
     await database.open(*(module.SCHEMA for module in modules))
     try:

@@ -1,13 +1,15 @@
 """MCP servers as the configuration describes them, for the mind."""
 
+from collections.abc import Mapping
+
 from agent.tools.mcp.server import Server
-from appliance.config.load import Config
+from appliance.config.load import Config, Secret
 from appliance.config.mcp import McpServer
 
 
 def servers_of(config: Config) -> list[Server]:
     """Return the servers, each with the environment or the key it is to have; a secret nobody set is left out."""
-    return [_server(config, name, told) for name, told in config.mcp.items()]
+    return [_server(name, told, config.secrets, config.shell) for name, told in config.mcp.items()]
 
 
 def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
@@ -17,12 +19,12 @@ def unset_secrets(config: Config) -> dict[str, tuple[str, ...]]:
     return {name: secrets for name, secrets in missing.items() if secrets}
 
 
-def _server(config: Config, name: str, told: McpServer) -> Server:
-    found = {one: config.secrets[one].reveal() for one in (told.api_key_env, *told.secrets) if one in config.secrets}
+def _server(name: str, told: McpServer, secrets: Mapping[str, Secret], shell: Mapping[str, str]) -> Server:
+    found = {one: secrets[one].reveal() for one in (told.api_key_env, *told.secrets) if one in secrets}
     return Server(
         name=name,
         command=told.command,
-        environment={**config.shell, **told.env, **found} if told.command else {},
+        environment={**shell, **told.env, **found} if told.command else {},
         url=told.url,
         key=found.get(told.api_key_env, ""),
         allowed=frozenset(told.tools),

@@ -30,6 +30,7 @@ from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.memory import chosen_model
 from appliance.egress import egress
+from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
 from appliance.model.sentence import NAME, network
 from appliance.model.switch import ModelChoice
@@ -141,7 +142,7 @@ async def test_what_leaves_the_house_is_told(
 
 async def told(config: Config) -> list[str]:
     """Return what leaves, as the doctor tells it, with the models that this configuration chooses."""
-    models = await choose_models(config)
+    models = await choose_models(catalog_of(config))
     leaving = [str(each) for each in egress(config, models)]
     for model in models.models:
         await model.aclose()
@@ -154,10 +155,10 @@ async def test_a_model_that_was_chosen_while_she_ran_is_counted_too(config: Conf
     config.state_folder.mkdir(parents=True)
     database = Database(config.state_folder / "nakari.db")
     await database.open()
-    assert await asyncio.to_thread(chosen_model, config) == "", "no journal yet"
+    assert await asyncio.to_thread(chosen_model, config.state_folder) == "", "no journal yet"
     await database.close()
     await database.open(journal_module.SCHEMA)
-    chain = await choose_models(offline)
+    chain = await choose_models(catalog_of(offline))
     choice = ModelChoice(chain, Journal(database), Bus(Recorder(Journal(database))), UTC)
     large = LARGE.replace("large])", "large], chosen with `nakari model use`)")
     expected = {"large": [large, LAN], "near": [LAN], "lan": [LAN]}

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.model.interface import CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec
-from appliance.config.load import Config, load
+from appliance.config.load import load
 from appliance.config.options import RunOptions
+from appliance.config.sections import VoiceSettings
 from appliance.input.event import PERSON_PRIORITY
+from appliance.model.catalog import ModelCatalog
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import Environment
@@ -166,18 +168,18 @@ async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], 
     model, voice, turns = TalkativeModel(around.answers, around.aside), Remembered(around.voice), Turns(loop.time)
     config = load(Household(folder, around.settings).write(), {"HOME": str(folder)})
 
-    async def player(config: Config, options: RunOptions) -> Player:
+    async def player(settings: VoiceSettings, options: RunOptions) -> Player:
         opened = LivePlayer(card.output, "room", clock=loop.time)
         await opened.start()
         return opened
 
-    async def models(config: Config, room: CachedPrefix) -> list[ChatModel]:
+    async def models(catalog: ModelCatalog, room: CachedPrefix) -> list[ChatModel]:
         return [model]
 
     outside = Environment(
-        source=lambda config, options: LiveMicrophone(card.input, "room", clock=loop.time),
+        source=lambda ears, options: LiveMicrophone(card.input, "room", clock=loop.time),
         player=player,
-        voice=lambda config: voice,
+        voice=lambda settings, state_folder: voice,
         models=models,
         clock=loop.time,
     )

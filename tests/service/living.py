@@ -15,6 +15,7 @@ from agent.model.messages import Message, ToolSpec
 from appliance.api.client import ask_running
 from appliance.config.load import Config, load
 from appliance.config.options import RunOptions
+from appliance.model.catalog import ModelCatalog
 from appliance.service import serve
 from appliance.wiring.box import Box, open_box
 from appliance.wiring.environment import REAL
@@ -120,10 +121,10 @@ async def living(home: Household, options: RunOptions = DEAF, **environment: str
     """Open the box of a household and let all its loops run, without a microphone."""
     config, model = load(home.write(), {"HOME": str(home.folder), **environment}), Keeping()
 
-    async def models(config: Config, room: CachedPrefix) -> list[ChatModel]:
+    async def models(catalog: ModelCatalog, room: CachedPrefix) -> list[ChatModel]:
         return [model]
 
-    source = REAL.source if options.input else lambda config, options: None
+    source = REAL.source if options.input else lambda ears, options: None
     async with open_box(config, options, replace(REAL, models=models, source=source)) as box:
         over = asyncio.Event()
 

@@ -37,7 +37,8 @@ async def main(state: Path, recording: Path) -> None:
     async with edge_server(Fault.STALL) as server:
         file = state / "nakari.toml"
         file.write_text(f'[voice]\nengine = "auto"\nedge_url = "{server.url}"\n[state]\nfolder = "{state}"\n')
-        mouth = SpeechOutput(choose_voice(load(file, {"HOME": str(state)}), clock), player)
+        config = load(file, {"HOME": str(state)})
+        mouth = SpeechOutput(choose_voice(config.voice, config.state_folder, clock), player)
         mouth.observe(Following(ended=lambda part, whole: heard.append((part, whole))))
         await player.start()
         opened = time.monotonic()

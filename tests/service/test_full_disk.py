@@ -98,7 +98,7 @@ async def test_a_start_ends_with_one_sentence(tmp_path: Path, is_begun: bool) ->
     home.folder.mkdir()
     with small_disk(home.state):
         if is_begun:
-            async with open_state(load(home.write(), {"HOME": str(home.folder)})):
+            async with open_state(load(home.write(), {"HOME": str(home.folder)}).state_folder):
                 pass
         with full(home.state):
             done = await asyncio.to_thread(home.run, "run")

@@ -8,6 +8,7 @@ from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.input.whisper.choice import pick
 from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.settings import whisper_settings
 from appliance.input.whisper.short_window import described, is_short, recall
 from appliance.input.whisper.speed import RecognizerSpeed, arguments
 from audio.recognizer.compare import Comparison
@@ -21,7 +22,7 @@ _RECOGNIZER: Final = Culprit(
 
 def recognizer(config: Config) -> Line:
     """Find out which recognizer would listen, without loading its model."""
-    hearing = choose_recognizer(config)
+    hearing = choose_recognizer(whisper_settings(config))
     name = hearing.recognizer.name
     if hearing.is_last_resort:
         coming = "wait until it is fetched" if config.ears.download else "set [ears] download, or model = a folder"
@@ -34,7 +35,7 @@ def recognizer(config: Config) -> Line:
 def speed(config: Config) -> Line:
     """Let that recognizer hear one recorded sentence of 3 s, into nothing."""
     try:
-        told = printed("speed", _RECOGNIZER, "appliance.input.whisper.speed", *arguments(config))
+        told = printed("speed", _RECOGNIZER, "appliance.input.whisper.speed", *arguments(whisper_settings(config)))
     except Broken as broken:
         return broken.line
     found = RecognizerSpeed(**json.loads(told))
@@ -45,12 +46,13 @@ def speed(config: Config) -> Line:
 
 def window(config: Config) -> Line:
     """Tell what was found when both windows of the Whisper model were compared; that takes longer than a check may."""
-    picked = pick(config)
+    settings = whisper_settings(config)
+    picked = pick(settings)
     if picked is None:
         return Line("window", Verdict.OK, "no Whisper model, no window to choose")
-    verdict = recall(config, picked)
+    verdict = recall(settings, picked)
     comparison = verdict.comparison if verdict else None
-    return judge_window(config.ears.short_window, comparison, is_used=is_short(config, picked))
+    return judge_window(settings.short_window, comparison, is_used=is_short(settings, picked))
 
 
 def judge_speed(found: RecognizerSpeed) -> Line:

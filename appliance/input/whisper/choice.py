@@ -8,16 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from appliance.config.load import Config
 from appliance.input import measurements
+from appliance.input.whisper.settings import AUTO, WhisperSettings
 from audio.errors import AudioError, ModelNotFound
 from audio.interfaces import Recognizer
 from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.hub import HubModel, whisper_model
 from audio.recognizer.models import Model, find_model, models_in, repository_of
 from audio.recognizer.speed import Measurement, choose, measure, thread_counts
-
-AUTO: Final = "auto"
 
 USUAL_MODEL: Final = "base"
 """What "auto" fetches, and listens with until it has measured: of the multilingual models the largest that a
@@ -65,65 +63,55 @@ class Pick:
     """0 leaves it to the library."""
 
 
-def models_folder(config: Config) -> Path:
-    """Return where models are put."""
-    return config.state_folder / "models"
-
-
-def language_of(config: Config) -> str:
-    """Return the language that is spoken, "" for any."""
-    return "" if config.ears.language == AUTO else config.ears.language
-
-
-def pick(config: Config) -> Pick | None:
+def pick(settings: WhisperSettings) -> Pick | None:
     """Return what listens on this box as it is now, None where no model is here.
 
     Raises `ModelNotFound` when a name is configured that is neither here nor known.
     """
-    wanted, threads = config.ears.model, config.ears.threads
+    wanted, threads = settings.model, settings.threads
     if "/" in wanted:
         return Pick(Path(wanted).expanduser(), threads)
     if wanted != AUTO:
-        found = find_model(models_folder(config) / wanted)
+        found = find_model(settings.models_folder / wanted)
         if found is None:
             repository_of(wanted)
         return Pick(found, threads) if found else None
-    here = {model.name: model for model in candidates(config)}
-    measured = recall(config)
+    here = {model.name: model for model in candidates(settings)}
+    measured = recall(settings)
     if measured is not None:
         return Pick(here[measured.best.model].folder, measured.best.threads)
     usual = here.get(USUAL_MODEL) or next(iter(here.values()), None)
     return Pick(usual.folder, threads) if usual else None
 
 
-def wanted_download(config: Config) -> HubModel | None:
+def wanted_download(settings: WhisperSettings) -> HubModel | None:
     """Return the Whisper model that is to be fetched, None where one is here, or a folder or an unknown name is set."""
-    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
+    name = USUAL_MODEL if settings.model == AUTO else settings.model
     try:
-        is_lacking = pick(config) is None
+        is_lacking = pick(settings) is None
     except ModelNotFound:  # a name that nobody knows
         return None
     return whisper_model(name) if is_lacking else None
 
 
-def is_to_be_measured(config: Config) -> bool:
+def is_to_be_measured(settings: WhisperSettings) -> bool:
     """Say whether "auto" has models to choose from, and has not chosen yet."""
-    return config.ears.model == AUTO and bool(candidates(config)) and recall(config) is None
+    return settings.model == AUTO and bool(candidates(settings)) and recall(settings) is None
 
 
-def candidates(config: Config) -> list[Model]:
+def candidates(settings: WhisperSettings) -> list[Model]:
     """Return the models that are here and may know the language, smallest first."""
-    return [model for model in models_in(models_folder(config)) if model.understands(language_of(config))]
+    return [model for model in models_in(settings.models_folder) if model.understands(settings.language)]
 
 
-def recall(config: Config) -> Measured | None:
+def recall(settings: WhisperSettings) -> Measured | None:
     """Return what was measured, None if that was never, cannot be read, or was under other conditions."""
-    kept = measurements.recall(Measured, _file(config))
-    return kept if kept and kept.measurements and kept.conditions == _conditions(config) else None
+    kept = measurements.recall(Measured, _file(settings))
+    return kept if kept and kept.measurements and kept.conditions == _conditions(settings) else None
 
 
 def measure_box(
-    config: Config,
+    settings: WhisperSettings,
     tell: Callable[[Measurement], None],
     skip: Callable[[Model, AudioError], None],
     clock: Callable[[], float] = time.perf_counter,
@@ -136,24 +124,24 @@ def measure_box(
     found: list[Measurement] = []
 
     def load(folder: Path, threads: int) -> Recognizer:
-        return FasterWhisperRecognizer(folder, language_of(config), threads)
+        return FasterWhisperRecognizer(folder, settings.language, threads)
 
-    conditions = _conditions(config)
+    conditions = _conditions(settings)
     threads = [conditions.threads] if conditions.threads else thread_counts(conditions.cores)
-    for measurement in measure(candidates(config), threads, load, skip, clock):
+    for measurement in measure(candidates(settings), threads, load, skip, clock):
         tell(measurement)
         found.append(measurement)
     if not found:
         raise ModelNotFound("no Whisper model is here that could be measured; `nakari models pull auto` fetches one")
     measured = Measured(conditions, tuple(found), datetime.now(UTC))
-    measurements.keep(asdict(measured), _file(config))
+    measurements.keep(asdict(measured), _file(settings))
     return measured
 
 
-def _conditions(config: Config) -> Conditions:
-    models = {model.name: model.size for model in candidates(config)}
+def _conditions(settings: WhisperSettings) -> Conditions:
+    models = {model.name: model.size for model in candidates(settings)}
     cores = len(os.sched_getaffinity(0))
-    return Conditions(models, language_of(config), config.ears.threads, cores, _processor())
+    return Conditions(models, settings.language, settings.threads, cores, _processor())
 
 
 def _processor() -> str:
@@ -166,5 +154,5 @@ def _processor() -> str:
     return named[0] if named else ""
 
 
-def _file(config: Config) -> Path:
-    return config.state_folder / "recognizer.json"
+def _file(settings: WhisperSettings) -> Path:
+    return settings.state_folder / "recognizer.json"

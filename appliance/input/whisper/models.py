@@ -7,21 +7,19 @@ from typing import Final
 
 import click
 
-from appliance.config.load import Config
 from appliance.exits import Exit
 from appliance.input.whisper.choice import (
-    AUTO,
     USUAL_MODEL,
     Measured,
     Pick,
     candidates,
     is_to_be_measured,
     measure_box,
-    models_folder,
     pick,
     recall,
 )
 from appliance.input.whisper.fetch_progress import FetchProgress
+from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import compare_box, described
 from appliance.input.whisper.short_window import recall as verdict_on
 from appliance.model import sentence as sentence_model
@@ -34,7 +32,7 @@ KNOWN: Final = (AUTO, *MODELS, sentence_model.NAME)
 """What can be pulled, by name."""
 
 
-def pull(config: Config, name: str, folder: Path | None) -> Exit:
+def pull(settings: WhisperSettings, name: str, folder: Path | None) -> Exit:
     """Fetch a model, telling how far it is; "auto" fetches the usual one where none is here, and measures the box.
 
     `folder` takes the place of the state folder's models. Raises `ModelNotFound`, `OSError` when it cannot be written,
@@ -43,15 +41,15 @@ def pull(config: Config, name: str, folder: Path | None) -> Exit:
     if name == AUTO:
         if folder:
             raise click.UsageError("auto chooses among the models of the state folder: name one to put it elsewhere")
-        if not candidates(config):
-            _fetch(USUAL_MODEL, models_folder(config))
-        measured = recall(config) or _measure(config)
-        picked = pick(config)
-        if picked and verdict_on(config, picked) is None:
-            _compare(config, picked)
+        if not candidates(settings):
+            _fetch(USUAL_MODEL, settings.models_folder)
+        measured = recall(settings) or _measure(settings)
+        picked = pick(settings)
+        if picked and verdict_on(settings, picked) is None:
+            _compare(settings, picked)
         _tell_best(measured)
         return Exit.OK
-    place = folder or models_folder(config)
+    place = folder or settings.models_folder
     if name == sentence_model.NAME:
         return _pull_sentence_model(place)
     if find_model(place / name):
@@ -60,32 +58,32 @@ def pull(config: Config, name: str, folder: Path | None) -> Exit:
     found = _fetch(name, place)
     if folder:
         click.echo(f'to listen with it: [ears] model = "{found.absolute()}"')
-    elif config.ears.model in (AUTO, name):
+    elif settings.model in (AUTO, name):
         click.echo("a running nakari listens with it, if it is the best, after a restart")
     else:
         click.echo(f'to listen with it: [ears] model = "{name}"')
     return Exit.OK
 
 
-def show(config: Config, *, measure: bool) -> Exit:
+def show(settings: WhisperSettings, *, measure: bool) -> Exit:
     """Print the models, one a line; with `measure` how fast the ones that are here are. Raises `ModelNotFound`."""
     if measure:
-        picked = pick(config)
-        if picked is None or candidates(config):
-            _measure(config)
-            picked = pick(config)
+        picked = pick(settings)
+        if picked is None or candidates(settings):
+            _measure(settings)
+            picked = pick(settings)
         if picked:
-            _compare(config, picked)
-    for line in lines(config):
+            _compare(settings, picked)
+    for line in lines(settings):
         click.echo(line)
     return Exit.OK
 
 
-def lines(config: Config) -> Iterator[str]:
+def lines(settings: WhisperSettings) -> Iterator[str]:
     """Yield the table: name, size, whether it is here, how fast it is, whether it listens."""
-    folder, picked = models_folder(config), pick(config)
+    folder, picked = settings.models_folder, pick(settings)
     here = {model.name: model for model in models_in(folder)}
-    measured = recall(config)
+    measured = recall(settings)
     speeds = fastest(measured) if measured else {}
     for name in [*MEGABYTES, *sorted(here.keys() - MEGABYTES.keys())]:
         facts = [_whereabouts(here.get(name), folder / f"{name}{PART}")]
@@ -95,13 +93,13 @@ def lines(config: Config) -> Iterator[str]:
             facts.append("listens")
         size = f"{here[name].size / 1e6:.0f}" if name in here else MEGABYTES[name]
         yield f"{name:<12}{size:>5} MB  {', '.join(facts)}"
-    there = "here" if sentence_model.is_here(config) else "not here"
+    there = "here" if sentence_model.is_here(settings.models_folder) else "not here"
     yield f"{sentence_model.NAME}  {sentence_model.MEGABYTES} MB  {there}, compares texts by meaning"
     if picked is None:
         yield "none of them listens: the small English recognizer does; `nakari models pull auto` fetches one"
     elif picked.folder.parent != folder:
         yield f"{picked.folder} listens"
-    elif is_to_be_measured(config):
+    elif is_to_be_measured(settings):
         yield "the box is not measured yet: `nakari models list --measure` does it, nakari does it soon after its start"
 
 
@@ -148,7 +146,7 @@ def _fetch(name: str, folder: Path) -> Path:
     return found
 
 
-def _measure(config: Config) -> Measured:
+def _measure(settings: WhisperSettings) -> Measured:
     def tell(measurement: Measurement) -> None:
         what = f"{measurement.model} with {_in_words(measurement.threads)}"
         click.echo(f"measured {what}: {measurement.factor:.2f} s for a second of speech")
@@ -156,13 +154,13 @@ def _measure(config: Config) -> Measured:
     def skip(model: Model, error: AudioError) -> None:
         click.echo(f"left out {model.name}: {error}")
 
-    return measure_box(config, tell, skip)
+    return measure_box(settings, tell, skip)
 
 
-def _compare(config: Config, picked: Pick) -> None:
+def _compare(settings: WhisperSettings, picked: Pick) -> None:
     """Compare the two windows of the model that listens, telling how far it is, and what follows."""
     click.echo(f"comparing the short window of {picked.folder.name} with the whole one; Ctrl-C leaves it as it was")
-    verdict = compare_box(config, picked, lambda so_far: click.echo(f"  {described(so_far)}"))
+    verdict = compare_box(settings, picked, lambda so_far: click.echo(f"  {described(so_far)}"))
     follows = "used" if verdict.comparison.is_for_short else "not used, unless [ears] short_window says so"
     click.echo(f"the short window is {follows}: {described(verdict.comparison)}")
 

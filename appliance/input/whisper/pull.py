@@ -5,16 +5,18 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from appliance.config.load import Config
 from audio.errors import ModelNotFound
 
 _CODE: Final = Path(__file__).resolve().parents[2]
 """Where `python -m appliance` finds it."""
 
 
-async def pull(config: Config, model: str, python: str = sys.executable) -> None:
-    """Run `nakari models pull` for a model. Raises `ModelNotFound` with its sentence, or when it cannot be started."""
-    named = ["--config", str(config.file)] if config.file else []
+async def pull(model: str, config_file: Path | None, python: str = sys.executable) -> None:
+    """Run `nakari models pull` for a model, which reads `config_file`, or the usual one where that is None.
+
+    Raises `ModelNotFound` with its sentence, or when it cannot be started.
+    """
+    named = ["--config", str(config_file)] if config_file else []
     try:
         process = await asyncio.create_subprocess_exec(
             *(python, "-m", "appliance", *named, "models", "pull", model),

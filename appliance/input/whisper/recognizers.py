@@ -8,17 +8,15 @@ from typing import Final
 import structlog
 
 from agent.intents.grammar import command_grammar
-from appliance.config.load import Config
 from appliance.input.whisper.choice import (
-    AUTO,
     USUAL_MODEL,
     Pick,
     is_to_be_measured,
-    language_of,
     pick,
     recall,
 )
 from appliance.input.whisper.pull import pull
+from appliance.input.whisper.settings import AUTO, WhisperSettings
 from appliance.input.whisper.short_window import is_short
 from audio.egress import SendsTo
 from audio.errors import AudioError, ModelDamaged
@@ -79,7 +77,7 @@ class Hearing:
     """The recognizer, and how a better one comes: a model fetched from the hub, one chosen by measurement."""
 
     recognizer: CurrentRecognizer
-    config: Config
+    settings: WhisperSettings
     picked: Pick | None
     """None while the last resort listens."""
     in_short_window: bool = False
@@ -99,74 +97,74 @@ class Hearing:
 
         In a process of its own: it can be ended at any moment, and a model too large for the box takes only it along.
         """
-        if is_to_be_measured(self.config):
+        if is_to_be_measured(self.settings):
             await asyncio.sleep(self.settle)
         while True:
             try:
-                if not (self._is_to_be_fetched() or is_to_be_measured(self.config)):
+                if not (self._is_to_be_fetched() or is_to_be_measured(self.settings)):
                     return
-                await pull(self.config, self.config.ears.model)
+                await pull(self.settings.model, self.settings.config_file)
                 await self._change()
             except (AudioError, OSError) as error:
-                log.warning("model_not_ready", model=self.config.ears.model, reason=str(error))
+                log.warning("model_not_ready", model=self.settings.model, reason=str(error))
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
             else:
                 return
 
     def _is_to_be_fetched(self) -> bool:
-        return self.config.ears.download and pick(self.config) is None
+        return self.settings.download and pick(self.settings) is None
 
     async def _change(self) -> None:
-        picked = pick(self.config)
-        in_short_window = picked is not None and is_short(self.config, picked)
+        picked = pick(self.settings)
+        in_short_window = picked is not None and is_short(self.settings, picked)
         if picked is not None and (picked, in_short_window) != (self.picked, self.in_short_window):
-            better = _whisper(self.config, picked, self.names)
+            better = _whisper(self.settings, picked, self.names)
             await asyncio.to_thread(better.warm)
             self.recognizer.use(better)
             self.picked, self.in_short_window = picked, in_short_window
             log.info("recognizer_changed", recognizer=better.name)
-        _tell_choice(self.config)
+        _tell_choice(self.settings)
 
 
-def choose_recognizer(config: Config, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
+def choose_recognizer(settings: WhisperSettings, names: Hotwords = no_hotwords, *, fetches: bool = False) -> Hearing:
     """Return the recognizer for this box as it is now. Loads nothing. `names` are expected beside the configured words.
 
     `fetches` says that the service asks: `Hearing.improve` will run, so that a model that is not here comes where the
     box may fetch it, and a damaged one does not end the service. Raises `ModelNotFound` when a folder is configured
     that holds no model, or a name that nobody knows.
     """
-    picked = pick(config)
+    picked = pick(settings)
     if picked is not None:
-        _tell_choice(config)
-        recognizer = CurrentRecognizer(_whisper(config, picked, names), _last_resort if fetches else None)
-        return Hearing(recognizer, config, picked, is_short(config, picked), names)
-    name = USUAL_MODEL if config.ears.model == AUTO else config.ears.model
-    fix = f"{name} is being fetched" if fetches and config.ears.download else f"`nakari models pull {name}` fetches one"
+        _tell_choice(settings)
+        recognizer = CurrentRecognizer(_whisper(settings, picked, names), _last_resort if fetches else None)
+        return Hearing(recognizer, settings, picked, is_short(settings, picked), names)
+    name = USUAL_MODEL if settings.model == AUTO else settings.model
+    fix = f"{name} is being fetched" if fetches and settings.download else f"`nakari models pull {name}` fetches one"
     log.warning(
         "no_whisper_model", reason=f"no Whisper model is here yet, so a small English recognizer listens; {fix}"
     )
-    return Hearing(CurrentRecognizer(_last_resort()), config, None, names=names)
+    return Hearing(CurrentRecognizer(_last_resort()), settings, None, names=names)
 
 
-def recognizer_of(config: Config) -> Recognizer:
+def recognizer_of(settings: WhisperSettings) -> Recognizer:
     """Return the recognizer that would listen now, as `choose_recognizer` does, without a word about it."""
-    picked = pick(config)
-    return _whisper(config, picked, no_hotwords) if picked is not None else _last_resort()
+    picked = pick(settings)
+    return _whisper(settings, picked, no_hotwords) if picked is not None else _last_resort()
 
 
 def _last_resort() -> Recognizer:
     return PocketsphinxRecognizer(command_grammar("en"))
 
 
-def model_in_use(config: Config) -> str:
+def model_in_use(settings: WhisperSettings) -> str:
     """Return what `[ears] model` comes to: the folder of the model that is here, else the setting as it is."""
-    picked = pick(config)
-    return str(picked.folder) if picked else config.ears.model
+    picked = pick(settings)
+    return str(picked.folder) if picked else settings.model
 
 
-def _tell_choice(config: Config) -> None:
+def _tell_choice(settings: WhisperSettings) -> None:
     """Log what "auto" chose, and the figures behind it."""
-    measured = recall(config) if config.ears.model == AUTO else None
+    measured = recall(settings) if settings.model == AUTO else None
     if measured is not None:
         log.info(
             "recognizer_chosen",
@@ -179,11 +177,11 @@ def _tell_choice(config: Config) -> None:
         )
 
 
-def _whisper(config: Config, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
-    configured = listed(config.ears.hotwords)
+def _whisper(settings: WhisperSettings, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
+    configured = listed(settings.hotwords)
 
     def hotwords() -> Sequence[str]:
         return [*configured, *names()]
 
-    options = WhisperOptions(is_short(config, picked), hotwords)
-    return FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads, options)
+    options = WhisperOptions(is_short(settings, picked), hotwords)
+    return FasterWhisperRecognizer(picked.folder, settings.language, picked.threads, options)

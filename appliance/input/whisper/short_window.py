@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from appliance.config.load import Config
 from appliance.input import measurements
-from appliance.input.whisper.choice import Pick, language_of
+from appliance.input.whisper.choice import Pick
+from appliance.input.whisper.settings import WhisperSettings
 from audio.capture.recording import read_recording
 from audio.errors import AudioError
 from audio.pcm import SAMPLE_RATE
@@ -53,38 +53,38 @@ class Verdict:
     """UTC."""
 
 
-def is_short(config: Config, picked: Pick) -> bool:
+def is_short(settings: WhisperSettings, picked: Pick) -> bool:
     """Say whether this model is given the short window: as configured, else by what was found about it."""
-    if config.ears.short_window != "auto":
-        return config.ears.short_window == "on"
-    verdict = recall(config, picked)
+    if settings.short_window != "auto":
+        return settings.short_window == "on"
+    verdict = recall(settings, picked)
     return verdict is not None and verdict.comparison.is_for_short
 
 
-def recall(config: Config, picked: Pick) -> Verdict | None:
+def recall(settings: WhisperSettings, picked: Pick) -> Verdict | None:
     """Return what was found about this model and language; None if nothing was, or it cannot be read."""
-    kept, weights = measurements.recall(Verdict, _file(config)), picked.folder / WEIGHTS
+    kept, weights = measurements.recall(Verdict, _file(settings)), picked.folder / WEIGHTS
     if kept is None or not weights.is_file():
         return None
-    now = (picked.folder.name, weights.stat().st_size, language_of(config))
+    now = (picked.folder.name, weights.stat().st_size, settings.language)
     return kept if (kept.model, kept.size, kept.language) == now else None
 
 
-def compare_box(config: Config, picked: Pick, tell: Callable[[Comparison], None]) -> Verdict:
+def compare_box(settings: WhisperSettings, picked: Pick, tell: Callable[[Comparison], None]) -> Verdict:
     """Compare both windows on what the box's own voices say, and keep what comes of it. Blocking, seconds to a minute.
 
     `tell` gets the sum so far after each sentence; what is interrupted leaves no verdict. Raises `AudioError`, and
     `OSError` when the state folder cannot be written.
     """
-    recognizer = FasterWhisperRecognizer(picked.folder, language_of(config), picked.threads)
+    recognizer = FasterWhisperRecognizer(picked.folder, settings.language, picked.threads)
     recognizer.warm()
     total = Comparison()
-    for each in compare(recognizer, _spoken(language_of(config))):
+    for each in compare(recognizer, _spoken(settings.language)):
         total += each
         tell(total)
     size = (picked.folder / WEIGHTS).stat().st_size
-    verdict = Verdict(picked.folder.name, size, language_of(config), total, datetime.now(UTC))
-    measurements.keep(asdict(verdict), _file(config))
+    verdict = Verdict(picked.folder.name, size, settings.language, total, datetime.now(UTC))
+    measurements.keep(asdict(verdict), _file(settings))
     return verdict
 
 
@@ -126,5 +126,5 @@ def _said(command: list[str], file: Path) -> Utterance:
     return Utterance(np.concatenate([before, samples, after]), 0.5, 0.5 + seconds, 1.2 + seconds, seconds)
 
 
-def _file(config: Config) -> Path:
-    return config.state_folder / "short_window.json"
+def _file(settings: WhisperSettings) -> Path:
+    return settings.state_folder / "short_window.json"

@@ -4,14 +4,14 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from appliance.config.load import Config, load
-from appliance.config.sections import EarsSettings
+from appliance.config.load import load
 from appliance.input.whisper.choice import pick
 from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.settings import WhisperSettings
 from appliance.logs.configure import configure
 from audio.errors import AudioError
 from audio.recognizer.speed import sample_utterance
@@ -43,11 +43,11 @@ class RecognizerSpeed:
     """Length of the sentence in seconds."""
 
 
-def measure(config: Config) -> RecognizerSpeed:
+def measure(settings: WhisperSettings) -> RecognizerSpeed:
     """Time the recognizer that would listen. Blocking, seconds."""
     utterance = sample_utterance()
     try:
-        recognizer = choose_recognizer(config).recognizer
+        recognizer = choose_recognizer(settings).recognizer
         recognizer.warm()
         until, fastest, least = time.perf_counter() + PATIENCE, float("inf"), float("inf")
         while fastest > COMFORT * utterance.seconds and time.perf_counter() < until:
@@ -56,28 +56,30 @@ def measure(config: Config) -> RecognizerSpeed:
             fastest, least = min(fastest, time.perf_counter() - began), min(least, time.process_time() - busy)
     except AudioError as error:
         return RecognizerSpeed(missing=str(error))
-    return RecognizerSpeed("", recognizer.name, fastest, least, threads_of(config), utterance.seconds)
+    return RecognizerSpeed("", recognizer.name, fastest, least, threads_of(settings), utterance.seconds)
 
 
-def threads_of(config: Config) -> int:
+def threads_of(settings: WhisperSettings) -> int:
     """Return with how many threads the recognizer decodes that would listen now."""
-    picked = pick(config)
+    picked = pick(settings)
     if picked is None:
         return 1  # pocketsphinx
     return picked.threads or min(len(os.sched_getaffinity(0)), USUAL_THREADS)
 
 
-def arguments(config: Config) -> list[str]:
-    """Return what the process has to be told of the configuration."""
-    return [str(config.state_folder), json.dumps(asdict(config.ears))]
+def arguments(settings: WhisperSettings) -> list[str]:
+    """Return what the process has to be told."""
+    told = asdict(settings) | {"state_folder": str(settings.state_folder), "config_file": None}  # nothing is fetched
+    return [json.dumps(told)]
 
 
-def main(state_folder: str, ears: str) -> None:
+def main(told: str) -> None:
     """Measure and print."""
     usual = load(environ={}, wrong=[])  # what is wrong in the file, the doctor has told
     configure(usual, sys.stderr)  # what is logged on the way must not be in the answer
-    config = replace(usual, state_folder=Path(state_folder), ears=EarsSettings(**json.loads(ears)))
-    sys.stdout.write(json.dumps(asdict(measure(config))))
+    given = json.loads(told)
+    settings = WhisperSettings(**given | {"state_folder": Path(given["state_folder"])})
+    sys.stdout.write(json.dumps(asdict(measure(settings))))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from tests.appliance.admin.test_graph_admin import write
 
 async def lived(box: KeptBox) -> None:
     """Let something happen there: words in the journal, a timer, a phrase, a switch, a graph."""
-    async with open_state(box.config()) as state:
+    async with open_state(box.config().state_folder) as state:
         await state.journal.append(Entry("speech.heard", {"words": "the apple tree 苹果"}, owner_key="household"))
         await state.mailbox.enqueue(Event(TIMER, "tea", id="timer-1", not_before=utc_now() + timedelta(hours=1)))
     (box.state / "phrases").mkdir()
@@ -63,7 +63,7 @@ async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> Non
         snapshot = await admin.writer.take_snapshot("to look")
         assert await asyncio.to_thread(fingerprint, snapshot.path) == graph
         assert await admin.writer.audit.verify() > 4
-    async with open_state(other.config()) as state:
+    async with open_state(other.config().state_folder) as state:
         [entry] = await state.journal.search("苹果", "household")
         assert entry.body["words"] == "the apple tree 苹果"
         timer = await state.mailbox.find("timer-1")
@@ -128,14 +128,13 @@ async def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 @pytest.mark.shows("H7", "C11")
 def test_two_at_once_leave_each_other_s_files_alone_and_what_was_left_goes(tmp_path: Path) -> None:
     box = KeptBox(tmp_path)
-    config = box.config()
     box.state.mkdir()
 
     def made() -> list[Path]:
-        archive = fetched(config)
+        archive = fetched(box.state)
         archive.with_name(f"{archive.name}.new").touch()  # as it is called while it is written
         archive.touch()
-        return [archive, archive.with_name(f"{archive.name}.new"), handed_over(config, "a")]
+        return [archive, archive.with_name(f"{archive.name}.new"), handed_over(box.state, "a")]
 
     of_one, of_another = made(), made()
     assert all(file.exists() for file in (*of_one, *of_another))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import ASR_TRANSCRIPT, Event
+from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import graph_admin_of
 from appliance.api.memory_requests import TakeSnapshot
 from appliance.reflexes.forget import Forgetting, no_mind
@@ -23,8 +24,8 @@ from tests.memory.history.test_erasure import NAME, found_in
 async def test_a_name_told_and_forgotten_is_found_nowhere(tmp_path: Path) -> None:
     box = KeptBox(tmp_path)
     config = box.config()
-    async with open_state(config) as state, graph_side(config) as graph, running(graph.loops()):
-        admin = graph_admin_of(config, graph)
+    async with open_state(config.state_folder) as state, graph_side(config) as graph, running(graph.loops()):
+        admin = graph_admin_of(everything_of(config), graph)
         assert admin is not None
         assert graph.store is not None
         await graph.store.until(State.READY)

@@ -146,7 +146,7 @@ class Confined:
         self.described, self.use = admin.described, admin.use
 
     async def act(self, request: MemoryRequest, told: Progress) -> Json:
-        state = self._admin.config.state_folder
+        state = self._admin.everything.state_folder
         if isinstance(request, Replay) and not Path(request.file).is_relative_to(state):
             raise OSError(EROFS, "Read-only file system", request.file)
         return await self._admin.act(request, told)

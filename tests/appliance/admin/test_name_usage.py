@@ -53,7 +53,7 @@ async def test_what_another_program_asked_for_is_known_after_a_restart(tmp_path:
 async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
     config = KeptBox(tmp_path).config()
     async with (
-        open_state(config) as state,
+        open_state(config.state_folder) as state,
         graph_side(config, state.journal.database) as graph,
         running(graph.loops()),
     ):
@@ -66,7 +66,7 @@ async def test_who_is_erased_asked_for_nothing(tmp_path: Path) -> None:
         graph.name_usage.saw(ADA, Statement.parse("MATCH (c:Cup) RETURN c"), [])
         await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD), ("", ADA)}
-        owners = await open_owners(config, state)
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         await OwnerErasure(config.state_folder, graph, owners, mindless(state)).erase(ADA, silent)
         await graph.name_usage.save()
         assert await owners_of(state) == {("", HOUSEHOLD)}

@@ -37,7 +37,7 @@ async def test_cut_off_in_the_middle_it_is_finished_at_the_next_start(tmp_path: 
     manifest: Manifest = await asyncio.to_thread(unpack, file, box.state / "restoring")
     assert await asyncio.to_thread(killed_before, FOURTH, box.state)
     assert not (box.state / "nakari.db").exists() or not (box.state / "audit").exists()
-    async with open_state(box.config()) as state:
+    async with open_state(box.config().state_folder) as state:
         timer = await state.mailbox.find("timer-1")
         assert timer is not None
     async with local_admin(box.config()) as admin:
@@ -74,7 +74,7 @@ async def test_cut_off_while_a_server_is_filled_it_is_gone_on_with(tmp_path: Pat
 async def test_where_the_graph_s_server_is_away_nothing_is_changed(tmp_path: Path, unused_tcp_port: int) -> None:
     file = await backed_up(tmp_path)
     box = KeptBox(tmp_path / "other", f'uri = "bolt://127.0.0.1:{unused_tcp_port}"')
-    async with open_state(box.config()):
+    async with open_state(box.config().state_folder):
         pass
     before = looks(box.state)
     with pytest.raises(GraphUnavailable, match="cannot be reached now"):

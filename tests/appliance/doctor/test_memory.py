@@ -34,7 +34,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 async def begin(config: Config) -> None:
     """Leave a state behind in which one thing happened and one event waits."""
-    async with open_state(config) as state:
+    async with open_state(config.state_folder) as state:
         await state.journal.append(Entry("runs.new"))
         await state.mailbox.enqueue(Event(USER_TEXT, "hello"))
 
@@ -65,7 +65,7 @@ async def test_what_is_in_the_state_is_counted_and_not_touched(config: Config) -
 
 
 async def test_a_state_in_use_is_looked_at_beside_its_user(config: Config) -> None:
-    async with open_state(config) as state:
+    async with open_state(config.state_folder) as state:
         await state.journal.append(Entry("runs.new"))
         line = await asyncio.to_thread(checks_memory.database, config)
         assert line.what.startswith("whole; journal entries: 1, events waiting: 0, given up: 0; ")
@@ -75,7 +75,7 @@ async def test_a_state_in_use_is_looked_at_beside_its_user(config: Config) -> No
 
 
 async def test_a_state_that_a_crash_left_keeps_what_is_in_its_log(config: Config, tmp_path: Path) -> None:
-    async with open_state(config) as state:
+    async with open_state(config.state_folder) as state:
         await state.journal.append(Entry("runs.new"))
         left = tmp_path / "left"
         left.mkdir()
@@ -84,7 +84,7 @@ async def test_a_state_that_a_crash_left_keeps_what_is_in_its_log(config: Config
     crashed = replace(config, state_folder=left)
     for _ in range(2):
         assert "journal entries: 1" in (await asyncio.to_thread(checks_memory.database, crashed)).what
-    async with open_state(crashed):
+    async with open_state(crashed.state_folder):
         assert "journal entries: 1" in (await asyncio.to_thread(checks_memory.database, crashed)).what
 
 
@@ -102,7 +102,7 @@ async def test_a_damaged_state_is_a_fault(config: Config, how: str) -> None:
 
 
 async def test_a_very_large_state_is_not_read_to_its_end(config: Config) -> None:
-    async with open_state(config) as state:
+    async with open_state(config.state_folder) as state:
         await state.journal.append(*(Entry("runs.new") for _ in range(500)))
     line = read_through(config.state_folder / "nakari.db", 0.0)
     assert line == Line("database", Verdict.OK, "whole as far as it was read in 0 s")

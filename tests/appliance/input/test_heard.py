@@ -52,7 +52,7 @@ async def tell(state: State) -> None:
 
 @pytest.mark.shows("V12")
 async def test_turns_held_back_are_listed_with_reason_and_evidence(tmp_path: Path) -> None:
-    async with open_state(load(environ={"XDG_STATE_HOME": str(tmp_path)})) as state:
+    async with open_state(load(environ={"XDG_STATE_HOME": str(tmp_path)}).state_folder) as state:
         await tell(state)
         assert await state.journal.search("watching", "household") == []
         turns = newest(tmp_path / "nakari", 20)
@@ -70,7 +70,7 @@ async def test_turns_held_back_are_listed_with_reason_and_evidence(tmp_path: Pat
 
 @pytest.mark.shows("V12")
 async def test_the_command_lists_them(tmp_path: Path) -> None:
-    async with open_state(load(environ={"HOME": str(tmp_path)})) as state:
+    async with open_state(load(environ={"HOME": str(tmp_path)}).state_folder) as state:
         await tell(state)
     shown = nakari(tmp_path, "heard")
     assert (shown.returncode, shown.stderr) == (0, "")

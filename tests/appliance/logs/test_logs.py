@@ -304,7 +304,9 @@ def test_a_thread_that_fails_is_a_line_not_a_traceback(config: Config) -> None:
 
 def test_a_crash_is_kept_cleaned_and_private_the_newest_only(config: Config) -> None:
     for number in (1, 2):
-        kept = logs.keep_crash(RuntimeError(f"number {number} with {SECRET}"), config)
+        kept = logs.keep_crash(
+            RuntimeError(f"number {number} with {SECRET}"), logs.redaction_of(config), config.state_folder
+        )
         assert kept == config.state_folder / "last-crash.txt"
     assert kept is not None
     assert kept.read_text(encoding="utf-8") == "RuntimeError: number 2 with ***\n"
@@ -313,4 +315,4 @@ def test_a_crash_is_kept_cleaned_and_private_the_newest_only(config: Config) -> 
 
 def test_a_crash_that_cannot_be_kept_is_not_a_second_one(config: Config, tmp_path: Path) -> None:
     (tmp_path / "state").touch()
-    assert logs.keep_crash(RuntimeError("x"), config) is None
+    assert logs.keep_crash(RuntimeError("x"), logs.redaction_of(config), config.state_folder) is None

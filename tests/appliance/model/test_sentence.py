@@ -13,7 +13,7 @@ from appliance.config.load import Config, load
 from appliance.exits import Exit
 from appliance.input.whisper.fetch_progress import FetchProgress
 from appliance.input.whisper.pull import pull
-from appliance.model.sentence import NAME, REPOSITORY, is_here, is_wanted, keep_fetching, network, wanted
+from appliance.model.sentence import NAME, REPOSITORY, is_here, keep_fetching, network, sentence_settings, wanted
 from audio.errors import ModelNotFound
 from audio.recognizer.hub import fetch
 from memory.vectors.embedding_local import LocalEmbedder
@@ -87,10 +87,11 @@ def shell(hub: Hub) -> Iterator[None]:
 @pytest.mark.usefixtures("shell")
 async def test_it_is_fetched_in_the_background_and_the_tiers_are_told(config: Config) -> None:
     came = asyncio.Event()
-    assert is_wanted(config)
+    settings = sentence_settings(config)
+    assert settings.is_wanted
     async with asyncio.timeout(30):
-        await keep_fetching(config, came.set)
-    assert is_here(config)
+        await keep_fetching(settings, came.set)
+    assert is_here(settings.models_folder)
     assert came.is_set()
 
 
@@ -102,12 +103,12 @@ async def test_it_is_not_fetched_where_it_must_not(config: Config) -> None:
         replace(config, memory=replace(config.memory, enabled=False)),
     ):
         async with asyncio.timeout(5):
-            await keep_fetching(changed, pytest.fail)
+            await keep_fetching(sentence_settings(changed), pytest.fail)
 
 
 async def test_a_fetch_that_cannot_be_started_is_tried_again_like_any_other(config: Config) -> None:
     with pytest.raises(ModelNotFound, match=rf"`nakari models pull {NAME}` cannot be started: .*No such file"):
-        await pull(config, NAME, "/gone/by/an/upgrade/python")
+        await pull(NAME, config.file, "/gone/by/an/upgrade/python")
 
 
 def test_the_network_is_the_one_for_the_processor() -> None:

@@ -15,6 +15,7 @@ from agent.record import Recorder
 from appliance.config.load import Config, load
 from appliance.errors import ConfigError, Problem
 from appliance.exits import Exit
+from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
 from appliance.model.switch import ANSWERED, ModelChoice
 from memory.state import journal as journal_module
@@ -51,7 +52,7 @@ def configured(folder: Path, text: str) -> Config:
 
 @pytest.mark.shows("F2", "F1")
 async def test_the_catalog_gives_aliases_parameters_and_the_order(tmp_path: Path) -> None:
-    chain = await choose_models(configured(tmp_path, CATALOG))
+    chain = await choose_models(catalog_of(configured(tmp_path, CATALOG)))
     assert chain.aliases == ["configured", "claude", "big", "offline"]
     assert [model.name for model in chain] == ["127.0.0.1:8080/qwen3", "anthropic/claude-haiku-5-5", "offline"]
     local = chain.models[0].model
@@ -62,7 +63,7 @@ async def test_the_catalog_gives_aliases_parameters_and_the_order(tmp_path: Path
 
 @pytest.mark.shows("F2")
 async def test_one_of_the_catalog_may_think_from_the_start(tmp_path: Path) -> None:
-    chain = await choose_models(configured(tmp_path, CATALOG.replace("slots = 2", 'use = "big"')))
+    chain = await choose_models(catalog_of(configured(tmp_path, CATALOG.replace("slots = 2", 'use = "big"'))))
     assert chain.first.name == "api.deepseek.com/deepseek-v4"
 
 
@@ -102,7 +103,7 @@ def test_what_is_wrong_with_the_catalog_is_one_sentence(tmp_path: Path, text: st
 async def test_a_model_that_lacks_something_is_told_by_its_own_section(tmp_path: Path, text: str, says: str) -> None:
     config = replace(configured(tmp_path, text), secrets={})
     with pytest.raises(ConfigError) as raised:
-        await choose_models(config)
+        await choose_models(catalog_of(config))
     assert says in str(raised.value)
 
 

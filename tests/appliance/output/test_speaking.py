@@ -1,13 +1,11 @@
 """Which voices a configuration gives, heard through the real espeak-ng and a server that speaks edge's protocol."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from agent.replies import Reply
-from appliance.config.load import Config, load
 from appliance.config.sections import VoiceSettings
 from appliance.output.voices import choose_voice
 from tests.appliance.output.test_voice import EVENT, FIRST, a_room
@@ -15,11 +13,6 @@ from tests.audio.edge_server import Fault, edge_server, spoken
 from tests.audio.mouth_fakes import Clock, listen
 
 TEXT = "The tea is ready."
-
-
-def config(folder: Path, voice: VoiceSettings) -> Config:
-    loaded = load(None, {"HOME": str(folder), "XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})
-    return replace(loaded, state_folder=folder, voice=voice)
 
 
 def kept(folder: Path) -> int:
@@ -30,11 +23,11 @@ def kept(folder: Path) -> int:
 async def test_what_was_said_is_kept_until_the_keeping_is_switched_off(tmp_path: Path) -> None:
     spoken(TEXT)
     async with edge_server() as server:
-        outcome = await listen(choose_voice(config(tmp_path, VoiceSettings(edge_url=server.url))).speak(TEXT, "en"))
+        outcome = await listen(choose_voice(VoiceSettings(edge_url=server.url), tmp_path).speak(TEXT, "en"))
         assert (outcome.failure, outcome.words) == ("", ["The", "tea", "is", "ready"])
     assert kept(tmp_path) == 1
 
-    voice = choose_voice(config(tmp_path, VoiceSettings(engine="espeak", keep_phrases=False)))
+    voice = choose_voice(VoiceSettings(engine="espeak", keep_phrases=False), tmp_path)
     assert kept(tmp_path) == 0
     assert (await listen(voice.speak(TEXT, "en"))).failure == ""
     assert kept(tmp_path) == 0
@@ -45,7 +38,7 @@ async def test_a_service_that_comes_back_is_asked_again_when_the_pause_is_over(t
     spoken(TEXT)
     clock, words = Clock(), []
     async with edge_server(Fault.REFUSE_500) as server:
-        voice = choose_voice(config(tmp_path, VoiceSettings(edge_url=server.url)), clock)
+        voice = choose_voice(VoiceSettings(edge_url=server.url), tmp_path, clock)
         for seconds in (0.0, 9.0, 2.0):
             clock.now += seconds
             outcome = await listen(voice.speak(TEXT, "en"))
@@ -57,7 +50,7 @@ async def test_a_service_that_comes_back_is_asked_again_when_the_pause_is_over(t
 @pytest.mark.shows("V19", "V30")
 async def test_the_local_voice_alone_asks_nobody(tmp_path: Path) -> None:
     async with edge_server() as server:
-        voice = choose_voice(config(tmp_path, VoiceSettings(engine="espeak", edge_url=server.url)))
+        voice = choose_voice(VoiceSettings(engine="espeak", edge_url=server.url), tmp_path)
         assert (await listen(voice.speak(TEXT, "en"))).failure == ""
         assert server.connections == 0
 

@@ -55,8 +55,8 @@ def anybody(owner: str) -> bool:
 async def lived_in(box: KeptBox) -> None:
     """Let a member and a visitor tell something; each has written into both kinds of graph."""
     config = box.config()
-    identities_of(config).register(NAME, ADA)
-    async with open_state(config) as state:
+    identities_of(config.state_folder).register(NAME, ADA)
+    async with open_state(config.state_folder) as state:
         for owner, word in ((ADA, NAME), (BEN, OTHER)):
             await journaled(state, owner, word)
     for shares in (anybody, is_household):
@@ -69,8 +69,8 @@ async def lived_in(box: KeptBox) -> None:
 async def erasing(box: KeptBox) -> AsyncIterator[OwnerErasure]:
     """Open a box as the service does, without a mind."""
     config = box.config()
-    async with open_state(config) as state, graph_side(config) as graph, running(graph.loops()):
-        owners = await open_owners(config, state)
+    async with open_state(config.state_folder) as state, graph_side(config) as graph, running(graph.loops()):
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         yield OwnerErasure(config.state_folder, graph, owners, mindless(state))
 
 
@@ -126,9 +126,14 @@ async def test_what_is_in_the_way_is_told_and_it_is_done_once_that_is_gone(tmp_p
 async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
     box = KeptBox(tmp_path, "enabled = false")
     config = box.config()
-    async with open_state(config) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
+    async with open_state(config.state_folder) as state, graph_side(config) as graph, asyncio.TaskGroup() as group:
         await journaled(state, ADA, NAME)
-        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), mindless(state))
+        erasure = OwnerErasure(
+            config.state_folder,
+            graph,
+            await open_owners(state, config.state_folder, config.mind.max_tool_calls),
+            mindless(state),
+        )
         (box.state / ORDERS).mkdir()
         for left in (ADA, HOUSEHOLD, "junk"):
             (box.state / ORDERS / left).touch()
@@ -146,8 +151,13 @@ async def test_who_comes_again_is_not_forgotten_again(tmp_path: Path) -> None:
 
 async def test_what_an_observer_is_shown_of_late_goes_too_and_of_nobody_else(tmp_path: Path) -> None:
     config = KeptBox(tmp_path, "enabled = false").config()
-    async with open_state(config) as state, graph_side(config) as graph:
-        erasure = OwnerErasure(config.state_folder, graph, await open_owners(config, state), mindless(state))
+    async with open_state(config.state_folder) as state, graph_side(config) as graph:
+        erasure = OwnerErasure(
+            config.state_folder,
+            graph,
+            await open_owners(state, config.state_folder, config.mind.max_tool_calls),
+            mindless(state),
+        )
         for owner in (ADA, BEN):
             await state.bus.publish(Event("ui.events", f"said by {owner}", owner_key=owner))
         await erasure.erase(ADA, silent)

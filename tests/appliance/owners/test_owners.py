@@ -22,8 +22,8 @@ async def test_household_and_members_share_and_keep_visitors_do_neither(tmp_path
     file.write_text(f'[state]\nfolder = "{tmp_path}/state"\n[mind]\nmax_tool_calls = 7\n', encoding="utf-8")
     config = load(file, {"HOME": str(tmp_path)})
     (_, member), (_, visitor) = new_key(), new_key()
-    async with open_state(config) as state:
-        owners = await open_owners(config, state)
+    async with open_state(config.state_folder) as state:
+        owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         owners.identities.register("Ada", member)
         assert [owners.shares_graph(key) for key in ("household", member, visitor)] == [True, True, False]
         for key in ("household", member):
@@ -35,8 +35,8 @@ async def test_household_and_members_share_and_keep_visitors_do_neither(tmp_path
         with pytest.raises(SettingRefused, match="from 1 to 7"):
             await owners.set(member, "mind.tool_calls", 8)
         await owners.set(member, "mind.tool_calls", 3)
-    async with open_state(config) as state:
-        await expect(await open_owners(config, state), member, visitor)
+    async with open_state(config.state_folder) as state:
+        await expect(await open_owners(state, config.state_folder, config.mind.max_tool_calls), member, visitor)
 
 
 async def expect(owners: Owners, member: str, visitor: str) -> None:
@@ -51,15 +51,15 @@ async def test_visitors_are_counted_and_nothing_they_said_is_told(tmp_path: Path
     file = tmp_path / "nakari.toml"
     file.write_text(f'[state]\nfolder = "{tmp_path}/state"\n', encoding="utf-8")
     config = load(file, {"HOME": str(tmp_path)})
-    assert visitors_of(config, ()) == {}
+    assert visitors_of(config.state_folder, ()) == {}
     member, talked, wrote = (key * 32 for key in ("a1", "be", "c0"))
     (config.state_folder / "owners" / wrote).mkdir(parents=True)
-    async with open_state(config) as state:
+    async with open_state(config.state_folder) as state:
         for key in ("household", member, talked, talked):
             await state.mailbox.enqueue(Event(USER_TEXT, "a secret", owner_key=key))
-        assert visitors_of(config, {member}) == {talked: 2, wrote: 0}
+        assert visitors_of(config.state_folder, {member}) == {talked: 2, wrote: 0}
         await state.mailbox.remove_owner(talked)
-        assert visitors_of(config, {member}) == {wrote: 0}
+        assert visitors_of(config.state_folder, {member}) == {wrote: 0}
 
 
 def test_whom_a_name_or_a_key_means(tmp_path: Path) -> None:

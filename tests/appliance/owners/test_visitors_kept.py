@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
+from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.admin.restoring import restore_archive
 from appliance.api.memory_requests import Backup
@@ -20,7 +21,7 @@ from tests.memory.history.test_erasure import NAME, found_in
 
 
 def admin_of(box: KeptBox, house: House) -> GraphAdmin:
-    admin = graph_admin_of(box.config(), house.graph)
+    admin = graph_admin_of(everything_of(box.config()), house.graph)
     assert admin is not None
     return admin
 

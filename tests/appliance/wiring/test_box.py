@@ -11,10 +11,13 @@ import pytest
 
 from agent.event import TIMER, Event, utc_now
 from agent.model.interface import ChatModel
-from appliance.config.load import Config, load
+from appliance.config.load import load
 from appliance.config.options import RunOptions
+from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
+from appliance.input.whisper.settings import WhisperSettings
+from appliance.model.catalog import ModelCatalog
 from appliance.reflexes.verbs import Order
 from appliance.service import LOOPS, serve
 from appliance.wiring.box import Box, open_box
@@ -93,19 +96,21 @@ class Room:
         await self._waiting.join()
 
     def environment(self) -> Environment:
-        async def player(config: Config, options: RunOptions) -> Player:
+        async def player(settings: VoiceSettings, options: RunOptions) -> Player:
             return self.player
 
-        async def models(config: Config, room: object) -> Sequence[ChatModel]:
+        async def models(catalog: ModelCatalog, room: object) -> Sequence[ChatModel]:
             return [self.model]
 
-        def source(config: Config, options: RunOptions) -> AudioSource:
+        def source(ears: EarsSettings, options: RunOptions) -> AudioSource:
             return self
 
-        def hearing(config: Config) -> Hearing:
-            return Hearing(CurrentRecognizer(self), config, None)
+        def hearing(settings: WhisperSettings) -> Hearing:
+            return Hearing(CurrentRecognizer(self), settings, None)
 
-        return Environment(source, player, lambda config: self.voice, models, lambda: self.now, lambda: self, hearing)
+        return Environment(
+            source, player, lambda settings, state_folder: self.voice, models, lambda: self.now, lambda: self, hearing
+        )
 
 
 @asynccontextmanager

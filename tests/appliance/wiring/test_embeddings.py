@@ -108,7 +108,7 @@ async def test_who_makes_them_is_in_the_status(tmp_path: Path) -> None:
 )
 def test_a_bare_name_is_a_folder_among_the_models_of_the_box(tmp_path: Path, named: str, folder: str) -> None:
     config = config_of(tmp_path, f'embedding_model = "{named}"\n[state]\nfolder = "{tmp_path}/state"')
-    assert embedding_folder(config) == tmp_path / folder
+    assert embedding_folder(config.state_folder, config.memory.embedding_model) == tmp_path / folder
 
 
 @pytest.mark.parametrize(

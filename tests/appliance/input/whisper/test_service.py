@@ -10,9 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict, WrappedLogger
 
-from appliance.config.load import Config, load
-from appliance.input.whisper.choice import models_folder, recall
+from appliance.config.load import load
+from appliance.input.whisper.choice import recall
 from appliance.input.whisper.recognizers import Hearing, choose_recognizer
+from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from audio.errors import ModelDamaged, ModelNotFound
 from audio.recognizer.models import WEIGHTS, find_model
 from audio.recognizer.speed import BOUND
@@ -123,35 +124,35 @@ def test_a_name_that_nobody_knows_ends_the_start_with_one_sentence(tmp_path: Pat
     assert done.stderr.startswith("nakari: there is no Whisper model 'bass'; take one of tiny, base")
 
 
-def config_of(tmp_path: Path, *names: str) -> Config:
+def settings_of(tmp_path: Path, *names: str) -> WhisperSettings:
     """Return the configuration of a box with these models, which its child processes read from the same file."""
-    config = load(Household(tmp_path, {"ears": {"model": "auto"}}).write(), {"HOME": str(tmp_path)})
+    settings = whisper_settings(load(Household(tmp_path, {"ears": {"model": "auto"}}).write(), {"HOME": str(tmp_path)}))
     for name in names:
-        shutil.copytree(HOUSEHOLD_WHISPER, models_folder(config) / name, copy_function=shutil.copy)
-    return config
+        shutil.copytree(HOUSEHOLD_WHISPER, settings.models_folder / name, copy_function=shutil.copy)
+    return settings
 
 
-def choosing(config: Config) -> tuple[Hearing, list[EventDict]]:
+def choosing(settings: WhisperSettings) -> tuple[Hearing, list[EventDict]]:
     with capture_logs() as logged:
-        hearing = choose_recognizer(config)
+        hearing = choose_recognizer(settings)
     return replace(hearing, settle=0.0), logged
 
 
 @pytest.mark.shows("V9")
 async def test_models_that_are_here_are_measured_beside_the_listening_and_the_choice_is_told(tmp_path: Path) -> None:
-    config = config_of(tmp_path, "base", "own")
-    hearing, logged = choosing(config)
+    settings = settings_of(tmp_path, "base", "own")
+    hearing, logged = choosing(settings)
     assert hearing.recognizer.name == "faster-whisper:base"
     assert logged == []
     with capture_logs() as logged:
         await hearing.improve()
-    measured = recall(config)
+    measured = recall(settings)
     assert measured is not None
     keeps_up = any(each.factor < BOUND for each in measured.measurements if each.model == "base")
     assert {each.model for each in measured.measurements} == ({"base", "own"} if keeps_up else {"base"})
     assert hearing.recognizer.name == f"faster-whisper:{measured.best.model}"
     assert [line["event"] for line in logged] == ["recognizer_changed", "recognizer_chosen"]
-    again, told = choosing(config)
+    again, told = choosing(settings)
     assert [line["event"] for line in told] == ["recognizer_chosen"]
     assert again.picked == hearing.picked
     with capture_logs() as logged:
@@ -160,30 +161,30 @@ async def test_models_that_are_here_are_measured_beside_the_listening_and_the_ch
 
 
 async def test_models_that_are_all_damaged_are_told_and_not_measured_for_ever(tmp_path: Path) -> None:
-    config = config_of(tmp_path, "base")
-    (models_folder(config) / "base" / WEIGHTS).write_bytes(b"damaged")
-    hearing, _ = choosing(config)
+    settings = settings_of(tmp_path, "base")
+    (settings.models_folder / "base" / WEIGHTS).write_bytes(b"damaged")
+    hearing, _ = choosing(settings)
     assert "could be measured" in await first_trouble(hearing)
 
 
 @pytest.mark.shows("V9")
 def test_a_damaged_model_costs_the_service_its_accuracy_and_a_command_its_answer(tmp_path: Path) -> None:
-    config = config_of(tmp_path, "base")
-    (models_folder(config) / "base" / WEIGHTS).write_bytes(b"damaged")
+    settings = settings_of(tmp_path, "base")
+    (settings.models_folder / "base" / WEIGHTS).write_bytes(b"damaged")
     with capture_logs() as logged:
-        recognizer = choose_recognizer(config, fetches=True).recognizer
+        recognizer = choose_recognizer(settings, fetches=True).recognizer
         recognizer.warm()
     assert recognizer.name == "pocketsphinx"
     (told,) = [str(line["reason"]) for line in logged if line["event"] == "whisper_model_damaged"]
     assert told.endswith("remove it and fetch it again; until then a small English recognizer listens")
     with pytest.raises(ModelDamaged, match="base is damaged"):
-        choose_recognizer(config).recognizer.warm()
+        choose_recognizer(settings).recognizer.warm()
 
 
 async def test_a_model_that_goes_while_the_box_runs_is_told_and_looked_for_again(tmp_path: Path) -> None:
-    config = config_of(tmp_path, "own")
-    hearing, _ = choosing(replace(config, ears=replace(config.ears, model="own", download=True)))
-    shutil.rmtree(models_folder(config) / "own")
+    settings = settings_of(tmp_path, "own")
+    hearing, _ = choosing(replace(settings, model="own", download=True))
+    shutil.rmtree(settings.models_folder / "own")
     assert "there is no Whisper model 'own'" in await first_trouble(hearing)
 
 
@@ -205,7 +206,7 @@ async def first_trouble(hearing: Hearing) -> str:
 
 
 async def test_a_measurement_can_be_ended_at_any_moment(tmp_path: Path) -> None:
-    hearing, _ = choosing(config_of(tmp_path, "base"))
+    hearing, _ = choosing(settings_of(tmp_path, "base"))
     async with asyncio.TaskGroup() as group:
         improving = group.create_task(hearing.improve())
         await asyncio.sleep(0)
@@ -214,6 +215,6 @@ async def test_a_measurement_can_be_ended_at_any_moment(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_holds_no_model_is_told_at_once(tmp_path: Path) -> None:
-    config = load(environ={"HOME": str(tmp_path)})
+    settings = whisper_settings(load(environ={"HOME": str(tmp_path)}))
     with pytest.raises(ModelNotFound, match="is no folder"):
-        choose_recognizer(replace(config, ears=replace(config.ears, model=str(tmp_path / "nowhere"))))
+        choose_recognizer(replace(settings, model=str(tmp_path / "nowhere")))

@@ -12,6 +12,7 @@ from appliance.doctor.examine import Verdict as Judgement
 from appliance.input.whisper.check import judge_window, window
 from appliance.input.whisper.choice import Pick
 from appliance.input.whisper.recognizers import choose_recognizer
+from appliance.input.whisper.settings import WhisperSettings, whisper_settings
 from appliance.input.whisper.short_window import compare_box, is_short, recall
 from audio.recognizer.compare import Comparison
 from audio.speech import Transcript
@@ -27,6 +28,12 @@ def config_of(folder: Path, short_window: Literal["auto", "on", "off"] = "auto",
     return replace(config, state_folder=folder / "state", ears=ears)
 
 
+def settings_of(
+    folder: Path, short_window: Literal["auto", "on", "off"] = "auto", hotwords: str = ""
+) -> WhisperSettings:
+    return whisper_settings(config_of(folder, short_window, hotwords))
+
+
 @pytest.fixture
 def picked(tmp_path: Path) -> Pick:
     """The tests' small Whisper, where "auto" finds it."""
@@ -37,60 +44,60 @@ def picked(tmp_path: Path) -> Pick:
 
 @pytest.mark.shows("V10")
 def test_it_is_off_until_compared_and_then_used_by_the_recognizer(tmp_path: Path, picked: Pick) -> None:
-    config, told = config_of(tmp_path), list[Comparison]()
+    settings, told = settings_of(tmp_path), list[Comparison]()
     spoken = utterance(said("What time is it?", "en-us", tmp_path))
 
     def heard() -> Transcript:
-        return choose_recognizer(config).recognizer.transcribe(spoken)
+        return choose_recognizer(settings).recognizer.transcribe(spoken)
 
-    assert not is_short(config, picked)
+    assert not is_short(settings, picked)
     assert heard().evidence["window_frames"] == 3000
-    verdict = compare_box(config, picked, told.append)
+    verdict = compare_box(settings, picked, told.append)
     assert verdict.comparison == told[-1]
     assert [each.words for each in told] == sorted(each.words for each in told)
-    assert verdict.comparison.is_for_short == is_short(config, picked)
-    assert recall(config, picked) == verdict
+    assert verdict.comparison.is_for_short == is_short(settings, picked)
+    assert recall(settings, picked) == verdict
     assert (heard().evidence["window_frames"] < 3000) == verdict.comparison.is_for_short
 
 
 @pytest.mark.shows("V10")
 def test_what_is_interrupted_leaves_no_verdict(tmp_path: Path, picked: Pick) -> None:
-    config = config_of(tmp_path)
+    settings = settings_of(tmp_path)
 
     def stop(_: Comparison) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compare_box(config, picked, stop)
-    assert recall(config, picked) is None
+        compare_box(settings, picked, stop)
+    assert recall(settings, picked) is None
 
 
-def kept(config: Config, picked: Pick, comparison: str) -> None:
+def kept(settings: WhisperSettings, picked: Pick, comparison: str) -> None:
     size = (picked.folder / "model.bin").stat().st_size
     about = f'"model": "own", "size": {size}, "language": "en", "at": "2026-11-21T12:00:00Z"'
-    config.state_folder.mkdir(exist_ok=True)
-    (config.state_folder / "short_window.json").write_text(f'{{{about}, "comparison": {comparison}}}')
+    settings.state_folder.mkdir(exist_ok=True)
+    (settings.state_folder / "short_window.json").write_text(f'{{{about}, "comparison": {comparison}}}')
 
 
 @pytest.mark.shows("V10")
 def test_a_verdict_holds_for_its_model_and_language_and_the_setting_overrides_it(tmp_path: Path, picked: Pick) -> None:
-    config = config_of(tmp_path)
-    kept(config, picked, '{"words": 60, "differing": 0, "whole_seconds": 9.0, "short_seconds": 1.0}')
-    assert is_short(config, picked)
-    assert not is_short(config_of(tmp_path, short_window="off"), picked)
-    other = replace(config, ears=replace(config.ears, language="de"))
+    settings = settings_of(tmp_path)
+    kept(settings, picked, '{"words": 60, "differing": 0, "whole_seconds": 9.0, "short_seconds": 1.0}')
+    assert is_short(settings, picked)
+    assert not is_short(settings_of(tmp_path, short_window="off"), picked)
+    other = replace(settings, language="de")
     assert not is_short(other, picked)
     (picked.folder / "model.bin").write_bytes(b"another")
-    assert not is_short(config, picked)
-    assert is_short(config_of(tmp_path, short_window="on"), picked)
+    assert not is_short(settings, picked)
+    assert is_short(settings_of(tmp_path, short_window="on"), picked)
 
 
 @pytest.mark.shows("V10")
 def test_a_short_window_that_hears_otherwise_stays_off(tmp_path: Path, picked: Pick) -> None:
-    config = config_of(tmp_path)
-    kept(config, picked, '{"words": 60, "differing": 9, "whole_seconds": 9.0, "short_seconds": 1.0}')
-    assert not is_short(config, picked)
-    line = window(config)
+    settings = settings_of(tmp_path)
+    kept(settings, picked, '{"words": 60, "differing": 9, "whole_seconds": 9.0, "short_seconds": 1.0}')
+    assert not is_short(settings, picked)
+    line = window(config_of(tmp_path))
     assert (line.name, line.verdict) == ("window", Judgement.OK)
     assert line.what == (
         "Whisper is given its whole window of 30 s; "
@@ -99,9 +106,9 @@ def test_a_short_window_that_hears_otherwise_stays_off(tmp_path: Path, picked: P
 
 
 def test_a_verdict_that_cannot_be_read_is_none(tmp_path: Path, picked: Pick) -> None:
-    config = config_of(tmp_path)
-    kept(config, picked, "nonsense")
-    assert recall(config, picked) is None
+    settings = settings_of(tmp_path)
+    kept(settings, picked, "nonsense")
+    assert recall(settings, picked) is None
 
 
 @pytest.mark.shows("V10")
@@ -132,6 +139,6 @@ def test_the_command_compares_and_tells_how_far_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.shows("V13")
 def test_hotwords_come_from_the_configuration_and_from_names(tmp_path: Path, picked: Pick) -> None:
-    hearing = choose_recognizer(config_of(tmp_path, hotwords="ComfyUI, Ägidius"), lambda: ["Anna"])
+    hearing = choose_recognizer(settings_of(tmp_path, hotwords="ComfyUI, Ägidius"), lambda: ["Anna"])
     recognizer = hearing.recognizer._recognizer
     assert recognizer._options.hotwords() == ["ComfyUI", "Ägidius", "Anna"]  # type: ignore[attr-defined]

@@ -167,7 +167,8 @@ class Reflexes:
                 await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
                 continue
             await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
-            await acted.forgot.drop()  # a voice keeps short sentences
+            if acted.forgot.drop:  # a voice keeps short sentences
+                await acted.forgot.drop()
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""

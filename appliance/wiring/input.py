@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import structlog
-
 from agent.event import Event
 from appliance.api.handler import Part
 from appliance.config.values import listed
@@ -37,8 +35,6 @@ from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, Surroundings
 from memory.json_value import Json
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,6 @@ MOST_DEPTH: Final = 32
 """Of a provider's own fields, within one another; known ones have four."""
 
 
-def to_openai(messages: Sequence[Message], profile: Profile = GENERIC) -> list[dict[str, Json]]:
-    """Return the wire form of a list for one provider.
-
-    Message by message, so that a longer list's form starts with the shorter one's. What a model wrote and no server
-    would take back is made legal: malformed arguments become an object that quotes them, a wrong name loses its wrong
-    characters, an answer without any content vanishes.
-    """
-    return [entry for message in messages for entry in _entries(message, profile)]
-
-
 def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
     """Return the wire form of the tools, in their order."""
     return [
@@ -162,6 +152,11 @@ class GrowingTools:
 
 
 def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
+    """Return the wire form of a message.
+
+    What a model wrote and no server would take back is made legal: malformed arguments become an object that quotes
+    them, a wrong name loses its wrong characters, an answer without any content vanishes.
+    """
     if message.role == "assistant":
         return _assistant(message, profile)
     entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}

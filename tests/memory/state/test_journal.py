@@ -192,15 +192,6 @@ async def test_a_search_never_leaves_its_owner(journal: Journal) -> None:
     assert await journal.search("secret", "") == []
 
 
-async def test_it_says_how_much_there_is(journal: Journal) -> None:
-    empty = await journal.size()
-    await journal.append(*(Entry("ab"[n % 2], {"text": "x" * 1000}) for n in range(101)))
-    assert await journal.counts() == {"a": 51, "b": 50}
-    grown = await journal.size()
-    assert (empty.entries, grown.entries) == (0, 101)
-    assert grown.bytes > empty.bytes + 101_000
-
-
 async def test_what_building_a_context_costs_does_not_grow_with_the_journal(
     journal: Journal, database: Database
 ) -> None:

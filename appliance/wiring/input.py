@@ -17,7 +17,7 @@ from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.output.interruption import Interruption
 from appliance.reflexes.reflexes import Reflexes
-from appliance.reflexes.sign import ListeningSign
+from appliance.reflexes.voice import ListeningSign
 from appliance.reflexes.words import forgotten
 from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World

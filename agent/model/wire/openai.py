@@ -9,7 +9,7 @@ from typing import Final
 from agent.errors import IllegalMessages
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.stream.arguments import is_object
-from agent.model.wire.profile import GENERIC, INLINE, Profile
+from agent.model.wire.profile import GENERIC, Profile
 from agent.model.wire.validate import OpenAiRules, validate_tools
 from memory.json_value import Json
 
@@ -166,9 +166,7 @@ def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
 
 
 def _assistant(message: Message, profile: Profile) -> list[dict[str, Json]]:
-    thought = message.extra.get(INLINE)
-    said = f"<think>{thought}</think>{message.content}" if thought and profile.replays_thinking else message.content
-    content = whole_characters(said) if said.strip() else None
+    content = whole_characters(message.content) if message.content.strip() else None
     if content is None and not message.tool_calls:
         return []
     call_fields = message.extra.get(CALL_FIELDS)

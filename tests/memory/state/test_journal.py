@@ -3,7 +3,6 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -13,17 +12,9 @@ import pytest
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.state.database import Database
-from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Stored
+from memory.state.journal import ERASED, Entry, Journal, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "nakari.db")
-    await database.open(SCHEMA)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,20 +9,12 @@ import pytest
 
 from memory.errors import StateUnusable
 from memory.state.database import Database, DatabaseView
-from memory.state.journal import SCHEMA, THINNED, Entry, Journal, Stored
+from memory.state.journal import THINNED, Entry, Journal, Stored
 from memory.state.retention import PERIOD, Keep, Retention
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=100)
 KEEP = Keep(details_days=90)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "nakari.db")
-    await database.open(SCHEMA)
-    yield database
-    await database.close()
 
 
 def entry(topic: str, at: datetime, session: str = "room", name: str = "", **body: object) -> Entry:

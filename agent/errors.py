@@ -1,7 +1,7 @@
 """The errors of the agent.
 
 AgentError
-├── ModelError              a model call failed; `retryable` says whether the same call may work later
+├── ModelError              a model call failed
 │   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
 │   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
@@ -22,7 +22,6 @@ class AgentError(Exception):
 class ModelError(AgentError):
     """A model call failed. Its text is one sentence for a person."""
 
-    retryable = True
     retry_after = 0.0
     """Seconds that the server asked to be left alone; 0 where it did not say."""
 
@@ -33,8 +32,6 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The server rejects the request itself. Fix: correct key, model name or parameters in the configuration."""
-
-    retryable = False
 
 
 class StreamBroken(ModelError):

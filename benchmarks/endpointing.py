@@ -162,7 +162,8 @@ def by_kind(found: Corpus, ends: Sequence[Sequence[float]]) -> tuple[Judged, Jud
     return tuple(judge(pieces, at) for pieces, at in parts)  # type: ignore[return-value]
 
 
-async def _ours(pieces: Sequence[Piece]) -> list[list[float]]:
+async def all_ends_of_ours(pieces: Sequence[Piece]) -> list[list[float]]:
+    """Return for each piece the moments at which the endpointer ended a turn, in seconds."""
     detector = load_detector()
     return [await ends_of_ours(piece, detector) for piece in pieces]
 
@@ -170,7 +171,7 @@ async def _ours(pieces: Sequence[Piece]) -> list[list[float]]:
 def measure(*, quick: bool = False) -> Figure:
     """Run all rules over all pieces; the figure compares the delay with livekit's, the notes tell the cut-offs."""
     found = corpus(quick=quick)
-    rules = {OURS: asyncio.run(_ours(found.all)), **ends_of_peers(found.all)}
+    rules = {OURS: asyncio.run(all_ends_of_ours(found.all)), **ends_of_peers(found.all)}
     verdicts = {name: by_kind(found, ends) for name, ends in rules.items()}
     notes = [f"the peers were not measured; to measure them: {INSTALL}"] if len(rules) == 1 else []
     for name, (whole, hesitation, sentences) in verdicts.items():

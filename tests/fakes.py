@@ -8,11 +8,11 @@ from typing import TypeAlias
 from agent.errors import ModelError, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec, Usage
-from agent.model.wire.openai import to_openai
 from agent.model.wire.profile import PROFILES
-from agent.model.wire.validate import validate_openai, validate_tools
+from agent.model.wire.validate import validate_tools
 from agent.replies import Delivered, Reply, ReplyStream
 from audio.tts.sentences import SentenceSplitter
+from tests.agent.wire_form import wire_form
 
 Scripted: TypeAlias = "Message | Exception | Callable[[Sequence[Message]], Message]"
 
@@ -67,7 +67,7 @@ class ScriptedModel:
 def check(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
     """Refuse what any provider would refuse. Raises `IllegalMessages`."""
     for profile in PROFILES.values():
-        validate_openai(to_openai(messages, profile), profile)
+        wire_form(messages, profile)
     validate_tools(tools)
 
 

@@ -26,11 +26,6 @@ class TokenCounter:
     def __init__(self) -> None:
         self._encode: Callable[[str], list[int]] | None = None
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the vocabulary is loaded."""
-        return self._encode is not None
-
     def load(self) -> None:
         """Load o200k_base from the copy that litellm ships, without importing litellm and without network. Blocking.
 

@@ -16,9 +16,6 @@ Verdict: TypeAlias = Literal["yes", "no", ""]
 ENOUGH: Final = 0.6
 """Share of a question's words that a statement must have to be quoted: two of three, but not one of two."""
 
-_ENDING: Final = 3
-"""Letters by which two forms of a word may differ at the end: allergic and allergies."""
-
 _ONE_VALUE: Final = re.compile(r"\b(favou?rite|password|passcode|code|pin|birthday|called|named)\b", re.IGNORECASE)
 """What has one value at a time."""
 

@@ -210,10 +210,6 @@ class Mailbox:
         """Return the events of a type and owner that wait for their time or turn, in the order of `not_before`."""
         return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
 
-    async def due_next(self) -> datetime | None:
-        """Return the earliest moment (aware UTC) that a waiting event is bound to; None when there is none."""
-        return await self._database.read(table.next_due)
-
     async def counts(self, owner_key: str | None = None) -> dict[str, int]:
         """Return how many events, of one owner or of all, are in each `State`; every state is there."""
         return await self._database.read(lambda c: table.counts(c, owner_key))

@@ -1,9 +1,7 @@
-"""The states of a run, read off the journal: which follow which, and how each one ends."""
+"""The states of a run: which follow which, and which one ends it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final, Literal, get_args
-
-from memory.state.journal import Entry
+from collections.abc import Mapping
+from typing import Final, Literal
 
 Status = Literal[
     "PENDING",
@@ -31,13 +29,6 @@ LEGAL: Final[Mapping[Status, frozenset[Status]]] = {
 """What may follow. A thought also follows one that broke off; a round that was under way when the process died is
 finished without asking the model anew."""
 
-_ENTERED_BY: Final[Mapping[str, Status]] = {
-    "runs.new": "PENDING",
-    "context.build.request": "BUILDING_CONTEXT",
-    "llm.requests": "AWAITING_LLM_DECISION",
-    "tools.requests": "AWAITING_TOOL_RESULT",
-}
-
 
 class IllegalTransition(Exception):
     """A run was to go where none may go from where it is: a bug of ours."""
@@ -48,23 +39,3 @@ def checked(before: Status, after: Status) -> Status:
     if after not in LEGAL[before]:
         raise IllegalTransition(f"a run that is {before} cannot become {after}")
     return after
-
-
-def states(entries: Iterable[Entry]) -> list[Status]:
-    """Return the states one run went through, from its journal entries in order; each stands once until it changes.
-
-    Raises `IllegalTransition` when the journal tells of a run that cannot be.
-    """
-    found: list[Status] = []
-    for entry in entries:
-        entered = _ENTERED_BY.get(entry.topic) or _end(entry)
-        if entered is None or (found and found[-1] == entered):
-            continue
-        found.append(checked(found[-1], entered) if found else entered)
-    return found
-
-
-def _end(entry: Entry) -> Status | None:
-    if entry.topic != "ui.events" or entry.body.get("event") != "run_finished":
-        return None
-    return next((status for status in get_args(Status) if status == entry.body.get("status")), None)

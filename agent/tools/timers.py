@@ -48,8 +48,8 @@ def timer_tools(
 ) -> list[Tool]:
     """Return set_timer, set_alarm, list_timers and cancel_timer for a home in this zone (a name as Europe/Berlin).
 
-    What she sets without a person's asking for it does not ring in the `quiet` hours, but at their end; what repeats
-    by the hour, or at hours that its rule names, only the first time.
+    What the agent sets without a person's asking for it does not ring in the `quiet` hours, but at their end; what
+    repeats by the hour, or at hours that its rule names, only the first time.
 
     Raises `zoneinfo.ZoneInfoNotFoundError` for a name that is none.
     """

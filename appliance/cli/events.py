@@ -19,10 +19,10 @@ STATES = ["dead", "pending", "suspended", "in_hand", "completed", "withdrawn"]
 
 @nakari.command()
 @click.option(
-    "--state", type=click.Choice(STATES), default="dead", help="Which events; those she gave up if not given."
+    "--state", type=click.Choice(STATES), default="dead", help="Which events; those nakari gave up if not given."
 )
 @click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The newest N; 20.")
-@click.option("--retry", type=NAME, metavar="ID", help="Try an event again that she gave up.")
+@click.option("--retry", type=NAME, metavar="ID", help="Try an event again that nakari gave up.")
 @click.option("--withdraw", type=NAME, metavar="ID", help="Drop an event that waits.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj

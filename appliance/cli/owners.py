@@ -195,7 +195,7 @@ def remove(invocation: Invocation, member: str) -> Exit:
 
 
 @identity.command("list")
-@click.option("--visitors", is_flag=True, help="Who told her something and is no member: key and number of events.")
+@click.option("--visitors", is_flag=True, help="Who told nakari something and is no member: key and number of events.")
 @click.pass_obj
 def list_members(invocation: Invocation, *, visitors: bool) -> Exit:
     """Print the members: owner key, since when, name.

@@ -21,15 +21,15 @@ A_RECORDING: Final = "a recording takes the microphone's place"
 MEASURED_WITHIN: Final = 30.0
 """Seconds that a calibration may take, with the sentence under way, and a microphone that comes back."""
 
-_MENDS: Final = {
-    SWITCHED_OFF: "set [ears] cancel_echo = true and start her anew",
-    A_RECORDING: "run her with a microphone",
+_FIXES: Final = {
+    SWITCHED_OFF: "set [ears] cancel_echo = true and start it anew",
+    A_RECORDING: "run nakari with a microphone",
 }
 """For reasons that do not name their fix themselves."""
 
-_TURN_DOWN: Final = "turn her loudspeaker down or move it away from the microphone, and calibrate again"
+_TURN_DOWN: Final = "turn the loudspeaker down or move it away from the microphone, and calibrate again"
 _NOT_HEARD: Final = (
-    f"with headphones that is as it should be; without them turn her up (`nakari devices --test` plays a tone) and "
+    f"with headphones that is as it should be; without them turn nakari up (`nakari devices --test` plays a tone) and "
     f"calibrate again, or use a loudspeaker that is less than {LATEST:g} s late"
 )
 
@@ -54,16 +54,16 @@ async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False
     if is_deaf:
         raise _unmeasured("there is no microphone", "plug one in, then calibrate again")
     if is_muted:
-        raise _unmeasured("her ears are off", "`nakari unmute`, then calibrate again")
+        raise _unmeasured("nakari is muted", "`nakari unmute`, then calibrate again")
     try:
         async with asyncio.timeout(MEASURED_WITHIN):
             found = await echo.calibrate()
     except TimeoutError as error:
-        what = f"the microphone handed over nothing, or she was not quiet, for {MEASURED_WITHIN:g} s"
-        fix = "`nakari doctor` says how the devices are; she calibrates as soon as she can"
+        what = f"the microphone handed over nothing, or nakari was not quiet, for {MEASURED_WITHIN:g} s"
+        fix = "`nakari doctor` says how the devices are; nakari calibrates as soon as it can"
         raise _unmeasured(what, fix) from error
     if not echo.cancels:
-        raise _unmeasured(f"half duplex, {echo.duplex.reason}", _MENDS.get(echo.duplex.reason, ""))
+        raise _unmeasured(f"half duplex, {echo.duplex.reason}", _FIXES.get(echo.duplex.reason, ""))
     if found is None:
         what = "the loudspeaker or the microphone stood still"
         raise _unmeasured(what, "`nakari doctor` says which; then calibrate again")

@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -73,21 +72,13 @@ class OwnerErasure:
     be done twice. One owner at a time. Not reached: backups, and what others said of them.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        graph: GraphSide,
-        owners: Owners,
-        forgetting: Forgetting,
-        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, folder: Path, graph: GraphSide, owners: Owners, forgetting: Forgetting) -> None:
         """`folder` is the state's; `forgetting` has that state open, and knows how to end the run of an event."""
         self._folder = folder
         self._state = forgetting.state
         self._graph = graph
         self._owners = owners
         self._forgetting = forgetting
-        self._pause = pause
         self._one = asyncio.Lock()
         self._left = asyncio.Event()
 
@@ -126,7 +117,7 @@ class OwnerErasure:
                 except (MemoryFailure, OSError) as error:
                     log.warning("owner_not_erased", reason=str(error))
                     self._left.set()
-                    await self._pause(AGAIN_SECONDS)
+                    await asyncio.sleep(AGAIN_SECONDS)
             await self._left.wait()
 
     def ordered(self) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import structlog
 
+from agent.tools.device import DeviceVerb
 from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
@@ -167,7 +168,8 @@ class Reflexes:
                 await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
                 continue
             await self._voice.answer(acted.reflex, forgotten(acted.forgot, self._voice.language))
-            await acted.forgot.drop()  # a voice keeps short sentences
+            if acted.forgot.drop:  # a voice keeps short sentences
+                await acted.forgot.drop()
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
@@ -237,3 +239,23 @@ class Reflexes:
             return ""
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The verbs as the agent's tools reach them (`DeviceVerbs`): done as for a spoken word, kept and journaled."""
+
+    reflexes: Reflexes
+    verbs: Verbs
+
+    async def set_volume(self, percent: int | None, change: int | None) -> int:
+        """Set the volume, or change it; return the percent it is then."""
+        volume = self.verbs.mouth.volume
+        await self.reflexes.told(
+            Order("volume", volume.percent + (change or 0) if percent is None else percent), how="tool"
+        )
+        return volume.percent
+
+    async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
+        """Do it; return the sentence that says what came of it."""
+        return await self.reflexes.told(Order(verb, minutes=minutes), how="tool")

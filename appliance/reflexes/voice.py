@@ -1,5 +1,6 @@
 """How it answers a reflex: a sign where silence would be unclear, words where a sign would be, and the last reply."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,3 +64,19 @@ class Voice:
 
     def _spoken(self, words: str) -> SpokenSentence:
         return SpokenSentence("", 0, words, sentence_language(words, self.language))
+
+
+class ListeningSign:
+    """Waits for the wake word said alone, and answers it with a short sound."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self.woken = asyncio.Event()
+        """To be set when the wake word was said alone."""
+
+    async def run(self) -> None:
+        """Give the sign whenever it is wanted, until cancelled."""
+        while True:
+            await self.woken.wait()
+            self.woken.clear()
+            await self._voice.give("listening")

@@ -35,10 +35,6 @@ SHOWN_THINGS: Final = 3
 """That are named, of all that go."""
 
 
-async def nothing_kept() -> None:
-    """Nothing of what was said of it is kept."""
-
-
 @dataclass(frozen=True, slots=True)
 class Forgot:
     """How an order to forget went."""
@@ -47,8 +43,8 @@ class Forgot:
     """The name of the sentence that tells of it (`appliance.reflexes.words`)."""
     words: str = ""
     """The beginning of each thing that is gone, for the one answer that names them; kept and logged nowhere."""
-    drop: Callable[[], Awaitable[None]] = nothing_kept
-    """Drops what saying the answer aloud has kept of those words; to be called once it was said."""
+    drop: Callable[[], Awaitable[None]] | None = None
+    """Drops what saying the answer aloud has kept of those words, to be called once it was said."""
 
 
 def beginnings(texts: Sequence[str]) -> str:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import structlog
-
 from agent.event import Event
 from appliance.api.handler import Part
 from appliance.config.values import listed
@@ -20,7 +18,7 @@ from appliance.input.suppressed import SuppressedTurns
 from appliance.input.whisper.settings import whisper_settings
 from appliance.output.interruption import Interruption
 from appliance.reflexes.reflexes import Reflexes
-from appliance.reflexes.sign import ListeningSign
+from appliance.reflexes.voice import ListeningSign
 from appliance.reflexes.words import forgotten
 from appliance.wiring.agent import Agent
 from appliance.wiring.environment import World
@@ -38,8 +36,6 @@ from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.evidence import evidence_guard
 from audio.turns.listener import REFLEX, Listener, Surroundings
 from memory.json_value import Json
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

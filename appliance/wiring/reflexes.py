@@ -7,11 +7,10 @@ import structlog
 
 from appliance.config.values import listed
 from appliance.input.echo import echo_in
-from appliance.reflexes.device import Device
 from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.record import ReflexRecord
-from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.reflexes import Device, Reflexes, Wording
 from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.wiring.agent import Sessions

@@ -26,7 +26,6 @@ class SoundDevice:
     index: int
     """PortAudio's number; good until devices come or go."""
     name: str
-    host_api: str
     inputs: int
     """Channels it records; 0 for a loudspeaker."""
     outputs: int
@@ -75,7 +74,6 @@ def list_devices() -> tuple[SoundDevice, ...]:
         SoundDevice(
             index=number,
             name=device["name"],
-            host_api=apis[device["hostapi"]]["name"],
             inputs=device["max_input_channels"],
             outputs=device["max_output_channels"],
             sample_rate=device["default_samplerate"],

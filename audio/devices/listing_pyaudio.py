@@ -41,7 +41,6 @@ def list_devices(portaudio: "pyaudio.PyAudio") -> tuple[SoundDevice, ...]:
         SoundDevice(
             index=int(each["index"]),
             name=str(each["name"]),
-            host_api=str(each["hostApi"]),
             inputs=int(each["maxInputChannels"]),
             outputs=int(each["maxOutputChannels"]),
             sample_rate=float(each["defaultSampleRate"]),

@@ -54,8 +54,6 @@ class PlayedReference:
         """The number, with a fraction, of the sample that `read` gives next if the clocks agree."""
         self._last_sound = -1
         """The number of the newest sample kept that is not silence."""
-        self.late_samples = 0
-        """Asked for before they were played; they read as silence."""
 
     def take(self, samples: Samples, sample_rate: int, at: float) -> None:
         """Keep a copy of a buffer (int16, shape (n,), Hz) whose first sample is heard at `at`; a `PlaybackTap`."""
@@ -78,7 +76,6 @@ class PlayedReference:
         stride = 1.0 + min(MOST_DRIFT, max(-MOST_DRIFT, pull))
         began = self._next
         self._next += stride * count
-        self.late_samples += max(0, min(count, math.ceil(self._next) - self._written))
         if began > self._last_sound + 2:
             return np.zeros(count, np.int16)
         return self._between(began + stride * np.arange(count, dtype=np.float64))

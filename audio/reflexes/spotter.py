@@ -79,8 +79,6 @@ class Spotted:
     """Seconds on the source's clock at which the speech began."""
     ended_at: float
     """Seconds on the source's clock at which it ended."""
-    exponent: float
-    """Decimal exponent of how much likelier the word was than any string of phones."""
 
 
 class StretchCutter:
@@ -160,14 +158,14 @@ class KeywordSearch:
         seconds = stretch.ended_at - stretch.started_at
         span = (stretch.first, stretch.first + seconds)
         found = [
-            (each.exponent - self._threshold(each.words, over_own_voice=over_own_voice), each.exponent, each.words)
+            (each.exponent - self._threshold(each.words, over_own_voice=over_own_voice), each.words)
             for each in self._decoder.find(stretch.samples)
             if each.words in self._reflexes and overlap((each.start, each.end), span) >= COVERS * seconds
         ]
-        above, exponent, words = max(found, default=(-1.0, 0.0, ""))
+        above, words = max(found, default=(-1.0, ""))
         if above < 0:
             return None
-        return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at, exponent)
+        return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
 
     def _threshold(self, words: str, *, over_own_voice: bool) -> float:
         return THRESHOLDS[words] + (OVER_OWN_VOICE.get(words, 0.0) if over_own_voice else 0.0)

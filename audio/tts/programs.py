@@ -159,37 +159,27 @@ _VOICE_NAME = re.compile(r"[a-z]{2,3}(-[a-z0-9]+)*")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
-class EspeakSynthesizer:
-    """A `Synthesizer` that works anywhere; about 20 ms to its first sound.
+WORDS_A_MINUTE = "165"
 
-    It times no words. An unknown language is read by the voice of `default_language`.
-    """
+
+class EspeakSynthesizer:
+    """A `Synthesizer` that works anywhere; about 20 ms to its first sound. It times no words."""
 
     name = "espeak-ng"
     sends_to = ()
 
-    def __init__(
-        self,
-        *,
-        default_language: str = "en",
-        words_a_minute: int = 165,
-        program: str = "espeak-ng",
-        stall_timeout: float = 3.0,
-    ) -> None:
+    def __init__(self, *, program: str = "espeak-ng", stall_timeout: float = 3.0) -> None:
         """`stall_timeout` is the seconds it may take to its first sound, and between two pieces."""
         self._stall_timeout = stall_timeout
-        self._default_language = default_language
-        self._words_a_minute = words_a_minute
         self._program = program
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound, mono, 22,050 Hz. Raises `SynthesisFailed`, `VoiceUnavailable`."""
-        language = language or self._default_language
-        voice = VOICES.get(language, language)
+        voice = VOICES.get(language, language) or VOICES["en"]
         if not _VOICE_NAME.fullmatch(voice):
             raise VoiceUnavailable(f"{voice!r} is no language espeak-ng could know: use codes such as en or zh")
         program = VoiceProgram(
-            [self._program, "--stdin", "--stdout", "-b", "1", "-s", str(self._words_a_minute), "-v", voice],
+            [self._program, "--stdin", "--stdout", "-b", "1", "-s", WORDS_A_MINUTE, "-v", voice],
             fix="install it with `sudo apt install espeak-ng`",
             stall_timeout=self._stall_timeout,
         )

@@ -1,7 +1,6 @@
 """Makes the embedded store again from snapshot and audit log: one that is gone, damaged, or lacks something."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -31,12 +30,7 @@ class _NotFuller(Exception):
     """A replay came to no more than what is there: the audit log's counts are wrong, and the store is whole."""
 
 
-async def repair_missing(
-    store: EmbeddedStore,
-    audit: AuditLog,
-    snapshots: Snapshots,
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> None:
+async def repair_missing(store: EmbeddedStore, audit: AuditLog, snapshots: Snapshots) -> None:
     """Make a store that is gone again before it is started; a failure is told, and tried again every minute."""
 
     def is_missing() -> bool:
@@ -53,7 +47,7 @@ async def repair_missing(
         except (MemoryFailure, OSError) as error:
             store.reason = f"it is gone and could not be made again yet: {error}"
             log.error("graph_not_rebuilt", reason=str(error))  # noqa: TRY400  a sentence, not a bug
-            await pause(AGAIN_SECONDS)
+            await asyncio.sleep(AGAIN_SECONDS)
 
 
 async def repair_damaged(writer: "Writer", store: EmbeddedStore) -> None:

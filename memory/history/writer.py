@@ -53,7 +53,7 @@ class Writer:
     """Everything that changes the graph comes through here, one after another.
 
     Order: attempt in the audit log, synced; the statement in a transaction; its counters read; commit; outcome in the
-    audit log. When more than `share` would go, the transaction is rolled back, a snapshot taken and the statement tried
+    audit log. When more than `SHARE` would go, the transaction is rolled back, a snapshot taken and the statement tried
     again: a large graph takes longer to write down than a store lets a transaction live. Where it takes longer than a
     tool has, too, the write ends with a sentence, and the same write finds the snapshot later (`saving`). A crash, a
     cancelled or a torn commit leaves an attempt without an outcome: then a snapshot says what is true, before anything
@@ -65,14 +65,12 @@ class Writer:
         graph: Graph,
         audit: AuditLog,
         snapshots: Snapshots,
-        share: float = SHARE,
         server: ServerIntegrity | None = None,
     ) -> None:
         """`server` is the graph's store, where that is a server that somebody may empty or replace."""
         self.graph = graph
         self.audit = audit
         self.snapshots = snapshots
-        self._share = share
         self.unfinished = asyncio.Event()
         """What was to be forgotten is in the graph yet, which was away."""
         self._server = server
@@ -137,7 +135,7 @@ class Writer:
         if gone > FEWEST:
             [row] = (await self.graph.read(_COUNT)).records
             found = int(str(row["found"]))
-            if gone > self._share * found:
+            if gone > SHARE * found:
                 raise _MuchWouldGo(found)
 
     async def _save(self) -> None:

@@ -96,15 +96,6 @@ class Selection(TypedDict, total=False):
     """The last `limit` instead of the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large the state has grown."""
-
-    entries: int
-    bytes: int
-    """Of the whole database file, without its write-ahead log."""
-
-
 class Journal:
     """Appends and finds entries. Its order is the order of commits; a returned `append` is on the disk."""
 
@@ -171,22 +162,6 @@ class Journal:
         erased = await self._database.write(lambda connection: _erase(connection, ids))
         await self._database.rewrite(log_only=True)
         return erased
-
-    async def counts(self) -> dict[str, int]:
-        """Return how many entries each topic has, by topic."""
-        rows = await self._database.read(
-            lambda connection: connection.execute("SELECT topic, count(*) FROM journal GROUP BY topic").fetchall()
-        )
-        return dict(rows)
-
-    async def size(self) -> Size:
-        """Return the number of entries and the bytes of the state database."""
-        row = await self._database.read(
-            lambda connection: connection.execute(
-                "SELECT (SELECT count(*) FROM journal), page_count * page_size FROM pragma_page_count, pragma_page_size"
-            ).fetchone()
-        )
-        return Size(*row)
 
 
 _COLUMNS: Final = "seq, id, topic, event_id, run_id, session_id, owner_key, at, body"

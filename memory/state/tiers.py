@@ -151,16 +151,6 @@ class Tiers:
         found = await self._view(_SHORT + _IMPORTANT, owner_key, sizes.summaries_for, most)
         return [each for each in found if each.seq not in held][-sizes.summaries :]
 
-    async def counts(self, owner_key: str) -> dict[str, int]:
-        """Return how many members each tier has, L4 those with a vector."""
-        vectors = await self._database.read(lambda c: c.execute(_VECTORS, {"owner": owner_key}).fetchone()[0])
-        return {
-            "L1": len(await self.recent(owner_key)),
-            "L2": len(await self.important(owner_key)),
-            "L3": len(await self.summaries(owner_key)),
-            "L4": vectors,
-        }
-
     async def _view(self, select: str, owner_key: str, span: timedelta, most: int) -> list[Remembered]:
         values = {"owner": owner_key, "since": _text(self._now() - span), "most": most}
         statement = f"{select} ORDER BY tier_item.seq DESC LIMIT :most"
@@ -177,7 +167,6 @@ _WHOLE: Final = (
 )
 _SHORT: Final = f"SELECT {_COLUMNS}, summary AS said FROM tier_item WHERE {_OF_OWNER}"
 _IMPORTANT: Final = f" AND importance > {IMPORTANT}"
-_VECTORS: Final = "SELECT count(*) FROM tier_vector JOIN tier_item USING (seq) WHERE owner_key = :owner"
 
 
 def remembered(row: sqlite3.Row) -> Remembered:

@@ -22,8 +22,6 @@ from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox, MailboxRecord
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.record import Recorder
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
@@ -43,6 +41,7 @@ from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import NOON, SYSTEM, OnePrompt
+from tests.agent.wire_form import wire_form
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.crash.body import ReadableVoice
 from tests.fakes import calls
@@ -87,7 +86,7 @@ class ChaosModel:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Stream an answer; raises what a server's failures become."""
-        validate_openai(to_openai(messages))
+        wire_form(messages)
         self.asked += 1
         fate = self._chance.random()
         if fate < 0.04:

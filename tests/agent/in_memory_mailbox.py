@@ -92,7 +92,7 @@ class InMemoryMailbox:
             if taken := self._claim():
                 return taken
             self._idle.set()
-            await self._wait(self._changed, await self.due_next())
+            await self._wait(self._changed, await self._due_next())
             self._idle.clear()
 
     async def until_idle(self) -> None:
@@ -206,8 +206,8 @@ class InMemoryMailbox:
         found.sort(key=lambda letter: (letter.filed.due_at or first, letter.arrival))
         return [each.filed.event for each in found if each.filed.event.owner_key == owner_key]
 
-    async def due_next(self) -> datetime | None:
-        """See `Mailbox.due_next`."""
+    async def _due_next(self) -> datetime | None:
+        """Return the earliest moment that a waiting event is bound to."""
         moments = (letter.filed.due_at for letter in self._letters.values() if letter.is_waiting)
         return min((moment for moment in moments if moment), default=None)
 

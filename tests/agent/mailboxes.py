@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -100,6 +101,12 @@ def work(content: str = "work", **fields: object) -> Event:
 async def finish(rig: Rig, event_id: str) -> None:
     """Complete the event in hand."""
     assert await rig.mailbox.complete(event_id, "", {})
+
+
+async def next_due(rig: Rig) -> datetime | None:
+    """Return the earliest moment that a waiting event is bound to."""
+    waiting = [each for state in ("pending", "suspended") for each in await rig.mailbox.listed(state, 1000)]
+    return min((each.due_at for each in waiting if each.due_at), default=None)
 
 
 async def handled(rig: Rig) -> list[str]:

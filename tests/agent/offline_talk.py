@@ -11,8 +11,6 @@ from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.run.run_state import RunState
 from agent.tools.clock import clock_tool
 from agent.tools.device import DeviceVerb, device_tools
@@ -24,6 +22,7 @@ from agent.tools.timers import timer_tools
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING
+from tests.agent.wire_form import wire_form
 from tests.fakes import RecordingOutlet
 
 OFFLINE = OfflineModel()
@@ -130,7 +129,7 @@ class Talk:
         for call, result in zip(calls, results, strict=True):
             text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
             self.messages.append(Message("tool", text, tool_call_id=call.id))
-        validate_openai(to_openai(self.messages))
+        wire_form(self.messages)
 
     async def says(self) -> str:
         """Let the model answer with words, finish the event with them, and return them."""

@@ -10,14 +10,13 @@ from agent.context.epoch import Prefix
 from agent.event import SELF_CREATED, Event
 from agent.mailbox import MAX_ATTEMPTS
 from agent.model.messages import Message
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import said_since
 from agent.tools.tool import tool
 from memory.errors import StateUnusable
 from memory.state.journal import Stored
 from tests.agent.mind import AT_ONCE, Start, TestMind, a_mind, spoken
+from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 from tests.memory.state.test_tiers_full import room_for
 
@@ -164,7 +163,7 @@ async def test_another_event_that_comes_first_finds_a_legal_list(tmp_path: Path)
         await mind.handle_next()
         assert await mind.state_of(own) == "completed"
     for request in model.requests:
-        validate_openai(to_openai(request))
+        wire_form(request)
     assert model.requests[1][3].content.startswith("unknown: the machine stopped")
 
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from tests.architecture.source import sources, tree
 
-PENDING = "joined from outside still"
-
 ALLOWED: dict[str, str] = {
     "agent/context/epochs.py opening_tokens": "a number",
     "agent/loop.py is_resumed": "a truth value",
@@ -16,11 +14,6 @@ ALLOWED: dict[str, str] = {
     "agent/tools/mcp/client.py stream": "an event hook of httpx bounds the response's own stream",
     "appliance/cli/root.py config": "what was read for the commands below it",
     "appliance/logs/configure.py excepthook": "where Python asks for it",
-    "appliance/owners/owners.py on_change": PENDING,
-    "appliance/reflexes/words.py drop": PENDING,
-    "appliance/wiring/box.py erase": PENDING,
-    "appliance/wiring/box.py is_busy": PENDING,
-    "appliance/wiring/box.py on_change": PENDING,
     "audio/recognizer/faster_whisper.py encode": "the library has no other way in",
 }
 """Where it is right all the same, as `file attribute`, and why."""

@@ -11,9 +11,8 @@ import numpy as np
 from agent.errors import IllegalMessages, StreamBroken
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from audio.speech import SpeechAudio
+from tests.agent.wire_form import wire_form
 from tests.crash.deaths import Ledger, Steps
 from tests.crash.script import Answering
 
@@ -43,7 +42,7 @@ class DyingModel:
         """Answer as the story says; what no provider would take is noted."""
         self._steps.boundary()
         try:
-            validate_openai(to_openai(messages))
+            wire_form(messages)
         except IllegalMessages as error:
             self._ledger.note("illegal", str(error))
         message, breaks = self._answering.answer(messages)

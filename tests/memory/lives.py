@@ -59,11 +59,11 @@ async def verdict(folder: Path, acknowledged: list[int]) -> Verdict:
             pass
         found = await _all(hand.graph)
         missing = [number for number in acknowledged if number not in found]
-        left = await _looks(hand.graph, folder / "left")
+        left = await looks(hand.graph, folder / "left")
         async with EmbeddedStore(folder / "again") as other:
             again = Graph(other)
             done = await replay(hand.audit, hand.snapshots, again)
-            same = await _looks(again, folder / "same")
+            same = await looks(again, folder / "same")
             await again.close()
         return Verdict(missing, done.is_exact and left == same, await hand.audit.verify())
     finally:
@@ -82,6 +82,7 @@ async def _all(graph: Graph) -> set[int]:
     return there | {number for number in marks if is_mark(number)}
 
 
-async def _looks(graph: Graph, path: Path) -> str:
+async def looks(graph: Graph, path: Path) -> str:
+    """Return the fingerprint of all that is in a graph, written down at `path`."""
     await write_dump(graph, path, datetime.now(UTC))
     return await asyncio.to_thread(fingerprint, path)

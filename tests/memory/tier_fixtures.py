@@ -59,6 +59,16 @@ class Memory:
             Entry(MARKED, {"importance": importance, **body}, event, owner_key=owner, at=self.now)
         )
 
+    async def counts(self) -> dict[str, int]:
+        """Return how many members of the household's each tier has, L4 those with a vector."""
+        vectors = "SELECT count(*) FROM tier_vector JOIN tier_item USING (seq) WHERE owner_key = 'household'"
+        return {
+            "L1": len(await self.tiers.recent("household")),
+            "L2": len(await self.tiers.important("household")),
+            "L3": len(await self.tiers.summaries("household")),
+            "L4": await self.database.read(lambda connection: connection.execute(vectors).fetchone()[0]),
+        }
+
     async def fill(self) -> None:
         await self.tiers.fill()
         await self.recall.fill()

@@ -9,7 +9,7 @@ from typing import Final
 from agent.errors import IllegalMessages
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.model.stream.arguments import is_object
-from agent.model.wire.profile import GENERIC, INLINE, Profile
+from agent.model.wire.profile import GENERIC, Profile
 from agent.model.wire.validate import OpenAiRules, validate_tools
 from memory.json_value import Json
 
@@ -18,16 +18,6 @@ CALL_FIELDS = "call_fields"
 
 MOST_DEPTH: Final = 32
 """Of a provider's own fields, within one another; known ones have four."""
-
-
-def to_openai(messages: Sequence[Message], profile: Profile = GENERIC) -> list[dict[str, Json]]:
-    """Return the wire form of a list for one provider.
-
-    Message by message, so that a longer list's form starts with the shorter one's. What a model wrote and no server
-    would take back is made legal: malformed arguments become an object that quotes them, a wrong name loses its wrong
-    characters, an answer without any content vanishes.
-    """
-    return [entry for message in messages for entry in _entries(message, profile)]
 
 
 def tools_to_openai(tools: Sequence[ToolSpec]) -> list[dict[str, Json]]:
@@ -162,6 +152,11 @@ class GrowingTools:
 
 
 def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
+    """Return the wire form of a message.
+
+    What a model wrote and no server would take back is made legal: malformed arguments become an object that quotes
+    them, a wrong name loses its wrong characters, an answer without any content vanishes.
+    """
     if message.role == "assistant":
         return _assistant(message, profile)
     entry: dict[str, Json] = {"role": message.role, "content": whole_characters(message.content)}
@@ -171,9 +166,7 @@ def _entries(message: Message, profile: Profile) -> list[dict[str, Json]]:
 
 
 def _assistant(message: Message, profile: Profile) -> list[dict[str, Json]]:
-    thought = message.extra.get(INLINE)
-    said = f"<think>{thought}</think>{message.content}" if thought and profile.replays_thinking else message.content
-    content = whole_characters(said) if said.strip() else None
+    content = whole_characters(message.content) if message.content.strip() else None
     if content is None and not message.tool_calls:
         return []
     call_fields = message.extra.get(CALL_FIELDS)

@@ -41,8 +41,6 @@ class Profile:
     """A field that every answer with calls must have, an empty text where there was no reasoning."""
     thinks_inline: bool = False
     """Whether the text may begin with <think>…</think>, which is neither spoken nor sent back."""
-    replays_thinking: bool = False
-    """Whether it is sent back all the same."""
     ids: re.Pattern[str] | None = None
     """What the id of a call must match; None is anything."""
     names: re.Pattern[str] = NAME

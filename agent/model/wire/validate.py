@@ -10,14 +10,6 @@ from agent.model.wire.profile import GENERIC, NAME, Profile
 from memory.json_value import Json
 
 
-def validate_openai(entries: Sequence[Mapping[str, Json]], profile: Profile = GENERIC) -> None:
-    """Check a whole list in the form of OpenAI's chat completions. Raises `IllegalMessages`, which names the entry."""
-    rules = OpenAiRules(profile)
-    for entry in entries:
-        rules.accept(entry)
-    rules.finish()
-
-
 def validate_tools(tools: Sequence[ToolSpec]) -> None:
     """Check the tools: names by rule and unique, a description, parameters of type object. Raises `IllegalMessages`."""
     names = [tool.name for tool in tools]

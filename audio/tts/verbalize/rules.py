@@ -27,10 +27,10 @@ _NARROW = {
 """Full-width figures and per cent sign, degrees written as one character, and figures below the line."""
 
 
-def rule(pattern: str, say: Callable[[re.Match[str]], str] | str, flags: int = 0) -> Rule:
+def rule(pattern: str, say: Callable[[re.Match[str]], str] | str) -> Rule:
     """Return a rule; a string as `say` is what is said, with groups as in `re.sub`."""
     said = say
-    return re.compile(pattern, flags), (lambda found: found.expand(said)) if isinstance(said, str) else said
+    return re.compile(pattern), (lambda found: found.expand(said)) if isinstance(said, str) else said
 
 
 def apply(rules: Sequence[Rule], text: str) -> str:

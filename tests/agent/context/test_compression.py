@@ -12,10 +12,9 @@ from agent.context.epoch import Epoch
 from agent.context.epochs import EPOCH, ContextLimits
 from agent.errors import ModelError
 from agent.model.messages import Message
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.tools.tool import Tool, tool
 from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 
 LIMITS = ContextLimits(history_messages=6, history_tokens=600, compress_above_tokens=3_000, summary_tokens=120)
@@ -33,7 +32,7 @@ def look_tool(size: int = 2_000) -> Tool:
 
 
 def lawful(messages: list[Message]) -> bool:
-    validate_openai(to_openai(messages))
+    wire_form(messages)
     return messages[0].role == "system" and messages[1].role == "user"
 
 

@@ -14,11 +14,11 @@ from agent.context.block import Block, render
 from agent.intents import OfflineModel
 from agent.model.interface import ChatModel
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.wire.openai import GrowingList, to_openai
-from agent.model.wire.validate import validate_openai
+from agent.model.wire.openai import GrowingList
 from agent.tools.events import ENDINGS
 from tests.agent.clock import MORNING
 from tests.agent.offline_talk import BERLIN, OFFLINE, SPECS, TOOLS, Talk, a_timer, whole
+from tests.agent.wire_form import wire_form
 
 
 async def answered(model: ChatModel, messages: Sequence[Message], tools: Sequence[ToolSpec] = SPECS) -> Message:
@@ -102,7 +102,7 @@ async def test_what_it_writes_any_provider_takes_back(talk: Talk) -> None:
     )
     await talk.says()
     talk.hear("Thank you.")
-    validate_openai(to_openai(talk.messages))
+    wire_form(talk.messages)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from agent.event import TIMER, Event
 from agent.mailbox import MAX_ATTEMPTS, Wake
 from memory.json_value import Json
-from tests.agent.mailboxes import Rig, filed, finish, handled, work
+from tests.agent.mailboxes import Rig, filed, finish, handled, next_due, work
 
 
 @pytest.mark.shows("A1", "A2", "A5", "A11")
@@ -97,7 +97,7 @@ async def test_an_empty_mailbox_sleeps_until_something_comes_and_looks_only_then
 async def test_nothing_comes_before_its_time_and_it_comes_at_its_time(rig: Rig) -> None:
     due = rig.clock.after(60)
     await filed(rig, work("later", not_before=due))
-    assert await rig.mailbox.due_next() == due
+    assert await next_due(rig) == due
     async with asyncio.TaskGroup() as together:
         taken = together.create_task(rig.mailbox.take())
         await rig.clock.someone_sleeps()
@@ -107,7 +107,7 @@ async def test_nothing_comes_before_its_time_and_it_comes_at_its_time(rig: Rig) 
         assert not taken.done()
         rig.clock.advance(0.001)
     assert taken.result().event.content == "later"
-    assert await rig.mailbox.due_next() is None
+    assert await next_due(rig) is None
 
 
 @pytest.mark.shows("A17")
@@ -248,7 +248,7 @@ async def test_waiting_events_are_listed_by_their_time_for_one_owner(rig: Rig) -
         await filed(rig, Event(TIMER, content, owner_key=owner, not_before=rig.clock.after(seconds)))
     await filed(rig, work("no timer"))
     assert [event.content for event in await rig.mailbox.waiting(TIMER, "h")] == ["a", "b", "c"]
-    assert await rig.mailbox.due_next() == rig.clock.after(10)
+    assert await next_due(rig) == rig.clock.after(10)
 
 
 @pytest.mark.shows("F12")

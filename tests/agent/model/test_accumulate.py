@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
-from agent.model.messages import Usage
+from agent.model.messages import Message, Usage
 from agent.model.stream.accumulate import Accumulator, read_usage
-from agent.model.wire.openai import CALL_FIELDS, to_openai
+from agent.model.wire.openai import CALL_FIELDS
 from memory.json_value import Json
+from tests.agent.wire_form import wire_form
 
 
 def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Json]:
@@ -204,7 +205,7 @@ def test_reasoning_and_signatures_are_kept_and_travel_back() -> None:
         ],
         CALL_FIELDS: {"a": {"extra_content": signature}},
     }
-    sent = to_openai([message])[0]
+    sent = wire_form([Message("user", "hello"), message], is_whole=False)[1]
     assert sent["reasoning"] == "They greet."
     assert CALL_FIELDS not in sent
     calls = sent["tool_calls"]

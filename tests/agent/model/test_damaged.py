@@ -14,12 +14,11 @@ from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.relay import Patience
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.tools.tool import Call, run_tool, tool
 from memory.json_value import Json
 from tests.agent.damaged import ARGUMENTS_AS_OBJECT, BROKEN, CALLS, OBSERVED, TEXTS, Damaged
 from tests.agent.openai_server import OpenAiServer, text
+from tests.agent.wire_form import wire_form
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
 pytestmark = [
@@ -81,7 +80,7 @@ async def answered(connect: Callable[[str], Adapter], damaged: Damaged) -> list[
         last = items[-1]
         assert isinstance(last, Answer)
         results = [Message("tool", "delivered", tool_call_id=made.id) for made in last.message.tool_calls]
-        validate_openai(to_openai([*HELLO, last.message, *results, Message("user", "and?")]))
+        wire_form([*HELLO, last.message, *results, Message("user", "and?")])
     return items
 
 

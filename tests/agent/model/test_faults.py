@@ -11,7 +11,6 @@ from agent.model.faults import MAX_WORDS, broken, refused, unreachable, words_of
 def test_what_the_request_is_to_blame_for_is_not_retried(status: int) -> None:
     error = refused("ollama/qwen3", status, "words")
     assert type(error) is ModelRefused
-    assert not error.retryable
     assert "ollama/qwen3" in str(error)
     assert "(words)" in str(error)
 
@@ -21,7 +20,6 @@ def test_what_the_request_is_to_blame_for_is_not_retried(status: int) -> None:
 def test_what_may_pass_can_be_tried_elsewhere_or_later(status: int) -> None:
     error = refused("ollama/qwen3", status, "")
     assert type(error) is ModelUnavailable
-    assert error.retryable
     assert "()" not in str(error)
 
 

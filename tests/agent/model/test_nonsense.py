@@ -13,11 +13,11 @@ from agent.model.interface import Answer
 from agent.model.messages import Message
 from agent.model.stream.accumulate import Accumulator, read_usage
 from agent.model.stream.arguments import unwrapped
-from agent.model.wire.openai import GrowingList, encode, sendable, to_openai
-from agent.model.wire.validate import validate_openai
+from agent.model.wire.openai import GrowingList, encode, sendable
 from agent.tools.tool import tool
 from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
+from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 
 pytestmark = pytest.mark.shows("F5")
@@ -67,7 +67,7 @@ def test_whatever_is_streamed_becomes_a_message_that_can_be_kept_and_sent(chunks
     assert Message.from_json(json.loads(json.dumps(message.to_json()))) == message
     results = [Message("tool", "done", tool_call_id=call.id) for call in message.tool_calls]
     sent = [Message("system", "s"), Message("user", "hello"), message, *results, Message("user", "next")]
-    validate_openai(to_openai(sent))
+    wire_form(sent)
     growing = GrowingList()
     growing.update(sent)
     assert json.loads(growing.encoded) == growing.entries
@@ -76,12 +76,12 @@ def test_whatever_is_streamed_becomes_a_message_that_can_be_kept_and_sent(chunks
 def test_thinking_without_its_signature_is_not_sent_back() -> None:
     unsigned: Json = {"type": "thinking", "thinking": "hm"}
     message = message_of({"choices": [{"delta": {"content": "hi", "thinking_blocks": [unsigned]}}]})
-    validate_openai(to_openai([Message("user", "hello"), message, Message("user", "next")]))
+    wire_form([Message("user", "hello"), message, Message("user", "next")])
 
 
 def test_half_a_character_in_a_signature_does_not_spoil_the_context() -> None:
     half: dict[str, Json] = {"choices": [{"delta": {"content": "hi", "reasoning_details": [{"text": "\ud83d"}]}}]}
-    assert encode([*to_openai([message_of(half)])])
+    assert encode([*wire_form([Message("user", "hello"), message_of(half), Message("user", "next")])])
 
 
 def test_a_provider_s_own_value_is_as_deep_as_it_may_be() -> None:

@@ -1,7 +1,7 @@
 """The strict rules of the wire: what they refuse, and that whatever the wire makes of a legal list passes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.wire.openai import GrowingList, GrowingTools, encode, legal_arguments, to_openai
-from agent.model.wire.validate import OpenAiRules, validate_openai, validate_tools
+from agent.model.wire.openai import GrowingList, GrowingTools, encode, legal_arguments
+from agent.model.wire.validate import OpenAiRules, validate_tools
 from memory.json_value import Json
 from tests.agent.openai_rules import complaint
+from tests.agent.wire_form import wire_form
 
 SYSTEM: dict[str, Json] = {"role": "system", "content": "You are nakari."}
 USER: dict[str, Json] = {"role": "user", "content": "hello"}
@@ -31,6 +32,14 @@ def result(id_: Json, content: Json = "done") -> dict[str, Json]:
     return {"role": "tool", "tool_call_id": id_, "content": content}
 
 
+def check(entries: Sequence[Mapping[str, Json]]) -> None:
+    """Check a whole list, entry by entry."""
+    rules = OpenAiRules()
+    for entry in entries:
+        rules.accept(entry)
+    rules.finish()
+
+
 @pytest.mark.parametrize(
     "entries",
     [
@@ -43,7 +52,7 @@ def result(id_: Json, content: Json = "done") -> dict[str, Json]:
     ],
 )
 def test_a_legal_list_passes(entries: list[dict[str, Json]]) -> None:
-    validate_openai(entries)
+    check(entries)
 
 
 @pytest.mark.shows("D2", "B15")
@@ -90,12 +99,12 @@ def test_a_legal_list_passes(entries: list[dict[str, Json]]) -> None:
 )
 def test_an_illegal_list_is_named(entries: list[dict[str, Json]], why: str) -> None:
     with pytest.raises(IllegalMessages, match=why):
-        validate_openai(entries)
+        check(entries)
 
 
 def test_the_entry_at_fault_is_counted() -> None:
     with pytest.raises(IllegalMessages, match=r"^message 2: "):
-        validate_openai([SYSTEM, USER, result("a")])
+        check([SYSTEM, USER, result("a")])
 
 
 def test_rules_go_on_after_a_list_that_could_have_ended() -> None:
@@ -151,7 +160,7 @@ def test_the_wire_form_of_each_kind_of_message() -> None:
         Message("assistant", ""),
         Message("assistant", "Hi.", extra={"reasoning": "r"}),
     ]
-    assert to_openai(messages) == [
+    assert wire_form(messages, is_whole=False) == [
         {"role": "system", "content": "s"},
         {"role": "user", "content": "u"},
         {
@@ -224,7 +233,7 @@ def test_whatever_a_model_wrote_the_next_request_is_legal_and_starts_with_the_la
         growing.update(messages)
         bodies.append(growing.encoded)
         sent: Any = json.loads(growing.encoded)
-        assert sent == growing.entries == to_openai(messages)
+        assert sent == growing.entries == wire_form(messages)
         assert complaint({"model": "m", "messages": sent}) is None
     for earlier, later in pairwise(bodies):
         assert later.startswith(earlier[:-1])

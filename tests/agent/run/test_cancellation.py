@@ -12,13 +12,12 @@ import pytest
 from agent.event import new_id
 from agent.loop import Loop
 from agent.model.messages import Message
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.run.stopping import Why
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 from tests.agent.awaits import Counted, Points
 from tests.agent.mind import a_mind, spoken
+from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 
 FIRST = (("reply", '{"text": "One moment. I am looking for it."}'), ("look", "{}"), ("ring", "{}"))
@@ -89,7 +88,7 @@ async def one_life(folder: Path, at: int, stop: Stopping) -> tuple[int, float]:
             assert await mind.state_of(event) in {"completed", "withdrawn", "suspended", "dead"}
             assert done in ([], ["begun", "rung"]), "what cannot be broken off ends by itself"
             await mind.handle(spoken("and now"))
-            validate_openai(to_openai(model.requests[-1]))
+            wire_form(model.requests[-1])
     return points.count, took
 
 
@@ -102,7 +101,7 @@ async def next_life(folder: Path) -> None:
         await mind.handle(spoken("once more"))
         assert (await mind.mailbox.counts())["in_hand"] == 0
     for sent in model.requests:
-        validate_openai(to_openai(sent))
+        wire_form(sent)
 
 
 @pytest.mark.shows("B10")

@@ -8,12 +8,11 @@ import pytest
 
 from agent.context import block
 from agent.event import SELF_CREATED, TIMER, Event
-from agent.model.wire.openai import to_openai
-from agent.model.wire.validate import validate_openai
 from agent.run.act import BROKEN_OFF
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 from tests.agent.mind import TestMind, a_mind, spoken
+from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 
 HELLO = ("reply", '{"text": "Hello there."}')
@@ -97,7 +96,7 @@ async def test_a_background_thought_is_cut_off_and_the_work_comes_back_with_a_no
         assert filed.progress.model_calls == 1, "the thought that was cut off is not counted"
         assert filed.due_at is not None, "it comes back by itself"
         await person_comes_next(mind, person)
-        validate_openai(to_openai(model.requests[2]))
+        wire_form(model.requests[2])
 
 
 @pytest.mark.shows("A20", "A18", "B10")

@@ -1,9 +1,10 @@
 """The states of a run: which may follow which, read off the journal, and each run reaches an end."""
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from agent.mailbox import Lease
 from agent.model.messages import Message
 from agent.run.budget import Budget, RunLimits
 from agent.run.run import Run
-from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, states
+from agent.run.states import ENDS, LEGAL, IllegalTransition, Status, checked
 from agent.tools.tool import tool
 from memory.json_value import Json
 from memory.state.journal import Entry
@@ -23,6 +24,34 @@ from tests.fakes import ScriptedModel, UnreachableModel, calls
 
 HELLO = ("reply", '{"text": "Hello there."}')
 ALL: tuple[Status, ...] = get_args(Status)
+
+
+_ENTERED_BY: Final[Mapping[str, Status]] = {
+    "runs.new": "PENDING",
+    "context.build.request": "BUILDING_CONTEXT",
+    "llm.requests": "AWAITING_LLM_DECISION",
+    "tools.requests": "AWAITING_TOOL_RESULT",
+}
+
+
+def states(entries: Iterable[Entry]) -> list[Status]:
+    """Return the states one run went through, from its journal entries in order; each stands once until it changes.
+
+    Raises `IllegalTransition` when the journal tells of a run that cannot be.
+    """
+    found: list[Status] = []
+    for entry in entries:
+        entered = _ENTERED_BY.get(entry.topic) or _end(entry)
+        if entered is None or (found and found[-1] == entered):
+            continue
+        found.append(checked(found[-1], entered) if found else entered)
+    return found
+
+
+def _end(entry: Entry) -> Status | None:
+    if entry.topic != "ui.events" or entry.body.get("event") != "run_finished":
+        return None
+    return next((status for status in get_args(Status) if status == entry.body.get("status")), None)
 
 
 async def states_of(mind: TestMind, event: Event) -> list[list[Status]]:

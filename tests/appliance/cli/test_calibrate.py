@@ -65,14 +65,14 @@ def test_what_was_measured_is_told() -> None:
 def test_a_loudspeaker_that_is_too_loud_is_told_with_its_mend() -> None:
     sentence = run_virtually(told(EchoPath(gain_db=3)))
     assert sentence.startswith("ducked; ")
-    assert sentence.endswith("; turn her loudspeaker down or move it away from the microphone, and calibrate again")
+    assert sentence.endswith("; turn the loudspeaker down or move it away from the microphone, and calibrate again")
 
 
 @pytest.mark.shows("V4")
 def test_nothing_heard_back_is_told_with_its_mend() -> None:
     sentence = run_virtually(told(EchoPath(gain_db=-100), cancels=False))
     assert sentence.startswith("full duplex (nothing of the loudspeaker is heard: headphones, or it is mute)")
-    assert "without them turn her up" in sentence
+    assert "without them turn nakari up" in sentence
 
 
 @pytest.mark.shows("V4")
@@ -80,8 +80,8 @@ def test_nothing_heard_back_is_told_with_its_mend() -> None:
     ("reason", "said"),
     [
         (MISSING, "half duplex, no echo cancellation: install nakari with its extra `echo`"),
-        (SWITCHED_OFF, "half duplex, as [ears] cancel_echo is set; set [ears] cancel_echo = true and start her anew"),
-        (A_RECORDING, "half duplex, a recording takes the microphone's place; run her with a microphone"),
+        (SWITCHED_OFF, "half duplex, as [ears] cancel_echo is set; set [ears] cancel_echo = true and start it anew"),
+        (A_RECORDING, "half duplex, a recording takes the microphone's place; run nakari with a microphone"),
     ],
 )
 async def test_where_nothing_is_cancelled_the_reason_is_told(reason: str, said: str) -> None:
@@ -99,7 +99,7 @@ async def test_while_she_is_muted_nothing_is_played() -> None:
     async def play(sound: SpeechAudio) -> None:
         raise AssertionError("nothing is to be played")
 
-    with pytest.raises(Problem, match="her ears are off; `nakari unmute`, then calibrate again"):
+    with pytest.raises(Problem, match="nakari is muted; `nakari unmute`, then calibrate again"):
         await calibrated(EchoControl(HalfDuplex(lambda: 0.0), play), is_muted=True)
 
 
@@ -114,7 +114,7 @@ async def test_without_a_microphone_nobody_waits_for_one() -> None:
 @pytest.mark.parametrize(
     ("plays", "hears", "said"),
     [
-        (True, False, f"the microphone handed over nothing, or she was not quiet, for {MEASURED_WITHIN:g} s; "),
+        (True, False, f"the microphone handed over nothing, or nakari was not quiet, for {MEASURED_WITHIN:g} s; "),
         (False, True, "the loudspeaker or the microphone stood still; `nakari doctor` says which"),
     ],
 )
@@ -130,11 +130,11 @@ async def test_the_command_prints_the_sentence(tmp_path: Path) -> None:
     async with serving(socket, handler):
         done = await asyncio.to_thread(nakari, tmp_path, "calibrate")
         assert (done.returncode, done.stdout) == (Exit.OK, "Full duplex.\n")
-        handler.error = Problem("nothing was measured: her ears are off", Exit.UNAVAILABLE)
+        handler.error = Problem("nothing was measured: nakari is muted", Exit.UNAVAILABLE)
         refused = await asyncio.to_thread(nakari, tmp_path, "calibrate")
     assert handler.told == ["calibrate"]
     assert refused.returncode == Exit.UNAVAILABLE
-    assert "her ears are off" in refused.stderr
+    assert "nakari is muted" in refused.stderr
 
 
 def test_without_a_service_it_says_so(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class ReflexRoom:
     def spot(self, reflex: Reflex, ago: float = 0.3, seconds: float = 0.4) -> None:
         """Spot a word that ended so many seconds ago."""
         end = self.now - ago
-        self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end, 10.0))
+        self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end))
 
 
 def heard(words: str, ended_at: float, seconds: float = 0.5) -> RecognizedTurn:

@@ -265,5 +265,6 @@ async def test_what_saying_it_kept_is_dropped_again(tmp_path: Path) -> None:
         dropped: list[str] = []
         forgot = await forgetting(mind, sound=[Dropped("phrases", dropped)]).last()
         dropped.clear()
+        assert forgot.drop
         await forgot.drop()
     assert dropped == ["phrases"]

@@ -13,8 +13,8 @@ from agent.tools.device import device_tools
 from agent.tools.tool import Call, run_tool
 from appliance.api.requests import Hush
 from appliance.api.requests import parse as parse_request
-from appliance.reflexes.device import Device
 from appliance.reflexes.kept import KeptSwitches
+from appliance.reflexes.reflexes import Device
 from appliance.reflexes.verbs import Order
 from tests.agent.offline_talk import OFFLINE, TOOLS, Talk
 from tests.appliance.reflexes.reflex_room import ReflexRoom, heard, reflex_room

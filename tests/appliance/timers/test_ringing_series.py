@@ -86,9 +86,10 @@ async def test_stop_for_today_leaves_out_what_is_left_of_the_day(tmp_path: Path)
         assert not await room.ringer.take("what a day today")
         assert await room.ringer.take("Stop for today.")
         assert await room.stops() == ["Stop for today."]
-        assert await room.state.mailbox.due_next() == MORNING + timedelta(hours=1), "the mind has not taken it yet"
         waiting = await room.state.mailbox.waiting(TIMER, "household")
-        assert [event.not_before for event in waiting][1:] == [MORNING + timedelta(hours=14)]
+        first, *later = [event.not_before for event in waiting]
+        assert first == MORNING + timedelta(hours=1), "the mind has not taken it yet"
+        assert later == [MORNING + timedelta(hours=14)]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def device(index: int, name: str, inputs: int = 0, outputs: int = 0, *, default: bool = False) -> SoundDevice:
-    return SoundDevice(index, name, "ALSA", inputs, outputs, 48000.0, default and inputs > 0, default and outputs > 0)
+    return SoundDevice(index, name, inputs, outputs, 48000.0, default and inputs > 0, default and outputs > 0)
 
 
 ROOM = (

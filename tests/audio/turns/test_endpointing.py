@@ -12,14 +12,13 @@ from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
-from benchmarks.endpointing import Judged, by_kind, corpus, ends_of_ours, judge
+from benchmarks.endpointing import Judged, all_ends_of_ours, by_kind, corpus, ends_of_ours, judge
 from tests.audio.ears_fakes import Intake
 from tests.audio.pauses import (
     LEAD,
     PAUSES,
     Aligner,
     Knowing,
-    Piece,
     PieceSource,
     as_spoken,
     hesitating,
@@ -34,18 +33,13 @@ def aligner() -> Aligner:
     return Aligner()
 
 
-async def ends_of(pieces: list[Piece]) -> list[list[float]]:
-    detector = load_detector()
-    return [await ends_of_ours(piece, detector) for piece in pieces]
-
-
 @pytest.mark.shows("V7")
 async def test_who_speaks_like_a_human_is_not_cut_off(aligner: Aligner) -> None:
     clips = [*debian_clips("cards"), go_forward()]
     pieces = [as_spoken(clip, aligner.words(clip)) for clip in clips]
     for clip in [*clips[:3], debian_clips("librivox")[1]]:
         pieces += hesitating(clip, aligner.words(clip), most=1)[::2]
-    verdict = judge(pieces, await ends_of(pieces))
+    verdict = judge(pieces, await all_ends_of_ours(pieces))
     figure("endpointing, Debian's clips as spoken and hesitating, a sample", str(verdict))
     assert verdict.of >= 20
     assert verdict.rate <= 0.05

@@ -12,12 +12,13 @@ import pytest_asyncio
 from agent.event import USER_TEXT, Event
 from agent.tools.tool import Call, Tool, run_tool
 from memory.graph.dump import write_dump
-from memory.graph.fingerprint import contents, fingerprint
+from memory.graph.fingerprint import contents
 from memory.graph.graph import Graph
 from tests.agent.tools.test_memory import tools_of
 from tests.memory.contract import people
 from tests.memory.graph_looks import SESSION, empty
 from tests.memory.hostile import hostile, injections, mutated
+from tests.memory.lives import looks
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.shows("C3", "C7", "C15", "C18")]
@@ -47,11 +48,6 @@ async def call(tool: Tool, cypher: str, params: dict[str, object] | None = None)
     text = json.dumps({"cypher": cypher, "params": params or {}})
     async with asyncio.timeout(LONGEST):
         return await run_tool(tool, text, Call("1", Event(USER_TEXT, "")))
-
-
-async def looks(graph: Graph, path: Path) -> str:
-    await write_dump(graph, path, datetime.now(UTC))
-    return await asyncio.to_thread(fingerprint, path)
 
 
 async def test_two_hundred_hostile_statements_change_nothing(

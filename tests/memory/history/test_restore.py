@@ -1,13 +1,11 @@
 """A server's graph that is being restored is never left half: a cut is gone on with, what cannot be is taken back."""
 
 import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory.errors import SnapshotBroken
-from memory.graph.dump import write_dump
 from memory.graph.fingerprint import fingerprint
 from memory.graph.graph import Graph
 from memory.history.audit import AuditLog
@@ -16,6 +14,7 @@ from memory.history.snapshot import Snapshot, Snapshots
 from memory.history.writer import Writer
 from tests.memory.graph_looks import SESSION
 from tests.memory.history.test_repair import ME
+from tests.memory.lives import looks
 
 pytest_plugins = ["tests.memory.graph_fixtures"]
 pytestmark = [SESSION, pytest.mark.neo4j]
@@ -36,11 +35,6 @@ def writer_of(graph: Graph, folder: Path) -> Writer:
     """Return a writer as a new process has it."""
     audit = AuditLog(folder / "audit")
     return Writer(graph, audit, Snapshots(folder / "snapshots", audit))
-
-
-async def looks(graph: Graph, path: Path) -> str:
-    await write_dump(graph, path, datetime.now(UTC))
-    return await asyncio.to_thread(fingerprint, path)
 
 
 async def two_states(writer: Writer) -> tuple[Snapshot, Snapshot]:

@@ -3,7 +3,6 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -13,17 +12,9 @@ import pytest
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.state.database import Database
-from memory.state.journal import ERASED, SCHEMA, Entry, Journal, Stored
+from memory.state.journal import ERASED, Entry, Journal, Stored
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "nakari.db")
-    await database.open(SCHEMA)
-    yield database
-    await database.close()
 
 
 @pytest.fixture
@@ -190,15 +181,6 @@ async def test_a_search_never_leaves_its_owner(journal: Journal) -> None:
     await journal.append(Entry("a", {"words": "my secret too"}, owner_key="bob"))
     assert spoken(await journal.search("secret", "alice")) == ["my secret"]
     assert await journal.search("secret", "") == []
-
-
-async def test_it_says_how_much_there_is(journal: Journal) -> None:
-    empty = await journal.size()
-    await journal.append(*(Entry("ab"[n % 2], {"text": "x" * 1000}) for n in range(101)))
-    assert await journal.counts() == {"a": 51, "b": 50}
-    grown = await journal.size()
-    assert (empty.entries, grown.entries) == (0, 101)
-    assert grown.bytes > empty.bytes + 101_000
 
 
 async def test_what_building_a_context_costs_does_not_grow_with_the_journal(

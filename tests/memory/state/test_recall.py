@@ -49,7 +49,7 @@ async def test_another_model_makes_them_anew(tmp_path: Path) -> None:
         await memory.fill()
         assert other.asked == ["tea", "remember tea"]
         assert len(await memory.recall.find("tea", HOME)) == 1
-        assert (await memory.tiers.counts(HOME))["L4"] == 1
+        assert (await memory.counts())["L4"] == 1
 
 
 async def test_her_summary_gets_a_vector_of_its_own(tmp_path: Path) -> None:

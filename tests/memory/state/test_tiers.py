@@ -26,7 +26,7 @@ def numbered(first: int, after: int) -> list[str]:
 
 async def until(memory: Memory, tier: str, members: int) -> None:
     """Look until a tier has so many members."""
-    while (await memory.tiers.counts(HOME))[tier] < members:
+    while (await memory.counts())[tier] < members:
         pass
 
 
@@ -64,7 +64,7 @@ async def check_thousand(memory: Memory) -> None:
     assert events(await tiers.important(HOME)) == day
     week = [f"e{n}" for n in range(0, 940, 10) if hours(240 * (940 - n) / 940) + hours(1) < timedelta(days=7)]
     assert events(await tiers.summaries(HOME)) == [name for name in week if name not in day]
-    assert await tiers.counts(HOME) == {
+    assert await memory.counts() == {
         "L1": 50,
         "L2": len(day),
         "L3": len(week) - len(set(week) & set(day)),
@@ -193,7 +193,7 @@ async def test_what_the_journal_erases_is_gone_from_every_tier_and_from_the_file
         await memory.fill()
         [entry] = await memory.journal.entries(event_id="e")
         await memory.journal.erase(entry.id)
-        assert await memory.tiers.counts(HOME) == {"L1": 0, "L2": 0, "L3": 0, "L4": 0}
+        assert await memory.counts() == {"L1": 0, "L2": 0, "L3": 0, "L4": 0}
         assert await memory.recall.find("secret", HOME) == []
         await memory.fill()
         assert await memory.tiers.recent(HOME) == []

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from memory.state.database import Database
 from memory.state.recall import keep_filled
-from tests.memory.state.test_tiers import HOME, until
+from tests.memory.state.test_tiers import until
 from tests.memory.tier_fixtures import a_memory, task
 
 MANY = 200
@@ -35,7 +35,7 @@ async def test_while_the_disk_is_full_they_wait_and_then_go_on(tmp_path: Path) -
             async with asyncio.timeout(30), asyncio.TaskGroup() as group:
                 loop = group.create_task(keep_filled(memory.tiers, memory.recall, again=0.01))
                 while not [line for line in logs if line["event"] == "tiers_not_filled"]:
-                    await memory.tiers.counts(HOME)
+                    await memory.counts()
                 assert not loop.done()
                 await room_for(memory.database, 100_000)
                 await until(memory, "L1", 50)

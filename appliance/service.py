@@ -165,7 +165,7 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
                 await pieces.put(piece)
         await pieces.put(None)
 
-    async with open_box(config, RunOptions(deaf=True)) as box, asyncio.TaskGroup() as group:
+    async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
         running = group.create_task(serve(box, lambda: think(box)), name="the box")
         try:
             while (piece := await pieces.get()) is not None:
@@ -184,7 +184,7 @@ async def asking(config: Config, session: str) -> AsyncIterator[Callable[[str], 
     async def until_over() -> None:
         await over.wait()
 
-    async with open_box(config, RunOptions(deaf=True)) as box, asyncio.TaskGroup() as group:
+    async with open_box(config, RunOptions(deaf=True, brief=True)) as box, asyncio.TaskGroup() as group:
         group.create_task(serve(box, until_over), name="the box")
         try:
             yield lambda text: box.household.ask(text, session)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,8 @@ def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path
     async def watch(box: "Box") -> None:
         from appliance.cli.live import show_conversation
 
-        await show_conversation(box)
+        with suppress(OSError):  # a terminal that is gone ends the showing, and its hang-up the service in good order
+            await show_conversation(box)
 
     return service.run(config, options, watch)
 

@@ -28,6 +28,8 @@ class RunOptions:
     """Read `input` as fast as it can be worked on, not in real time; without meaning when there is no `input`."""
     output: Path | None = None
     """A WAV file that takes the loudspeaker's place."""
+    brief: bool = False
+    """Opened for one question in writing: the graph and the loudspeaker come when they are first wanted."""
     deaf: bool = False
     """Open no microphone."""
     once: bool = False

@@ -41,7 +41,7 @@ async def open_player(settings: VoiceSettings, options: RunOptions) -> Player:
     from audio.playback.speaker import SounddeviceOutput
 
     name = settings.device or "the default loudspeaker"
-    if options.deaf:
+    if options.brief:
         return OnDemandPlayer(SounddeviceOutput(settings.device), name)
     speaker = ReopeningPlayer(SounddeviceOutput(settings.device), name)
     await speaker.start()

@@ -48,8 +48,8 @@ class Box:
     household: Household
     door: Door
     config: Config
-    is_deaf: bool
-    """Whether it lives for one question in writing only."""
+    warms: bool
+    """Whether it loads ahead what may be wanted; one that is opened for a question is gone before that."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
@@ -63,8 +63,7 @@ class Box:
             **self.input.loops(),
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,
-            # One that is opened for a question asks its model at once, and is gone before anything else is wanted.
-            **({} if self.is_deaf else {"warm: connections and vocabularies, off the start path": self._warm}),
+            **({"warm: connections and vocabularies, off the start path": self._warm} if self.warms else {}),
         }
 
     @property
@@ -74,10 +73,9 @@ class Box:
         return [self.agent.beat, *([ears.beat] if ears is not None else [])]
 
     async def _warm(self) -> None:
-        if self.input.ears is None:
-            return  # opened for a question, it asks its model at once, and is gone before anything else is wanted
-        await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
-        await asyncio.to_thread(load_voice, self.config.voice)
+        if self.input.ears is not None:
+            await self.input.ears.until_ready()  # what is loaded beside the recognizer is loaded at its cost
+            await asyncio.to_thread(load_voice, self.config.voice)
         await self.agent.warm()
 
 
@@ -91,7 +89,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     async with AsyncExitStack() as parts:
         state = await parts.enter_async_context(open_state(config.state_folder))
         world = World(config, options, state, environment)
-        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.deaf))
+        graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.brief))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
         owners = await open_owners(state, config.state_folder, config.mind.max_tool_calls)
         admin = graph_admin_of(everything_of(config), graph)
@@ -122,8 +120,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)
-        deaf = options.deaf
-        yield Box(output, agent, hears, graph, memory, retention, owners, erasure, household, door, config, deaf)
+        warms = not options.brief
+        yield Box(output, agent, hears, graph, memory, retention, owners, erasure, household, door, config, warms)
 
 
 def _erasing(admin: GraphAdmin, graph: GraphSide) -> Callable[[str], Awaitable[int]]:

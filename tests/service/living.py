@@ -133,7 +133,6 @@ async def living(home: Household, options: RunOptions = DEAF, **environment: str
 
         async with asyncio.TaskGroup() as group:
             group.create_task(serve(box, until_over), name="the box")
-            await box.graph.wake()  # a box that is opened for one question starts its store with the first memory tool
             try:
                 yield Living(box, config, model)
             finally:

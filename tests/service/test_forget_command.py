@@ -74,7 +74,7 @@ def test_on_a_terminal_it_asks(tmp_path: Path, answer: bytes, code: Exit) -> Non
     [
         (("--everything",), "--everything goes with --as KEYFILE"),
         (("--owner", "Ada", "--as", "ada.key"), "--owner KEY|NAME without"),
-        (("--as", "ada.key"), "--as and --yes are for --everything"),
+        (("--as", "ada.key"), "--as is for --everything"),
         (("--owner", "Ada", "--last", "3"), "either a number, or minutes, or everything of an owner"),
     ],
 )

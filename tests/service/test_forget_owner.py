@@ -163,7 +163,7 @@ async def test_what_the_household_wrote_is_forgotten_as_what_it_said_is(tmp_path
         await box.asked(f"I am {OURS}", "one")
         await asked_for_small_talk(box, ada)
         await box.asked(f"I am {BENS}", "two")
-        assert (await tell(box.config.socket, {"do": "forget"}))["done"] == "Forgotten."
+        assert (await tell(box.config.socket, {"do": "forget"}))["done"] == "Forgotten: “I am Rumpelstiltskin”."
         assert found_in(home.state, BENS) == []
         assert found_in(home.state, OURS)
         assert (await tell(box.config.socket, {"do": "forget", "minutes": 5}))["done"] == "Forgotten."

@@ -74,7 +74,7 @@ def failing(folder: Path) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-FULL = Outage(full, "disk_full", "full", "is full: nothing that is said to her can be kept")
+FULL = Outage(full, "disk_full", "full", "is full: nothing that is said to nakari can be kept")
 FAILS = Outage(failing, "disk_unusable", "has room", "cannot be written: File too large")
 
 

@@ -132,7 +132,7 @@ async def everything_is_tried(all_of_them: Sequence[Guest], ids: Sequence[str]) 
         assert guest.secret in "\n".join(guest.heard), "they do find what is their own"
     for guest in all_of_them[1:]:
         status = await guest.ask({"do": "status"})
-        assert set(status) == {"version", "uptime_seconds", "mailbox", "run"}
+        assert set(status) == {"version", "uptime_seconds", "mailbox", "timers", "run"}
 
 
 async def nobody_touches_another_s(all_of_them: Sequence[Guest], timers: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -90,6 +91,8 @@ class Loop:
         mind.mailbox.observe_arrivals(self._summarizer.arrived)
         self._broken_off = ""
         """Id of the event whose run ended because the state could not be written, until it is taken again."""
+        self._replies_read: tuple[str, ...] = ()
+        """What of its replies was read by then: what is written rather than spoken is in no journal before."""
         self._observers: list[LoopObserver] = []
 
     def observe(self, observer: LoopObserver) -> None:
@@ -154,7 +157,10 @@ class Loop:
         event = lease.event
         stop = Stop(asyncio.get_running_loop().time() + self._limits.seconds)
         run = Run(lease, Budget(self._limits.tool_calls(event), lease.tool_calls, lease.model_calls), stop=stop)
-        run.is_resumed, self._broken_off = lease.redelivered or self._broken_off == event.id, ""
+        run.is_resumed = lease.redelivered
+        if self._broken_off == event.id:
+            run.is_resumed, run.read_before = True, self._replies_read
+        self._broken_off, self._replies_read = "", ()
         self._attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
@@ -185,10 +191,11 @@ class Loop:
 
     async def _break_off(self, run: Run) -> None:
         """Let what was handed to the mouth be heard, so that the next try knows what was said."""
-        self._broken_off = run.event.id
+        self._broken_off, self._replies_read = run.event.id, run.read_before
         for delivery in self._mind.run_state.deliveries.values():
-            await delivery.cut()
-            await delivery.ended()
+            with suppress(MemoryFailure):  # this run ends because of it
+                await delivery.cut()
+            self._replies_read += ((await delivery.ended()).heard,)
 
     async def _live(self, run: Run) -> Ending:
         """Think and act until the event ends, or is ended."""

@@ -22,7 +22,7 @@ class Reply:
     call_id: str
     """The reply call's id; idempotency key of its sentences."""
     already: tuple[str, ...] = ()
-    """Sentences committed for this event before a crash, in order: never delivered again."""
+    """Sentences committed for this event before a crash, or replies that were read, in order: never given again."""
 
 
 @dataclass(frozen=True, slots=True)

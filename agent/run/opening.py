@@ -74,7 +74,7 @@ class Opening:
         if not run.is_resumed:
             return ()
         entries = await self.journal.entries(topic=(MESSAGE, SENTENCE_STARTED), event_id=run.event.id)
-        return said_since(entries, run.event.id, run.lease.note)
+        return said_since(entries, run.event.id, run.lease.note) or run.read_before
 
     async def _was_interrupted(self, run: Run) -> bool:
         """Whether a person's event was interrupted, and the process died before that was filed: it must not go on."""

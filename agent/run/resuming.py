@@ -49,7 +49,7 @@ class Resuming:
         if (
             run.last.role == "user" and self.run_state.already
         ):  # while the answer came: of that, only what was said is left
-            handed = " ".join(self.run_state.already)
+            handed = " ".join(self.run_state.already).strip()
             await keep_interrupted(self.bus, self.contexts, run, handed, "the machine stopped here")
             return None
         return run.answer  # after a round, or before the first one

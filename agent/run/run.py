@@ -30,6 +30,8 @@ class Run:
     _epoch: Epoch | None = None
     is_resumed: bool = False
     """It was under way before, and broke off: the process died, or the state could not be written."""
+    read_before: tuple[str, ...] = ()
+    """Replies that were read before the state could not be written."""
     refused: bool = False
     """A call was refused for budget: the next answer is the last one."""
     fruitless: int = 0

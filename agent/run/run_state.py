@@ -57,7 +57,7 @@ class RunState:
     deliveries: dict[str, ReplyStream] = field(default_factory=dict)
     """Replies under way, by call id, in the order they were opened."""
     already: tuple[str, ...] = ()
-    """Sentences of this event that were committed to the mouth before a crash, in order."""
+    """Sentences of this event that were committed to the mouth before a crash, in order; or what was read of it."""
 
     def lay(self, lease: Lease, already: tuple[str, ...]) -> None:
         """Begin anew with an event."""

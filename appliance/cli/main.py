@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 import click
 
 from appliance.cli import nakari
 from appliance.cli.shell import COMPLETE
+from appliance.cli.terminal import settle
 from appliance.config.options import Invocation
 from appliance.errors import first_of, problem_of
 from appliance.exits import Exit
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
 
     code = conclude(run, invocation)
-    _settle(sys.stderr)
+    settle(sys.stderr)
     return code
 
 
@@ -55,7 +55,7 @@ def conclude(run: Callable[[], int], invocation: Invocation) -> int:
     except (KeyboardInterrupt, click.Abort):  # the latter of a question that Ctrl-C answers
         return INTERRUPTED
     except BrokenPipeError:
-        _settle(sys.stdout)
+        settle(sys.stdout)
         return NOBODY_READS
     except SystemExit:
         raise
@@ -87,7 +87,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _failed(error: BaseException, invocation: Invocation) -> int:
-    is_read = _settle(sys.stdout)
+    is_read = settle(sys.stdout)
     if not is_read and isinstance(first_of(error), BrokenPipeError):  # of a task that wrote what was found
         return NOBODY_READS
     config = invocation.config
@@ -125,15 +125,3 @@ def _say(sentence: str, code: int) -> int:
         sys.stderr.write(f"nakari: {line}\n")
         sys.stderr.flush()
     return int(code)
-
-
-def _settle(stream: TextIO) -> bool:
-    """Write out what is left, and return True; else point it at nothing, so that it does not fail again at the exit."""
-    try:
-        stream.flush()
-    except OSError:
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
-        return False
-    return True

@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from appliance.cli.root import AS_KEY, PATH, WORDS, configured, nakari
-from appliance.cli.terminal import is_terminal
+from appliance.cli.terminal import is_terminal, settle
 from appliance.config.options import Invocation, RunOptions
 from appliance.exits import Exit
 
@@ -40,8 +39,10 @@ def run(invocation: Invocation, recording: Path | None, fast: bool, output: Path
     async def watch(box: "Box") -> None:
         from appliance.cli.live import show_conversation
 
-        with suppress(OSError):  # a terminal that is gone ends the showing, and its hang-up the service in good order
+        try:
             await show_conversation(box)
+        except OSError:  # a terminal that is gone ends the showing, and its hang-up the service in good order
+            settle(sys.stdout)
 
     return service.run(config, options, watch)
 

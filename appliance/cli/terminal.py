@@ -1,5 +1,6 @@
 """What people see: tables, colour and progress on a terminal, plain lines anywhere else."""
 
+import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
@@ -36,6 +37,18 @@ def is_terminal(stream: TextIO | None = None) -> bool:
         return (stream or sys.stdout).isatty()
     except ValueError:  # closed
         return False
+
+
+def settle(stream: TextIO) -> bool:
+    """Write out what is left, and return True; else point it at nothing, so that it does not fail again at the exit."""
+    try:
+        stream.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+        return False
+    return True
 
 
 def show(text: str, style: str = "", *, err: bool = False, nl: bool = True) -> None:

@@ -54,6 +54,8 @@ class TextDelivery:
     bus: Bus
     client: asyncio.Queue[str | None] | None
     _pieces: list[str] = field(default_factory=list)
+    _passed: int = 0
+    """Characters that the client was given."""
     _closed: bool = False
 
     @property
@@ -62,10 +64,14 @@ class TextDelivery:
         return "".join(self._pieces)
 
     async def feed(self, text: str) -> None:
-        """Pass the text on."""
+        """Pass the text on, unless it may yet be what was read before the state failed."""
         self._pieces.append(text)
+        handed = self.handed if self.reply.already else ""
+        if any(read.startswith(handed) for read in self.reply.already):
+            return
         if self.client is not None:
-            _offer(self.client, text)
+            _offer(self.client, handed[self._passed :] or text)
+        self._passed = len(handed)
 
     async def close(self) -> None:
         """End this reply with a line break."""

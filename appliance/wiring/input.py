@@ -129,10 +129,10 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     intake = Intake(turns, most, gate, interruption.guard, take, attention.marks, clock)
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)
-    hearing = world.environment.hearing(whisper_settings(config))
     source = acting.source
     if source is None:
         return Input(None, interruption, intake, acting, None, sign)
+    hearing = world.environment.hearing(whisper_settings(config))
     followers = Followers(
         acting.reflexes,
         interruption,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
-from asyncinotify import Inotify, Mask
 
 from audio.devices.portaudio import DEVICES, DeviceList
 from audio.loops import Loop
@@ -135,24 +134,27 @@ class FolderChanges:
 
     async def __call__(self, changed: Callable[[], None]) -> None:
         """Tell of files that come, go, or change their rights, and of the folder itself."""
+        from asyncinotify import Inotify, Mask  # starts ldconfig when imported
+
         try:
             with Inotify() as inotify:
+
+                def watch_folder() -> None:
+                    with suppress(FileNotFoundError):
+                        inotify.add_watch(self._folder, Mask.CREATE | Mask.DELETE | Mask.ATTRIB)
+
                 inotify.add_watch(self._folder.parent, Mask.CREATE | Mask.DELETE)
-                self._watch_folder(inotify)
+                watch_folder()
                 changed()
                 async for event in inotify:
                     is_of_parent = event.watch is not None and event.watch.path == self._folder.parent
                     if is_of_parent and str(event.name) != self._folder.name:
                         continue
                     if is_of_parent and event.mask & Mask.CREATE:
-                        self._watch_folder(inotify)
+                        watch_folder()
                     changed()
         except OSError as error:
             log.info("hotplug_unavailable", source=str(self._folder), reason=str(error))
-
-    def _watch_folder(self, inotify: Inotify) -> None:
-        with suppress(FileNotFoundError):
-            inotify.add_watch(self._folder, Mask.CREATE | Mask.DELETE | Mask.ATTRIB)
 
 
 class ServerChanges:

@@ -303,7 +303,6 @@ SEAMS = {
     "agent.intents": "stream",
     "memory.vectors": "embed",
     "memory.graph": "overran",
-    "memory.history": "overran",
 }
 """Where adapters are, and the method that makes a class one."""
 

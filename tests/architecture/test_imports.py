@@ -19,7 +19,17 @@ MAY_IMPORT = {
 """appliance -> agent -> memory and appliance -> audio; nothing else."""
 
 HEAVY = {
-    *("arcadedb", "av", "ctranslate2", "edge_tts", "faster_whisper", "hassil", "home_assistant_intents", "httpx2"),
+    *(
+        "arcadedb",
+        "asyncinotify",
+        "av",
+        "ctranslate2",
+        "edge_tts",
+        "faster_whisper",
+        "hassil",
+        "home_assistant_intents",
+        "httpx2",
+    ),
     *(
         "litellm",
         "mcp",

@@ -8,7 +8,6 @@ from tests.architecture.source import sources, tree
 
 ALLOWED: dict[str, str] = {
     "agent/context/epochs.py opening_tokens": "a number",
-    "agent/loop.py is_resumed": "a truth value",
     "agent/model/litellm_thread.py task": "the future of the call that was begun",
     "agent/run/act.py refused": "a truth value",
     "agent/tools/mcp/client.py stream": "an event hook of httpx bounds the response's own stream",

@@ -166,7 +166,7 @@ async def test_what_the_household_wrote_is_forgotten_as_what_it_said_is(tmp_path
         assert (await tell(box.config.socket, {"do": "forget"}))["done"] == "Forgotten: “I am Rumpelstiltskin”."
         assert found_in(home.state, BENS) == []
         assert found_in(home.state, OURS)
-        assert (await tell(box.config.socket, {"do": "forget", "minutes": 5}))["done"] == "Forgotten."
+        assert (await tell(box.config.socket, {"do": "forget", "minutes": 5}))["done"] == "Forgotten: “I am Hildegard”."
         assert found_in(home.state, OURS) == []
         assert found_in(home.state, ADAS), "another owner's stay"
         journal = box.box.input.acting.forgetting.state.journal

@@ -96,7 +96,7 @@ async def test_people_come_share_it_and_are_forgotten_to_the_last_word(
         assert ADAS not in await everything(server)
         assert found_in(home.state, ADAS) == []
         await box.asked(f"{KEEP}a secret")
-        assert (await tell(box.config.socket, {"do": "forget"}))["done"] == "Forgotten."
+        assert (await tell(box.config.socket, {"do": "forget"}))["done"] == "Forgotten: “keep a secret”."
         assert await texts(box, b"") == [f"{OURS} is here"]
         assert await texts(box, ben) == [f"{BENS} is here"]
         assert (await done(box, {"do": "memory.verify"}))["records"] > 10

@@ -74,8 +74,8 @@ def test_run_says_what_it_hears_and_what_it_answers(tmp_path: Path) -> None:
     shown, code = Terminal(command, {**variables, "NO_COLOR": "1"}).ended()
     assert code == 0
     assert 'I am listening; try: "what time is it"' in shown
-    assert "\nyou     what time is it" in shown.lower()
-    assert "\nnakari  It is " in shown
+    assert "\nyou     what day is it today" in shown.lower()
+    assert "\nnakari  Today is " in shown
     assert '{"' not in shown, "no JSON in between"
 
 

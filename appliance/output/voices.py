@@ -60,8 +60,8 @@ ENGINES: Final[dict[str, Callable[[VoiceSettings, float], list[Synthesizer]]]] =
     "edge": _edge_first,
     "espeak": lambda settings, stall: [EspeakSynthesizer(stall_timeout=stall)],
 }
-"""What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and no
-other: what it sends is told by itself."""
+"""What `[voice] engine` may be, and the voices it stands for, the best first. A new voice needs its line here and its
+name in the configuration: what it sends is told by itself."""
 
 
 def voices_of(settings: VoiceSettings, stall: float = LOCAL_STALLS_AFTER) -> list[Synthesizer]:

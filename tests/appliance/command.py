@@ -48,22 +48,34 @@ class Terminal:
         self._seen = ""
 
     def until(self, words: str, seconds: float = 30.0) -> str:
-        """Return what was written since the last look, once these words are among it."""
+        """Return what was written since the last look, these words the last of it; what follows is for the next."""
         while words not in self._seen:
             piece = self._read(seconds)
             assert piece is not None, f"{words!r} did not come: {self._seen!r}"
             self._seen += piece
-        seen, self._seen = self._seen, ""
-        return seen
+        seen, found, self._seen = self._seen.partition(words)
+        return seen + found
 
     def type(self, keys: str) -> None:
-        """Press these keys once the program waits; a line ends with a line feed, Ctrl-C is \\x03.
-
-        A Ctrl-C just before Python begins to read a line is kept for its end, as a person is never quick enough to see.
-        """
+        """Press these keys once the program waits; a line ends with a line feed."""
         while Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "R":
             os.sched_yield()
         os.write(self._screen, keys.encode())
+
+    def interrupted(self) -> tuple[str, int]:
+        """Press Ctrl-C until it ends, and return what `ended` does.
+
+        One just before Python begins to read a line is kept for that line's end: people press again.
+        """
+        self.type("\x03")
+        for _ in range(30):
+            if select.select([self._screen], [], [], 1.0)[0]:
+                if (piece := self._read(1.0)) is None:
+                    break
+                self._seen += piece
+            else:
+                self.type("\x03")
+        return self.ended()
 
     def ended(self, seconds: float = 30.0) -> tuple[str, int]:
         """Return what was written since the last look, and the exit code."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import resource
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,6 +106,9 @@ def _account(found: Soak, house: House, onsets: list[float]) -> None:
 
 
 def resident_mb() -> float:
-    """Return the memory that this process has now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
+    """Return the memory of its own that this process has now, in 10^6 bytes.
+
+    The pages of mapped files are left out: a kernel that reclaims in advance (DAMON) takes and gives them as it likes.
+    """
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines())
+    return int(status["RssAnon"].split()[0]) * 1024 / 1e6

@@ -31,6 +31,8 @@ async def test_on_a_terminal_the_words_are_shown_and_it_asks(tmp_path: Path, typ
         command = [sys.executable, "-m", "appliance", "--config", f"{tmp_path}/box.toml", "forget"]
         terminal = Terminal(command, environment(tmp_path))
         shown = terminal.until("Is that meant?")
+        if typed == "\x03":
+            return shown, *terminal.interrupted()
         terminal.type(typed)
         return shown, *terminal.ended()
 

@@ -68,12 +68,15 @@ class Waterfall:
 
     @property
     def rows(self) -> list[tuple[str, float, float]]:
-        """Stage, seconds since speech ended, seconds since the stage before; only stages that were reached."""
-        reached = [(stage, self.marks[stage]) for stage in STAGES if stage in self.marks]
+        """Stage, seconds since speech ended, seconds since the stage before; those reached, as they were reached.
+
+        The text may be there before the turn is known to be over: it is recognized in the pause.
+        """
+        reached = sorted((self.marks[stage], STAGES.index(stage)) for stage in STAGES if stage in self.marks)
         rows: list[tuple[str, float, float]] = []
-        for index, (stage, at) in enumerate(reached):
-            before = reached[index - 1][1] if index else at
-            rows.append((stage, at - reached[0][1], at - before))
+        for index, (at, stage) in enumerate(reached):
+            before = reached[index - 1][0] if index else at
+            rows.append((STAGES[stage], at - self.marks.get(STAGES[0], reached[0][0]), at - before))
         return rows
 
 
@@ -129,7 +132,7 @@ def report(turn: Turn, output: Path | None) -> list[str]:
         "",
         "          since the end of speech",
     ]
-    lines += [f"{at:9.3f} s  {stage:<13} (+{step:.3f})" for stage, at, step in turn.waterfall.rows]
+    lines += [f"{at:9.3f} s  {stage:<13} ({step:+.3f})" for stage, at, step in turn.waterfall.rows]
     return [*lines, "", f"the answer, as it would be heard, is in {output}"] if output else lines
 
 

@@ -33,6 +33,17 @@ def test_each_stage_since_speech_ended_and_since_the_one_before() -> None:
     ]
 
 
+def test_a_text_that_was_there_before_the_end_of_the_turn_stands_before_it() -> None:
+    waterfall = Waterfall("turn")
+    early = {"speech_ended": 10.0, "text": 10.4, "committed": 10.5}
+    waterfall.begin(Event(type="asr_transcript", id="turn", metadata={"timing": early}))
+    assert [(stage, round(since, 3)) for stage, _, since in waterfall.rows] == [
+        ("speech ended", 0.0),
+        ("text", 0.4),
+        ("committed", 0.1),
+    ]
+
+
 def test_marks_of_other_turns_and_of_no_number_are_passed_over() -> None:
     waterfall = a_turn()
     waterfall.take(step(FIRST_SOUND, Event(type="x"), "", {"at": 11.5}))

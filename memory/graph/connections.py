@@ -90,15 +90,22 @@ async def _begun(session: "AsyncSession", uri: str, seconds: float) -> "AsyncTra
     except ValueError as error:  # the driver's own, for bytes that are no message
         raise refusals.no_graph_server(uri, error) from error
     except asyncio.CancelledError as error:
-        _close_half_open(error)
+        _tidy_up_after(error)
         raise
 
 
-def _close_half_open(cancelled: asyncio.CancelledError) -> None:
-    """Close the socket that the driver (6.4) drops when it is cancelled while it connects."""
+def _tidy_up_after(cancelled: asyncio.CancelledError) -> None:
+    """Close and take what the driver (6.4) drops when it is cancelled while it connects.
+
+    Its half-open socket; and, from its own `wait_for` (Python < 3.12), the refusal that came in the same moment, which
+    the event loop would report as an exception that nobody retrieved.
+    """
     for frame, _ in walk_tb(cancelled.__traceback__):
         if frame.f_code.co_name == "_connect_secure" and isinstance(dropped := frame.f_locals.get("s"), socket):
             dropped.close()
+        connecting = frame.f_locals.get("fut")
+        if isinstance(connecting, asyncio.Future) and connecting.done() and not connecting.cancelled():
+            connecting.exception()
 
 
 def _driver(endpoint: Endpoint, login: Login) -> "AsyncDriver":

@@ -6,6 +6,7 @@ from agent.event import Event
 from agent.record import step
 from appliance.cli.demo import Waterfall
 from appliance.output.voice import FIRST_SOUND
+from memory.json_value import Json
 
 TURN = Event(
     type="asr_transcript", id="turn", metadata={"timing": {"speech_ended": 10.0, "committed": 10.7, "text": 10.9}}
@@ -35,7 +36,7 @@ def test_each_stage_since_speech_ended_and_since_the_one_before() -> None:
 
 def test_a_text_that_was_there_before_the_end_of_the_turn_stands_before_it() -> None:
     waterfall = Waterfall("turn")
-    early = {"speech_ended": 10.0, "text": 10.4, "committed": 10.5}
+    early: dict[str, Json] = {"speech_ended": 10.0, "text": 10.4, "committed": 10.5}
     waterfall.begin(Event(type="asr_transcript", id="turn", metadata={"timing": early}))
     assert [(stage, round(since, 3)) for stage, _, since in waterfall.rows] == [
         ("speech ended", 0.0),

@@ -1,4 +1,4 @@
-"""A statement that is cancelled while the driver connects, at each step of it: no socket of it is left open."""
+"""A statement that is cancelled while the driver connects, at each step of it: nothing of it is left behind."""
 
 import asyncio
 import gc
@@ -31,3 +31,25 @@ async def test_a_statement_cancelled_while_it_connects_leaves_no_socket() -> Non
         del asking, group
         gc.collect()
     assert [str(one.message) for one in warned] == []
+
+
+@pytest.mark.shows("C15")
+async def test_a_statement_cancelled_as_its_connection_is_refused_leaves_nothing_to_complain_of() -> None:
+    """At each step. The driver's own `wait_for` (Python < 3.12) drops the refusal, and the event loop reports it."""
+    complaints: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        graph = Graph(Neo4jServer(f"bolt://127.0.0.1:{nobody_listens.getsockname()[1]}"))
+        await graph._connections.load()
+        for steps in range(STEPS):
+            asking = asyncio.create_task(graph.read("RETURN 1"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.wait([asking])
+            assert asking.cancelled() or asking.exception() is not None
+            await graph.close()
+        del asking
+        gc.collect()
+    assert complaints == []

@@ -4,6 +4,7 @@ AgentError
 ├── ModelError              a model call failed
 │   ├── ModelUnavailable    not reachable, overloaded, timed out, no quota left: another model may do
 │   ├── ModelRefused        the request itself is wrong for this server (key, model name, content): retrying is useless
+│   │   └── ContextTooLong  the list is longer than what the model reads: a shorter one may do
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
@@ -32,6 +33,16 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The server rejects the request itself. Fix: correct key, model name or parameters in the configuration."""
+
+
+class ContextTooLong(ModelRefused):
+    """The list does not fit into what the model reads. Fix: compress the context and ask again."""
+
+    def __init__(self, sentence: str, window: int = 0, asked: int = 0) -> None:
+        """`window` is what the model reads and `asked` what the list has, in tokens as the server counts; 0: untold."""
+        super().__init__(sentence)
+        self.window = window
+        self.asked = asked
 
 
 class StreamBroken(ModelError):

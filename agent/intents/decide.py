@@ -18,6 +18,9 @@ Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 VOLUME_STEP: Final = 15
 """Percent by which louder and quieter change the volume."""
 
+_TELLS_VOLUME: Final = frozenset({"volume_set", "volume_told"})
+"""Phrases that say what the volume is."""
+
 _NOTHING_DONE: Final = "No model could be reached; nothing was done yet."
 """The note that its own events are put back with."""
 
@@ -31,6 +34,7 @@ _NEEDS: Final[Mapping[str, str]] = {
     "timer_status": "list_timers",
     "alarm": "set_alarm",
     "volume_set": "set_volume",
+    "volume_told": "set_volume",
     "volume_up": "set_volume",
     "volume_down": "set_volume",
     "volume_change": "set_volume",
@@ -43,7 +47,9 @@ _NEEDS: Final[Mapping[str, str]] = {
 }
 """The tool without which there is no use in trying."""
 
-_WITH_EFFECT: Final = frozenset(_NEEDS) - {"timer_status", "recall", "wait", "go_on", "snooze"} | {"remember"}
+_WITHOUT_EFFECT: Final = frozenset({"timer_status", "volume_told", "recall", "wait", "go_on", "snooze"})
+
+_WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
 """Intents that are asked back when they were hard to hear."""
 
 
@@ -166,6 +172,10 @@ def _volume_set(state: DialogState, intent: Intent) -> list[Action] | str:
     return _changed(state, state.action("set_volume", percent=percent), "volume_set", percent)
 
 
+def _volume_told(state: DialogState, _: Intent) -> list[Action] | str:
+    return _changed(state, state.action("set_volume", change=0), "volume_told", 0)
+
+
 def _volume_change(state: DialogState, intent: Intent) -> list[Action] | str:
     steps = {"volume_up": VOLUME_STEP, "volume_down": -VOLUME_STEP}
     told = {"up": VOLUME_STEP, "down": -VOLUME_STEP}.get(intent.text("volume_step"))
@@ -181,7 +191,7 @@ def _changed(state: DialogState, action: Action, name: str, percent: int) -> lis
     if result.has_failed:
         return phrase("failed", state.language, reason=result.reason)
     now = result.value.get("percent") if isinstance(result.value, dict) else None
-    return phrase(name, state.language, percent=now if name == "volume_set" and isinstance(now, int) else percent)
+    return phrase(name, state.language, percent=now if name in _TELLS_VOLUME and isinstance(now, int) else percent)
 
 
 def _device(verb: str) -> Skill:
@@ -236,6 +246,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "alarm": timers.alarm,
     "ask_when": _saying("ask_when"),
     "volume_set": _volume_set,
+    "volume_told": _volume_told,
     "volume_up": _volume_change,
     "volume_down": _volume_change,
     "volume_change": _volume_change,

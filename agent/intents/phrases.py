@@ -45,6 +45,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "interrupted": ("I was interrupted while I did that. {timers}", "我做到一半被打断了。{timers}"),
     # the volume
     "volume_set": ("The volume is at {percent} percent.", "音量已调到百分之{percent}。"),
+    "volume_told": ("The volume is at {percent} percent.", "现在的音量是百分之{percent}。"),
     "volume_up": ("A little louder now.", "声音调大了一点。"),
     "volume_down": ("A little quieter now.", "声音调小了一点。"),
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),

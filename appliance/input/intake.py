@@ -32,11 +32,11 @@ class TurnGate:
     mute: Guard
     evidence: Guard
     own_words: Guard
-    attention: Guard
+    addressing: Guard
 
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, "" to let them pass."""
-        guards = (self.mute, self.evidence, self.own_words, self.attention)
+        guards = (self.mute, self.evidence, self.own_words, self.addressing)
         return next((reason for guard in guards if (reason := guard(heard))), "")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from appliance.reflexes.verbs import Verbs
-from audio.reflexes.attention import NOT_ADDRESSED, Attention
+from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
 from audio.reflexes.words import plain
 
 SUSPICIOUS: Final = 0.5
@@ -24,7 +24,7 @@ class Doubts:
     """Asked before a word acts (`appliance.reflexes.reflexes.Doubt`)."""
 
     body: Verbs
-    attention: Attention
+    addressing: Addressing
     suspicion: Callable[[float, float], float]
     """The echo guard's."""
     _said: str = ""
@@ -38,7 +38,7 @@ class Doubts:
             return ECHO
         if self._is_saying(words, ended_at):
             return OWN_WORDS
-        if not self.body.is_sounding and not self.attention.is_open(started_at, ended_at):
+        if not self.body.is_sounding and not self.addressing.is_open(started_at, ended_at):
             return NOT_ADDRESSED
         return ""
 

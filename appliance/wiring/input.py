@@ -106,8 +106,8 @@ class Input:
         }
 
     def _describe_reflexes(self) -> dict[str, Json]:
-        attention = self.acting.attention
-        wake: dict[str, Json] = {"wake_word": attention.wake_word or "none", "wakes": attention.wakes}
+        addressing = self.acting.addressing
+        wake: dict[str, Json] = {"wake_word": addressing.wake_word or "none", "wakes": addressing.wakes}
         spotted = self.spotter is not None and self.spotter.ready.is_set()
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
@@ -118,15 +118,15 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     Raises `ModelNotFound` for a configured model folder that is none.
     """
     config, clock, speech = world.config, world.environment.clock, output.speech
-    attention, verbs, forgetting = acting.attention, acting.verbs, acting.forgetting
+    addressing, verbs, forgetting = acting.addressing, acting.verbs, acting.forgetting
     own_words = SelfEcho(speech, clock)
-    gate = TurnGate(mute=verbs.mute.guard, evidence=evidence_guard, own_words=own_words, attention=attention.guard)
+    gate = TurnGate(mute=verbs.mute.guard, evidence=evidence_guard, own_words=own_words, addressing=addressing.guard)
     interruption = Interruption(
         speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
     )
     turns = PendingTurns(world.state.mailbox, speech.say, config.ears.language)
     most, take = config.mind.max_tool_calls, acting.reflexes.take
-    intake = Intake(turns, most, gate, interruption.guard, take, attention.marks, clock)
+    intake = Intake(turns, most, gate, interruption.guard, take, addressing.marks, clock)
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)
     source = acting.source
@@ -138,7 +138,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
         interruption,
         Prewarm(agent.models.warm, clock),
         SuppressedTurns(world.state.bus),
-        LostTurns(partial(acting.voice.give, "error"), attention.is_open, clock),
+        LostTurns(partial(acting.voice.give, "error"), addressing.is_open, clock),
     )
     listener = Listener(
         MutedSource(source, verbs.mute),
@@ -151,7 +151,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     devices = supervised(source, output.player, speech, config.ears.language)
     ears = Ears(listener, hearing, followers, devices, output.activity, clock)
     spotter = _spotter(world, acting, source)
-    wake = [WakeWord(attention.wake_word, attention.wake, sign.woken.set)] if attention.wake_word else []
+    wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
     listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))

@@ -19,7 +19,7 @@ from appliance.wiring.output import Output
 from audio.capture.mute import Mute
 from audio.echo.control import EchoControl
 from audio.interfaces import AudioSource, EchoGuard
-from audio.reflexes.attention import Attention
+from audio.reflexes.addressing import Addressing
 from audio.tts.tts_cache import TtsCache
 from audio.turns.listener import NoEcho
 
@@ -35,7 +35,7 @@ class Acting:
     echo: EchoControl
     guard: EchoGuard
     """What keeps it from hearing itself, of this source."""
-    attention: Attention
+    addressing: Addressing
     """Whom words are for."""
     verbs: Verbs
     voice: Voice
@@ -62,7 +62,7 @@ def open_acting(
     echo = echo_in(ears, source, output.player, speech)
     # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
     guard: EchoGuard = NoEcho() if source is not None and not source.is_live else echo.guard
-    attention = Attention(speech, ears.wake_word, listed(ears.names), ears.follow_up, clock)
+    addressing = Addressing(speech, ears.wake_word, listed(ears.names), ears.follow_up, clock)
     phrases = TtsCache(config.state_folder / "phrases")
     forgetting = Forgetting(world.state, sessions.contexts, interrupt, erase_event, [phrases])
     mute = Mute(is_on=switches.now.muted)
@@ -72,6 +72,6 @@ def open_acting(
     voice = Voice(speech, output.player, ears.language)
     wording = Wording(listed(config.reflexes.words) if config.reflexes.enabled else (), listed(ears.names))
     record = ReflexRecord(world.state.bus, clock)
-    doubts = Doubts(verbs, attention, guard.suspicion)
+    doubts = Doubts(verbs, addressing, guard.suspicion)
     reflexes = Reflexes(verbs, voice, record, wording, doubts, forgetting.last)
-    return Acting(source, echo, guard, attention, verbs, voice, record, reflexes, forgetting)
+    return Acting(source, echo, guard, addressing, verbs, voice, record, reflexes, forgetting)

@@ -250,6 +250,13 @@ async def test_the_volume_where_there_is_a_tool_for_it(words: str, arguments: di
     assert await talk.says() == said
 
 
+async def test_how_loud_it_is_as_the_tool_says() -> None:
+    talk = Talk(OFFLINE, TOOLS.specs)
+    talk.hear("What is the volume?")
+    assert await talk.calls({"percent": 65}) == [("set_volume", {"change": 0})]
+    assert await talk.says() == "The volume is at 65 percent."
+
+
 def interrupted(talk: Talk, said: str) -> None:
     """What the runtime appends when a reply broke off."""
     talk.messages.append(Message("assistant", tool_calls=(ToolCall("c9", "reply", f'{{"text": "{said}"}}'),)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from appliance.reflexes.doubts import ECHO, LINGERS_SECONDS, OWN_WORDS, Doubts, holds
-from audio.reflexes.attention import NOT_ADDRESSED, Attention
+from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
 from tests.appliance.reflexes.reflex_room import reflex_room
 from tests.audio.ears_fakes import Unfollowed
 
@@ -17,7 +17,7 @@ def unsuspicious(began: float, ended: float) -> float:
 @pytest.mark.shows("V4", "V16")
 async def test_what_she_is_saying_herself_is_no_order_and_any_other_word_is(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        doubts = Doubts(room.body, Attention(Unfollowed()), unsuspicious)
+        doubts = Doubts(room.body, Addressing(Unfollowed()), unsuspicious)
         await room.speak("You can say stop at any time.", "Or wait.")
         assert doubts("stop", 10.0, 10.4) == OWN_WORDS
         assert doubts("Stop!", 10.0, 10.4) == OWN_WORDS
@@ -31,7 +31,7 @@ async def test_what_she_is_saying_herself_is_no_order_and_any_other_word_is(tmp_
 @pytest.mark.shows("V16")
 async def test_while_she_is_paused_nothing_is_hers(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        doubts = Doubts(room.body, Attention(Unfollowed()), unsuspicious)
+        doubts = Doubts(room.body, Addressing(Unfollowed()), unsuspicious)
         await room.speak("I will go on when you say go on.")
         room.mouth.pause()
         assert doubts("go on", 10.0, 10.4) == ""
@@ -41,7 +41,7 @@ async def test_while_she_is_paused_nothing_is_hers(tmp_path: Path) -> None:
 @pytest.mark.shows("V4", "V16")
 async def test_what_the_echo_guard_suspects_is_no_order(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        doubts = Doubts(room.body, Attention(Unfollowed()), lambda began, ended: 0.9 if began < 10 else 0.1)
+        doubts = Doubts(room.body, Addressing(Unfollowed()), lambda began, ended: 0.9 if began < 10 else 0.1)
         assert doubts("stop", 9.0, 9.4) == ECHO
         assert doubts("stop", 11.0, 11.4) == ""
 
@@ -49,14 +49,14 @@ async def test_what_the_echo_guard_suspects_is_no_order(tmp_path: Path) -> None:
 @pytest.mark.shows("V15", "V16")
 async def test_with_a_wake_word_a_television_orders_nothing_but_who_wants_silence_needs_none(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        attention = Attention(Unfollowed(), "alexa")
-        doubts = Doubts(room.body, attention, unsuspicious)
+        addressing = Addressing(Unfollowed(), "alexa")
+        doubts = Doubts(room.body, addressing, unsuspicious)
         assert doubts("stop", 10.0, 10.4) == NOT_ADDRESSED
         await room.speak("A long answer.")
         assert doubts("stop", 20.0, 20.4) == ""
         room.mouth.hush()
         await room.mouth.quiet()
-        attention.wake(30.0)
+        addressing.wake(30.0)
         assert doubts("louder", 30.5, 31.0) == ""
 
 

@@ -25,7 +25,7 @@ from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
 from audio.interfaces import AudioSource, Player, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.reflexes.attention import NOT_ADDRESSED
+from audio.reflexes.addressing import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
 from tests.architecture.source import ROOT, sources
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice

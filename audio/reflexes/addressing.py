@@ -1,4 +1,4 @@
-"""Attention: whether words are addressed to nakari; a guard with a wake word, evidence for the agent without."""
+"""Addressing: whether words are addressed to nakari; a guard with a wake word, evidence for the agent without."""
 
 from collections.abc import Callable, Collection
 from time import monotonic
@@ -24,7 +24,7 @@ WORD_SECONDS: Final = 1.2
 """The longest wake word: a turn that began so shortly before the word's end, and ended with it, held nothing else."""
 
 
-class Attention(SpeechObserver):
+class Addressing(SpeechObserver):
     """Judges whether words are addressed to nakari: rejects others with a wake word, gives evidence without one.
 
     All times are seconds on the source's clock, which for a microphone is `time.monotonic`.

@@ -1,6 +1,7 @@
 """Text normalization for Chinese."""
 
 import re
+from decimal import Decimal
 from typing import Final
 
 from audio.tts.verbalize.numerals import chinese_cardinal, chinese_decimal, chinese_digits
@@ -21,6 +22,18 @@ UNITS: Final = {
     **{"ms": "毫秒", "s": "秒", "sec": "秒", "min": "分钟", "h": "小时", "hr": "小时", "hrs": "小时"},
 }
 
+MAGNITUDES: Final = {
+    "k": 10**3,
+    "K": 10**3,
+    "M": 10**6,
+    "mn": 10**6,
+    "B": 10**9,
+    "bn": 10**9,
+    "T": 10**12,
+    "tn": 10**12,
+}
+"""What may follow an amount of money at once."""
+
 PER: Final = {
     **{"km/h": ("每小时", "公里"), "kph": ("每小时", "公里"), "m/s": ("每秒", "米"), "MB/s": ("每秒", "MB")},
     **{"mph": ("每小时", "英里"), "Mbit/s": ("每秒", "兆比特"), "kbit/s": ("每秒", "千比特")},
@@ -32,6 +45,9 @@ MEASURES: Final = (
     *("小时", "分钟", "秒钟", "公里", "公斤", "千克", "厘米", "毫米", "平方", "美元", "欧元", "英镑"),
 )
 """Before these two is 两 and not 二."""
+
+CALLED: Final = "密码|验证码|邮编|学号|工号|编号|房号|房间号|门牌号|卡号|尾号|航班号|代码|口令|车牌号?"
+"""Before these figures are read one by one."""
 
 SIGNS: Final = {
     **{"=": "等于", "≠": "不等于", "<": "小于", ">": "大于", "≤": "小于等于", "≥": "大于等于", "≈": "约等于"},
@@ -61,6 +77,22 @@ def _version(found: re.Match[str]) -> str:
     return "点".join(chinese_cardinal(int(part)) for part in found[1].split("."))
 
 
+def _spelt(found: re.Match[str]) -> str:
+    return f"{found[1]}{chinese_digits(found[2], one='幺')}"
+
+
+def _lasting(found: re.Match[str]) -> str:
+    """Return a length of time: `1h 30m`, `5m 30s`."""
+    parts = zip(found.groups(), ("小时", "分钟", "秒"), strict=True)
+    return "".join(f"{_count(str(int(figures)))}{name}" for figures, name in parts if figures)
+
+
+def _magnitude(figures: str, sign: str) -> str:
+    """Return `3.5` and `M` as 三百五十万."""
+    many = Decimal(figures.replace(",", "")) * MAGNITUDES[sign]
+    return _counts(f"{many.normalize():f}")
+
+
 def _telephone(found: re.Match[str]) -> str:
     groups = [chinese_digits(group, one="幺") for group in re.findall(r"\d+", found[0])]
     return ("加" if found[0].startswith("+") else "") + "，".join(groups)
@@ -70,7 +102,11 @@ def _date(found: re.Match[str]) -> str:
     year, month, day = found[1], int(found[2]), int(found[3])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return found[0]
-    return f"{chinese_digits(year)}年{chinese_cardinal(month)}月{chinese_cardinal(day)}日"
+    return _day_of(year, month, day)
+
+
+def _day_of(year: str, month: str | int, day: str | int) -> str:
+    return f"{chinese_digits(year)}年{chinese_cardinal(int(month))}月{chinese_cardinal(int(day))}日"
 
 
 def _time(found: re.Match[str]) -> str:
@@ -83,6 +119,8 @@ def _time(found: re.Match[str]) -> str:
 
 def _money(found: re.Match[str]) -> str:
     sign, size = found["sign"], found["size"] or ""
+    if size in MAGNITUDES and len(bounds(found["n"])) == 1:
+        return f"{'负' if found['minus'] else ''}{_magnitude(found['n'], size)}{MONEY[sign]}"
     figures = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", found["n"]).replace(".–", "–").rstrip(".")
     return f"{'负' if found['minus'] else ''}{_counts(figures)}{size}{MONEY[sign]}"
 
@@ -100,6 +138,10 @@ def _percent(found: re.Match[str]) -> str:
     return f"{'百' if found[2] == '%' else '千'}分之{'到'.join(chinese_decimal(figure) for figure in bounds(found[1]))}"
 
 
+def _part(found: re.Match[str]) -> str:
+    return f"{_fraction(found)}{UNITS[found[4]]}"
+
+
 def _fraction(found: re.Match[str]) -> str:
     whole = f"{chinese_cardinal(int(found[1]))}又" if found[1] else ""
     if int(found[3]) < 2 or int(found[2]) >= int(found[3]):
@@ -107,7 +149,8 @@ def _fraction(found: re.Match[str]) -> str:
     return f"{whole}{chinese_cardinal(int(found[3]))}分之{chinese_cardinal(int(found[2]))}"
 
 
-_SIZE = r"(?:\s?(?P<size>[千百]?[万亿]|[千百]))?"
+_SIZE = rf"(?:\s?(?P<size>[千百]?[万亿]|[千百]|(?:{either(MAGNITUDES)})(?![A-Za-z])))?"
+_YEAR = r"(?:19|20)\d\d"
 _MEASURES = "|".join(MEASURES)
 _CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
 
@@ -117,9 +160,28 @@ _RULES: Final[tuple[Rule, ...]] = (
     # Addresses and names
     rule(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", _dotted),
     rule(r"(?<![A-Za-z0-9_.])(?:[A-Za-z0-9][A-Za-z0-9_-]+\.)+[a-z]{2,6}(?![A-Za-z0-9_])", _dotted),
+    rule(r"((?:拨打?|打|呼叫|致电|热线[是为：:]?)\s?)(\d{3,5})(?![\d.,-]|\s?[个次元块折分])", _spelt),
+    rule(r"(?<![\d.,])()(12306|12315|10086)(?![\d.,])", _spelt),
+    rule(rf"((?:{CALLED})(?:是|为|[：:])?\s?)(\d{{2,}})(?![\d.])", _spelt),
+    rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?=航班|次|号|\W|$)(?![.,]\d|\s?[%:：])", _spelt),
+    rule(r"(?<![\d.,])()(\d{3,4})(?=室|房间|号房|次列车|航班|路公交|路车)", _spelt),
+    rule(r"(?<=[A-Z])()(\d{2,4})(?=次(?:列车)?(?![数元]))", _spelt),
+    rule(r"(?<=[\u4e00-\u9fff][A-Z])()(\d{5})(?!\d)", _spelt),
+    rule(r"(?<!\d)([5-9][05]|[01][05])(?=后(?![来悔面天续退备果]))", lambda found: chinese_digits(found[1])),
+    rule(r"(?<![\d.])(985|211|996|007)(?=$|[^\d.,\w%]|[院高工大])", lambda found: chinese_digits(found[1])),
+    rule(r"(\d)·(\d+)", lambda found: chinese_digits(found[1] + found[2])),
+    rule(r"(?<![A-Za-z])[Nn][Oo]\.\s?(?=\d)", "第"),
     rule(r"(?<!\w)#(\d+)", r"\1号"),
     rule(r"(?<!\w)#([^\W\d]\w*)#?", r"话题\1"),
     rule(r"(?<![A-Za-z0-9_.])[vV](?=\d+\.\d)", "版本"),
+    rule(
+        rf"(?<![A-Za-z0-9.])(3[01]|[12]\d|0?[1-9])\.(1[0-2]|0?[1-9])\.({_YEAR})(?!\d|\.\d)",
+        lambda found: _day_of(found[3], found[2], found[1]),
+    ),
+    rule(
+        rf"(?<![\d.])({_YEAR})\.(1[0-2]|0?[1-9])\.(3[01]|[12]\d|0?[1-9])(?!\d|\.\d)",
+        lambda found: _day_of(found[1], found[2], found[3]),
+    ),
     rule(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+){2,})(?!\d|\.\d)", _version),
     rule(r"(?<=版本)(\d+(?:\.\d+)+)", _version),
     # Dates and times
@@ -129,9 +191,23 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: f"{chinese_digits(found[1])}到{chinese_digits(found[2])}",
     ),
     rule(r"(?<!\d)(\d{4}|\d{2})(?=\s?年(?!前|后|间|内|以|来|级|龄|轻))", lambda found: chinese_digits(found[1])),
+    rule(
+        rf"(?<![\d-])({_YEAR})\s?[–—~～-]\s?({_YEAR})(?![\d-])",
+        lambda found: f"{chinese_digits(found[1])}到{chinese_digits(found[2])}",
+    ),
+    rule(r"(?<=[一二三四五六日末])\s?[–—~～-]\s?(?=周|星期)", "到"),
     rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d?\d[:：]\d\d)", "到"),
     rule(r"(?<![\d:.])([01]?\d|2[0-4])[:：]([0-5]\d)(?:[:：]([0-5]\d))?(?![\d:：])", _time),
+    rule(r"(?<=[年月日号页点时分周天岁一二三四五六])\s?[–—~～-]\s?(?=\d)", "到"),
+    # Sums: before amounts, whose ranges have the same dashes
+    rule(r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)", "减"),
+    rule(r"(?<=[\d²³)])\s+[-−]\s+(?=[\d(−-]|[a-z]\b)|(?:(?<=\b[a-z])|(?<=\d[a-z]))\s+[-−]\s+(?=\d)", "减"),
+    rule(r"(?<=\d)\s?(?:[~～–—]|到|至)\s?[-−](?=\d)", "到负"),
+    rule(r"(?<=比分)(?:是|为)?\s?(\d+)\s?[-–]\s?(?=\d)", r"\1比"),
     # Amounts
+    rule(r"约?(?<![\d%°CF])\s?[~～]\s?(?=[$€£¥]?\d)", "约"),
+    rule(r"(?<![A-Za-z0-9.,])(\d+)\s?h\s?(\d+)\s?(?:m(?:in)?)(?:\s?(\d+)\s?s)?(?![A-Za-z])", _lasting),
+    rule(rf"(?<![\d./,-])(?:(\d+) )?(\d{{1,2}})/(\d{{1,2}})\s?({either(UNITS)})(?![A-Za-z/²³])", _part),
     rule(r"(%|°[CF]?)\s?[–—~～-]\s?(?=\d)", r"\1到"),
     rule(
         rf"(?<![\d.,])(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE}){_SIZE}(?:\s?元)?",
@@ -142,17 +218,23 @@ _RULES: Final[tuple[Rule, ...]] = (
         rf"(?P<sign>{either(MONEY)})(?![A-Za-z])",
         _money,
     ),
-    rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度))", "负"),
+    rule(rf"(?<![\w.,)-])[-−](?={NUMBER})|(?<=[\u4e00-\u9fff])[-−](?={NUMBER}\s?(?:°|%|度|到))", "负"),
     rule(rf"(?<!\d)({RANGE})\s?({either(PER)})(?![A-Za-z/])", _per),
     rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![A-Za-z/²³])", _amount),
     rule(rf"(?<!\d)({RANGE})\s?([%‰])", _percent),
+    rule(r"(?<![\d./,-])24/7(?![\d/])", "全天候"),
+    rule(r"(?<![\d./,-])()([1-9]\d{2})/([1-9]\d{1,2})(?![\d/])", _fraction),
+    rule(r"(?<![\d/,-])(\d+\.\d+)/(\d{1,2})(?![\d/])", r"\1，满分\2"),
     rule(r"(?<![\d./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\d/])", _fraction),
     # Numbers
     rule(
-        r"(?<![A-Za-z0-9_.])(?:\+\d{1,3}[ -]?)?(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}|\d{3,4}-\d{4})(?!\d)",
+        r"(?<![A-Za-z0-9_.])(?:\+\d{1,3}[ -]?)?"
+        r"(?:1\d{2}[ -]?\d{4}[ -]?\d{4}|0\d{2,3}-\d{7,8}|(?:\d{3}-)?\d{3,4}-\d{4})(?!\d)",
         _telephone,
     ),
     rule(r"(?<=[\w)])\^2(?!\d)|²", "的平方"),
+    rule(r"(?<=\d)x(?=\s?[-+=*/)−加减])", " x"),
+    rule(r"(?<=\d)x(?![A-Za-z\d])", "倍"),
     rule(r"(?<=[\w)])\^3(?!\d)|³", "的立方"),
     rule(r"(?<=[\w)])\^(\d+)", r"的\1次方"),
     rule(r"(?<=\d)\s?[x*]\s?(?=\d)", "乘以"),
@@ -166,6 +248,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=[A-Za-z])-(?=\d)", " "),
     rule(NUMBER, lambda found: chinese_decimal(found[0])),
     # Signs
+    rule(r"负两(?=[摄华]|度)", "负二"),
     rule(r"%", "百分号"),
     rule(r"°", "度"),
     rule(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])", ""),

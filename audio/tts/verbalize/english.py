@@ -3,169 +3,21 @@
 import re
 from typing import Final
 
+from audio.tts.verbalize.english_words import (
+    ABBREVIATIONS,
+    FRACTION_PARTS,
+    LIMITS,
+    MAGNITUDES,
+    MONEY,
+    MONTHS,
+    PER,
+    SIGNS,
+    UNITS,
+    WEEKDAYS,
+    WHOLES,
+)
 from audio.tts.verbalize.numerals import cardinal, decimal, digits, ordinal, two_digits, year
 from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, is_one, rule
-
-MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-
-WEEKDAYS: Final = {
-    **{"Mon": "Monday", "Tue": "Tuesday", "Tues": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday"},
-    **{"Thur": "Thursday", "Thurs": "Thursday", "Fri": "Friday", "Sat": "Saturday", "Sun": "Sunday"},
-}
-
-MONEY: Final = {
-    "$": ("dollar", "dollars", "cent", "cents"),
-    "US$": ("dollar", "dollars", "cent", "cents"),
-    "€": ("euro", "euros", "cent", "cents"),
-    "£": ("pound", "pounds", "penny", "pence"),
-    "¥": ("yen", "yen", "", ""),
-    "₹": ("rupee", "rupees", "paisa", "paise"),
-    "₩": ("won", "won", "", ""),
-    "USD": ("dollar", "dollars", "cent", "cents"),
-    "EUR": ("euro", "euros", "cent", "cents"),
-    "GBP": ("pound", "pounds", "penny", "pence"),
-    "CNY": ("yuan", "yuan", "fen", "fen"),
-    "RMB": ("yuan", "yuan", "fen", "fen"),
-    "JPY": ("yen", "yen", "", ""),
-    "CHF": ("franc", "francs", "centime", "centimes"),
-}
-"""Sign -> one, many, a hundredth, hundredths; a currency without hundredths reads its decimals."""
-
-MAGNITUDES: Final = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "bn": "billion", "B": "billion"}
-"""What may follow an amount of money at once."""
-
-UNITS: Final = {
-    "°C": ("degree Celsius", "degrees Celsius"),
-    "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
-    "°": ("degree", "degrees"),
-    "%": ("percent", "percent"),
-    "‰": ("per mille", "per mille"),
-    "km/h": ("kilometer per hour", "kilometers per hour"),
-    "kph": ("kilometer per hour", "kilometers per hour"),
-    "mph": ("mile per hour", "miles per hour"),
-    "m/s": ("meter per second", "meters per second"),
-    "km²": ("square kilometer", "square kilometers"),
-    "m²": ("square meter", "square meters"),
-    "m³": ("cubic meter", "cubic meters"),
-    "km": ("kilometer", "kilometers"),
-    "cm": ("centimeter", "centimeters"),
-    "mm": ("millimeter", "millimeters"),
-    "µm": ("micrometer", "micrometers"),
-    "m": ("meter", "meters"),
-    "ft": ("foot", "feet"),
-    "mi": ("mile", "miles"),
-    "kg": ("kilogram", "kilograms"),
-    "mg": ("milligram", "milligrams"),
-    "g": ("gram", "grams"),
-    "lb": ("pound", "pounds"),
-    "lbs": ("pound", "pounds"),
-    "oz": ("ounce", "ounces"),
-    "ml": ("milliliter", "milliliters"),
-    "mL": ("milliliter", "milliliters"),
-    "cl": ("centiliter", "centiliters"),
-    "l": ("liter", "liters"),
-    "L": ("liter", "liters"),
-    "tsp": ("teaspoon", "teaspoons"),
-    "tbsp": ("tablespoon", "tablespoons"),
-    "kB": ("kilobyte", "kilobytes"),
-    "KB": ("kilobyte", "kilobytes"),
-    "MB": ("megabyte", "megabytes"),
-    "GB": ("gigabyte", "gigabytes"),
-    "TB": ("terabyte", "terabytes"),
-    "KiB": ("kibibyte", "kibibytes"),
-    "MiB": ("mebibyte", "mebibytes"),
-    "GiB": ("gibibyte", "gibibytes"),
-    "kbit/s": ("kilobit per second", "kilobits per second"),
-    "Mbit/s": ("megabit per second", "megabits per second"),
-    "Mbps": ("megabit per second", "megabits per second"),
-    "Gbps": ("gigabit per second", "gigabits per second"),
-    "MB/s": ("megabyte per second", "megabytes per second"),
-    "GHz": ("gigahertz", "gigahertz"),
-    "MHz": ("megahertz", "megahertz"),
-    "kHz": ("kilohertz", "kilohertz"),
-    "Hz": ("hertz", "hertz"),
-    "kWh": ("kilowatt hour", "kilowatt hours"),
-    "kW": ("kilowatt", "kilowatts"),
-    "MW": ("megawatt", "megawatts"),
-    "W": ("watt", "watts"),
-    "mAh": ("milliamp hour", "milliamp hours"),
-    "V": ("volt", "volts"),
-    "dB": ("decibel", "decibels"),
-    "hPa": ("hectopascal", "hectopascals"),
-    "kcal": ("kilocalorie", "kilocalories"),
-    "kJ": ("kilojoule", "kilojoules"),
-    "bpm": ("beat per minute", "beats per minute"),
-    "rpm": ("revolution per minute", "revolutions per minute"),
-    "fps": ("frame per second", "frames per second"),
-    "ms": ("millisecond", "milliseconds"),
-    "s": ("second", "seconds"),
-    "sec": ("second", "seconds"),
-    "min": ("minute", "minutes"),
-    "mins": ("minute", "minutes"),
-    "h": ("hour", "hours"),
-    "hr": ("hour", "hours"),
-    "hrs": ("hour", "hours"),
-}
-"""Sign -> one, many. Left out is what is a word as well, such as `in`."""
-
-PER: Final = {sign: one for sign, (one, _) in UNITS.items() if sign.isalpha()}
-"""What may follow a slash after a thing that was counted: `€5/kg`."""
-
-ABBREVIATIONS: Final = {
-    "e.g.": "for example",
-    "i.e.": "that is",
-    "etc.": "et cetera",
-    "vs.": "versus",
-    "approx.": "approximately",
-    "ca.": "about",
-    "cf.": "compare",
-    "incl.": "including",
-    "excl.": "excluding",
-    "max.": "maximum",
-    "min.": "minimum",
-    "dept.": "department",
-    "w/o": "without",
-    "w/": "with",
-    "Dr.": "Doctor",
-    "Prof.": "Professor",
-    "Mr.": "Mister",
-    "Mrs.": "Missus",
-    "Ms.": "Miz",
-    "Mt.": "Mount",
-    "Jr.": "Junior",
-    "Sr.": "Senior",
-}
-
-FRACTION_PARTS: Final = {
-    **{2: ("half", "halves"), 3: ("third", "thirds"), 4: ("quarter", "quarters"), 5: ("fifth", "fifths")},
-    **{6: ("sixth", "sixths"), 8: ("eighth", "eighths"), 10: ("tenth", "tenths")},
-}
-
-SIGNS: Final = {
-    "=": "equals",
-    "≠": "is not equal to",
-    "<": "is less than",
-    ">": "is greater than",
-    "≤": "is at most",
-    "≥": "is at least",
-    "≈": "is about",
-    "+": "plus",
-    "−": "minus",
-    "×": "times",
-    "÷": "divided by",
-    "±": "plus or minus",
-    "∞": "infinity",
-    "√": "the square root of",
-    "π": "pi",
-    "&": "and",
-    "§": "section",
-}
-
-LIMITS: Final = {"<": "less than ", ">": "more than ", "≤": "at most ", "≥": "at least "}
-"""The same signs before a number that nothing is compared with: `>5 km`."""
 
 
 def verbalize(text: str) -> str:
@@ -173,11 +25,24 @@ def verbalize(text: str) -> str:
     return apply(_RULES, text)
 
 
+def _size(found: re.Match[str]) -> str:
+    return f"{decimal(found[1])} {MAGNITUDES[found[2]]}"
+
+
+def _power_of_ten(found: re.Match[str]) -> str:
+    minus = "minus " if found[2].startswith("-") else ""
+    return f"{decimal(found[1])} times ten to the power of {minus}{cardinal(int(found[2].lstrip('+-')))}"
+
+
 def _numbers(figures: str) -> str:
     return " to ".join(decimal(figure) for figure in bounds(figures))
 
 
 # Addresses and names
+
+_DIALLED = "(?:call|dial|ring|phone)"
+_SPELT_AFTER = "pin|code|zip|password|postcode|passcode"
+_NUMBERED = r"room|flight|apartment|apt\.?|suite|gate|highway|route|bus|line|boeing"
 
 
 def _dotted(found: re.Match[str]) -> str:
@@ -199,6 +64,27 @@ def _telephone(found: re.Match[str]) -> str:
     return ("plus " if found[0].startswith("+") else "") + ", ".join(groups)
 
 
+def _called(found: re.Match[str]) -> str:
+    """Return the number by which something is called: `Room 502`, `flight 2490`."""
+    figures = found[2]
+    if len(figures) == 4 and figures[0] != "0":
+        return f"{found[1]} {year(int(figures))}"
+    if len(figures) != 3 or figures.endswith("00") or figures[0] == "0":
+        return f"{found[1]} {digits(figures) if figures[0] == '0' else decimal(figures)}"
+    return f"{found[1]} {digits(figures[0])} {two_digits(int(figures[1:]))}"
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return f"{found[1]}{digits(found[2])}"
+
+
+def _roman(found: re.Match[str]) -> str:
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in found[2]]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    number = sum(-value if value < after else value for value, after in pairs)
+    return f"{found[1]} {cardinal(number)}"
+
+
 # Dates and times
 
 _MONTH_NAMES = "|".join(MONTHS)
@@ -206,6 +92,8 @@ _MONTH = rf"(?:{_MONTH_NAMES}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[1-9]|20)\d\d"
 _BEFORE_YEARS = "in|since|until|till|by|before|after|during|from|of|year|spring|summer|autumn|fall|winter"
+_BEFORE_DECADES = "the|his|her|their|my|our|your|early|late|mid"
+_WEEKDAY = "|".join(WEEKDAYS)
 _OCLOCK: Final = "o'clock"
 
 
@@ -237,6 +125,11 @@ def _slashed_date(found: re.Match[str]) -> str:
     return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
 
 
+def _dotted_date(found: re.Match[str]) -> str:
+    day, month = int(found[1]), int(found[2])
+    return f"{MONTHS[month - 1]} {ordinal(day)}{_of_year(found[3])}"
+
+
 def _month_first(found: re.Match[str]) -> str:
     until = f" to {_day(found[3])}" if found[3] else ""
     return f"{_month(found[1])} {_day(found[2])}{until}{_of_year(found[4])}"
@@ -261,16 +154,26 @@ def _time(found: re.Match[str]) -> str:
 
 
 def _years(found: re.Match[str]) -> str:
-    return f"{year(int(found[1]))} to {year(int(found[2]))}"
+    until = found[2]
+    return f"{year(int(found[1]))} to {year(int(until)) if len(until) == 4 else two_digits(int(until))}"
+
+
+def _lasting(found: re.Match[str]) -> str:
+    """Return a length of time: `1h 30m`, `2h05`, `5m 30s`."""
+    names = ("day", "hour", "minute", "second")
+    parts = [(int(figures), name) for figures, name in zip(found.groups(), names, strict=True) if figures]
+    return " ".join(f"{cardinal(count)} {name}{'' if count == 1 else 's'}" for count, name in parts)
 
 
 def _decade(found: re.Match[str]) -> str:
-    spoken = year(int(found[1]))
-    return f"{spoken[:-1]}ies" if spoken.endswith("y") else f"{spoken}s"
+    spoken = year(int(found[2]))
+    return found[1] + (f"{spoken[:-1]}ies" if spoken.endswith("y") else f"{spoken}s")
 
 
 # Amounts
 
+_LENGTHS = "mm|cm|m|km|ft|in|inch|inches|feet"
+_RACES = "run|race|walk|jog"
 _CURRENCY_SIGN = either(sign for sign in MONEY if not sign.isalpha())
 
 
@@ -296,9 +199,37 @@ def _amount(found: re.Match[str]) -> str:
     return f"{_numbers(found[1])} {one if is_one(found[1]) else many}"
 
 
+def _feet(feet: str, inches: str) -> str:
+    return f"{cardinal(int(feet))} foot {cardinal(int(inches))}"
+
+
+def _rated(found: re.Match[str]) -> str:
+    return f"{decimal(found[1])} out of {cardinal(int(found[2]))}"
+
+
+def _over(found: re.Match[str]) -> str:
+    """Return what a cuff measures: `120/80`."""
+    above, below = int(found[1]), int(found[2])
+    return f"{cardinal(above)} over {cardinal(below)}" if above > below >= 30 else found[0]
+
+
+def _part(found: re.Match[str]) -> str:
+    """Return a part of what has a unit: `1/2 tsp`, `1 1/2 kg`."""
+    one, many = WHOLES[found[4]]
+    if int(found[3]) not in FRACTION_PARTS or not 0 < int(found[2]) < int(found[3]):
+        return found[0]
+    said = _fraction(found)
+    if found[1]:
+        return f"{said} {many}"
+    article = "an" if one[0] in "aeio" or one == "hour" else "a"
+    return f"half {article} {one}" if said == "one half" else f"{said} of {article} {one}"
+
+
 def _fraction(found: re.Match[str]) -> str:
     whole, count, parts = found[1], int(found[2]), int(found[3])
-    if parts not in FRACTION_PARTS or not 0 < count < parts:
+    if not whole and count == parts and parts in (20, 50):
+        return f"{cardinal(count)}-{cardinal(parts)}"
+    if parts not in FRACTION_PARTS or not 0 < count < parts or (parts == 10 and found[4] is None):
         return f"{cardinal(int(whole)) + ' ' if whole else ''}{cardinal(count)} out of {cardinal(parts)}"
     one, many = FRACTION_PARTS[parts]
     if whole:
@@ -312,16 +243,29 @@ _RULES: Final[tuple[Rule, ...]] = (
     # Addresses and names
     rule(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", _dotted),
     rule(r"(?<![\w.])(?:[A-Za-z0-9][\w-]+\.)+[a-z]{2,6}(?![\w.]*\w)", _dotted),
+    rule(r"(?<![\w.])\.(?=\d)", "0."),
+    rule(rf"(?i)\b({_DIALLED}\s+)(\d{{3}})(?![\w,. -]?\d|\s\w+s\b)", _spelt),
+    rule(r"(?<![\w.,$€£+/-])()(911|112|999)(?=\s*(?:$|[.,!?)](?!\d)))", _spelt),
+    rule(rf"(?i)\b((?:{_SPELT_AFTER})(?:\s(?:is|code))?:?\s)(\d{{3,}})\b", _spelt),
+    rule(rf"(?i)\b((?:{_NUMBERED})\s)(\d{{3,4}})(?![\w:]|[.,-]\d)", _called),
+    rule(r"(?<![A-Za-z])([A-Z]{2}\s?)(\d{3,4})(?![\w:]|[.,]\d|\s?%)", _called),
+    rule(r"\b(Chapter|Act|Part|Volume|Book|Section|Phase|World War|Type)\s([IVX]+)\b(?!')", _roman),
     rule(r"(?<!\w)#(\d+)", r"number \1"),
     rule(r"(?:\b(?:No|Nr)\.|№)\s?(?=\d)", "number "),
     rule(r"(?<!\w)#(\w+)", _hashtag),
     rule(r"(?<!\w)@(?=\w)", "at "),
     rule(r"\b([vV])\.?(\d+(?:\.\d+)+)\b", _version),
+    rule(rf"(?<![\w.])(3[01]|[12]\d|0?[1-9])\.(1[0-2]|0?[1-9])\.({_YEAR})(?!\w|\.\d)", _dotted_date),
     rule(r"(?<![\w.])()(\d+(?:\.\d+){2,})(?![\w]|\.\d)", _version),
     # Dates and times
     rule(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?:(T|\s(?=\d?\d:))|(?![\w-]))", _iso_date),
-    rule(r"(?<![\w/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\w/])", _slashed_date),
-    rule(rf"\b({'|'.join(WEEKDAYS)})\b\.?(?=,?\s+(?:\d|{_MONTH}))", lambda found: WEEKDAYS[found[1]]),
+    rule(r"(?<![\w/])(\d{4})/(\d\d?)/(\d\d?)()(?![\w/])", _iso_date),
+    rule(r"(?<![\w/-])(\d{1,2})[/-](\d{1,2})[/-]((?:1[1-9]|20)\d\d)(?![\w/-])", _slashed_date),
+    rule(
+        rf"\b({_WEEKDAY})\b\.?\s?[–-]\s?({_WEEKDAY})\b\.?",
+        lambda found: f"{WEEKDAYS[found[1]]} to {WEEKDAYS[found[2]]}",
+    ),
+    rule(rf"\b({_WEEKDAY})\b\.?(?=,?\s+(?:\d|{_MONTH}))", lambda found: WEEKDAYS[found[1]]),
     rule(rf"\b({_MONTH})\s+({_DAY})(?:\s?[–-]\s?({_DAY}))?\b(?![:.]\d)(?:,?\s+({_YEAR})\b)?", _month_first),
     rule(rf"(?<![\w.,:])(the\s+)?({_DAY})\s+(?:of\s+)?({_MONTH})(?:,?\s+({_YEAR})\b)?", _day_first),
     rule(r"(?<=[\dmM])\s?[–—-]\s?(?=\d?\d:\d\d|\d?\d\s?[AaPp]\.?[Mm]\b)", " to "),
@@ -329,32 +273,58 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"(?<![\d:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])(?:\s?([AaPp])\.?[Mm]\b\.?|\s?(?:Z|h|hrs)\b)?",
         _time,
     ),
-    rule(r"(?<![\d:.,])(1[0-2]|[1-9])()()\s?([AaPp])\.?[Mm]\b\.?", _time),
+    rule(r"(?<![\d:.,])(1[0-2]|0?[1-9])(?:\.([0-5]\d))?()\s?([AaPp])\.?[Mm]\b\.?", _time),
     rule(rf"\b({_YEAR})\s?[–-]\s?({_YEAR})\b", _years),
-    rule(r"(?<![\w.,])'?((?:1\d|20)?\d0)s\b", _decade),
+    rule(rf"\b({_YEAR})[–/-](\d\d)\b(?![\w/-]|\.\d)", _years),
+    rule(r"(?<![\w.,])()'?((?:1\d|20)\d0)s\b", _decade),
+    rule(rf"(?i)\b((?:{_BEFORE_DECADES})[ -])'?([2-9]0)s\b", _decade),
+    rule(r"(?<![\w.,])()'([2-9]0)s\b", _decade),
+    rule(rf"\b(Q[1-4]|H[12]|FY)\s?({_YEAR})\b", lambda found: f"{found[1]} {year(int(found[2]))}"),
+    rule(rf"^()({_YEAR})(?=\s(?:is|was|will|has|had|saw)\b)", lambda found: year(int(found[2]))),
     rule(
         rf"(?i)\b((?:{_BEFORE_YEARS}|{_MONTH_NAMES})\s+)({_YEAR})\b(?!\s?(?:%|°|[a-z/²³]+(?<=[^aiw]s)\b)|[.,:]\d)",
         lambda found: found[1] + year(int(found[2])),
     ),
+    # Sums: before amounts, whose ranges have the same dashes, and units the same letters
+    rule(r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)", " minus "),
+    rule(r"(?<=[\d²³)])\s+[-−]\s+(?=[\d(−-]|[a-z]\b)|(?:(?<=\b[a-z])|(?<=\d[a-z]))\s+[-−]\s+(?=\d)", " minus "),
+    rule(r"(?<=[\d²³)=+*/] )-(?=\d)", "minus "),
+    rule(r"(?<=\d)\s?[–—]\s?[-−](?=\d)|(?<=\d)--(?=\d)", " to minus "),
+    rule(r"(?<=[\w)])\^2\b|²(?<![a-z]²)(?=\s?[-+=*/)]|$)", " squared"),
+    rule(rf"(?<=\d)\s?x\s?(?=\d+(?:\.\d+)?\s?(?:{_LENGTHS})\b)", " by "),
+    rule(r"(?<=\d)\s?[x*]\s?(?=\d)|(?<=[\d)])\s+\*\s+(?=[\w(])|(?<=\w)\s+\*\s+(?=\d)", " times "),
+    rule(r"(?<=\d)x(?=\s?[-+=*/)−]|\s(?:plus|minus|times)\b)", " x"),
+    rule(r"(?<![\w.,])(\d+(?:\.\d+)?)[eE]([+-]?\d+)\b", _power_of_ten),
     # Amounts
-    rule(r"(?<!\S)([<>≤≥])(?=\d)", lambda found: LIMITS[found[1]]),
+    rule(r"(?<!\w)~\s?(?=[$€£]?\d)", "about "),
+    rule(r"(?<!\S)([<>≤≥])(?=\d)|^([<>≤≥])\s(?=\d)", lambda found: LIMITS[found[1] or found[2]]),
     rule(r"(%|°[CF]?)\s?[–—~-]\s?(?=\d)", r"\1 to "),
+    rule(rf"(?<=\d)\s?[–—-]\s?(?={_CURRENCY_SIGN})", " to "),
     rule(
         rf"(?<!\w)(?P<minus>[-−])?(?P<sign>{_CURRENCY_SIGN})\s?(?P<n>{RANGE})"
-        r"(?:\s?(?P<size>(?:thousand|million|billion|trillion|bn|[kKmMB])\b))?",
+        rf"(?:\s?(?P<size>(?:thousand|million|billion|trillion|{either(MAGNITUDES)})\b))?",
         _money,
     ),
     rule(
-        rf"(?<![\w.,])(?P<minus>[-−])?(?P<n>{RANGE})(?:\s?(?P<size>thousand|million|billion|trillion))?"
+        rf"(?<![\w.,])(?P<minus>[-−])?(?P<n>{RANGE})(?:\s?(?P<size>thousand|million|billion|trillion|bn|tn|mn))?"
         rf"\s?(?P<sign>{either(MONEY)})(?!\w)",
         _money,
     ),
     rule(rf"(?<![\w.,])[-−](?={NUMBER})", "minus "),
+    rule(r"(?<![\w.,])(?:(\d+)\s?d\s?)(?:(\d+)\s?h\b)()()", _lasting),
+    rule(r"(?<![\w.,])()(\d+)\s?h(?:rs?)?\s?(\d+)(?:\s?m(?:ins?)?\b|(?!\s?\w))(?:\s?(\d+)\s?s(?:ecs?)?\b)?", _lasting),
+    rule(r"(?<![\w.,])()()(\d+)\s?m(?:ins?)?\s?(\d+)\s?s(?:ecs?)?\b", _lasting),
+    rule(r"(?<![\w.,])(\d+)\s?(?:'|ft)\s?(\d+)\s?(?:\"|in\b)", lambda found: _feet(found[1], found[2])),
+    rule(rf"(?<![\w./,-])(?:(\d+) )?(\d{{1,2}})/(\d{{1,2}})\s?({either(WHOLES)})(?![\w/²³])", _part),
     rule(rf"(?<!\d)({RANGE})\s?({either(UNITS)})(?![\w/²³]|\s?°)", _amount),
+    rule(rf"(?<![\w.,])({NUMBER})\s?(bn|tn|mn|k(?!\s?(?:{_RACES})\b))\b(?!/)", _size),
     rule(rf"(?<=[a-z])/({either(PER)})\b", lambda found: f" per {PER[found[1]]}"),
     rule(r"(?<=[a-z])/(day|week|month|year|hour|minute|second|night|person|piece)\b", r" per \1"),
     rule(r"\b24/7\b", "twenty-four seven"),
-    rule(r"(?<![\w./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\w/]|\.\d)", _fraction),
+    rule(r"\b([1-9]\d{1,2})/([1-9]\d)\b(?![\w/]|\.\d)", _over),
+    rule(rf"(?<![\w./,-])({NUMBER})/(\d{{1,2}})(?=\s(?:stars|points|marks)\b)", _rated),
+    rule(r"(?<![\w/,-])(\d+\.\d+)/(\d{1,2})(?![\w/]|\.\d)", _rated),
+    rule(r"(?<![\w./,-])(?:(\d+) )?(\d{1,2})/(\d{1,2})(?![\w/]|\.\d)(?=\s(of\b))?", _fraction),
     # Numbers
     rule(r"\b(\d+)(?:st|nd|rd|th)\b", lambda found: ordinal(int(found[1]))),
     rule(
@@ -362,16 +332,14 @@ _RULES: Final[tuple[Rule, ...]] = (
         r"|(?:\(\d{3}\) ?|\d{3}[- ])?\d{3}[- ]\d{4}|0\d{2,5}[ /-]\d{4,}|\d{10,})(?![\w]|[.,]\d)",
         _telephone,
     ),
-    rule(r"(?<=[\w)])\^2\b|²", " squared"),
+    rule(r"²", " squared"),
     rule(r"(?<=[\w)])\^3\b|³", " cubed"),
     rule(r"(?<=[\w)])\^(?=\d)", " to the power of "),
-    rule(r"(?<=\d)\s?[x*]\s?(?=\d)|(?<=\d)\s+\*\s+(?=\w)|(?<=\w)\s+\*\s+(?=\d)", " times "),
     rule(r"(?<=\d)x\b", " times"),
     rule(r"(?<=\d)\s+-\s+(?=\d)", " minus "),
     rule(r"(?<=\d)\s+/\s+(?=\d)", " divided by "),
     rule(r"(?<=\d)(?:\s?[–—]\s?|:)(?=\d)|(?<![A-Za-z\d])(\d+)-(?=\d)", lambda found: f"{found[1] or ''} to "),
     rule(r"(?<=\d)-(?=\d)", " "),
-    rule(r"(?<!\w)~(?=\s?\d)", "about "),
     rule(rf"\s*({either(SIGNS)})\s*", lambda found: f" {SIGNS[found[1]]} "),
     rule(r"(?<=[A-Za-z])-?(?=\d)", " "),
     rule(r"(?<=\d)-?(?=[A-Za-z])", " "),

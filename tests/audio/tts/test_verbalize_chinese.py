@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.tts.verbalize.chinese import verbalize
+from audio.tts.verbalize.chinese import UNITS, verbalize
+from audio.tts.verbalize.numerals import chinese_cardinal, chinese_digits
 
 
 @pytest.mark.shows("V18", "V19")
@@ -82,6 +83,58 @@ def test_amounts(written: str, said: str) -> None:
 )
 def test_names_and_signs(written: str, said: str) -> None:
     assert verbalize(written) == said
+
+
+@pytest.mark.shows("V18", "V19")
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("每次吃1/2 mg，加1/2茶匙盐。", "每次吃二分之一毫克，加二分之一茶匙盐。"),
+        ("请拨打110，或者打12345。", "请拨打幺幺零，或者打幺二三四五。"),
+        ("需要1h 30m。", "需要一小时三十分钟。"),
+        ("7-3=4", "七减三等于四"),
+        ("x² - 3", "x的平方减三"),
+        ("今天是22.11.2026，昨天是2026.11.21。", "今天是二零二六年十一月二十二日，昨天是二零二六年十一月二十一日。"),
+        ("市值$1.2T，融资€750M", "市值一万两千亿美元，融资七亿五千万欧元"),
+        ("~5 min", "约五分钟"),
+        ("气温-5到-2度", "气温负五到负二度"),
+        ("-5~-2°C", "负五到负二摄氏度"),
+        ("我住3号楼502室。", "我住三号楼五零二室。"),
+        ("他是90后，她是00后。", "他是九零后，她是零零后。"),
+        ("10后来了三个人", "十后来了三个人"),
+        ("验证码：482913", "验证码：四八二九幺三"),
+        ("CA1234航班，101路公交", "CA幺二三四航班，幺零幺路公交"),
+        ("比分3-1", "比分三比一"),
+        ("周一-周五，3月-5月", "周一到周五，三月到五月"),
+        ("2024-2025赛季", "二零二四到二零二五赛季"),
+        ("血压120/80", "血压一百二十比八十"),
+    ],
+)
+def test_what_recipes_sums_and_papers_write(written: str, said: str) -> None:
+    assert verbalize(written) == said
+
+
+@pytest.mark.shows("V19")
+@pytest.mark.parametrize("unit", sorted(set(UNITS) - {"°"}))
+def test_a_part_of_every_unit_is_a_part(unit: str) -> None:
+    assert verbalize(f"用1/2 {unit}。") == f"用二分之一{UNITS[unit]}。"
+    assert verbalize(f"用2 3/4{unit}。") == f"用二又四分之三{UNITS[unit]}。"
+
+
+@pytest.mark.shows("V19")
+@pytest.mark.parametrize("before", ["", "现在", "气温：", "（", "到"])
+@pytest.mark.parametrize("after", ["度", "°C", "%", "到-2度", "到3度"])
+def test_a_minus_is_a_minus(before: str, after: str) -> None:
+    said = verbalize(f"{before}-7{after}")
+    assert "负七" in said or "负百分之七" in said
+
+
+@pytest.mark.shows("V19")
+@given(st.integers(1, 28), st.integers(1, 12), st.integers(1950, 2049))
+def test_a_date_is_the_same_date_in_every_order_that_is_plain(day: int, month: int, of: int) -> None:
+    said = f"{chinese_digits(str(of))}年{chinese_cardinal(month)}月{chinese_cardinal(day)}日"
+    for written in (f"{of}-{month:02}-{day:02}", f"{of}/{month}/{day}", f"{of}.{month}.{day}", f"{day}.{month}.{of}"):
+        assert verbalize(f"在{written}") == f"在{said}"
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789.,:-/ $¥%°Ckmgh年月日点个第二两()+#@\u2013½²"), max_size=50))

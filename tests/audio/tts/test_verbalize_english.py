@@ -3,6 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audio.tts.verbalize.english import verbalize
+from audio.tts.verbalize.english_words import MONTHS, UNITS
+from audio.tts.verbalize.numerals import ordinal, year
 
 
 def check(written: str, said: str) -> None:
@@ -156,6 +158,78 @@ def test_money_and_units(written: str, said: str) -> None:
 )
 def test_names_signs_and_abbreviations(written: str, said: str) -> None:
     check(written, said)
+
+
+@pytest.mark.shows("V18", "V19")
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Add 1/2 tsp of salt and ¾ cup of milk.", "Add half a teaspoon of salt and three quarters of a cup of milk."),
+        ("1 1/3 cups, 5/8 kg", "one and a third cups, five eighths of a kilogram"),
+        ("Call 911. We had 911 visitors.", "Call nine one one. We had nine hundred eleven visitors."),
+        ("Dial 112 in an emergency.", "Dial one one two in an emergency."),
+        ("It takes 1h 30m.", "It takes one hour thirty minutes."),
+        (
+            "3h 59m 59s, 2h05, 2m 30s",
+            "three hours fifty-nine minutes fifty-nine seconds, two hours five minutes, two minutes thirty seconds",
+        ),
+        ("9-4=5, and a 3-1 win", "nine minus four equals five, and a three to one win"),
+        ("x² - 3", "x squared minus three"),
+        ("x^2 - 3x + 2 = 0", "x squared minus three x plus two equals zero"),
+        ("5 * (3 - 1)", "five times (three minus one)"),
+        (
+            "worth $1.2T, €750M or £2.5bn",
+            "worth one point two trillion dollars, seven hundred fifty million euros or two point five billion pounds",
+        ),
+        ("~5 min, ~$20", "about five minutes, about twenty dollars"),
+        ("-5–-2 °C", "minus five to minus two degrees Celsius"),
+        ("a 10k race, 10k people", "a ten k race, ten thousand people"),
+        ("wait 30s in the 30s", "wait thirty seconds in the thirties"),
+        ("Room 502, flight 2490, gate 14", "Room five oh two, flight twenty-four ninety, gate fourteen"),
+        ("The code is 8080.", "The code is eight zero eight zero."),
+        ("blood pressure 120/80", "blood pressure one hundred twenty over eighty"),
+        ("rated 9/10, 3.5/5, 4/5 stars", "rated nine out of ten, three point five out of five, four out of five stars"),
+        ("Mon-Fri 7.30am", "Monday to Friday seven thirty a.m."),
+        ("He is 6'2\" tall.", "He is six foot two tall."),
+        ("1914-18 and 2025/26", "nineteen fourteen to eighteen and twenty twenty-five to twenty-six"),
+        ("World War II, 6.02e23", "World War two, six point zero two times ten to the power of twenty-three"),
+    ],
+)
+def test_what_recipes_sums_and_papers_write(written: str, said: str) -> None:
+    check(written, said)
+
+
+@pytest.mark.shows("V19")
+@pytest.mark.parametrize("unit", sorted(set(UNITS) - {"°", "%", "‰"}))
+def test_a_part_of_every_unit_is_a_part_and_no_choice(unit: str) -> None:
+    one, many = UNITS[unit]
+    article = "an" if one == "hour" or one.startswith("o") else "a"
+    check(f"It is 1/2 {unit} now.", f"It is half {article} {one} now.")
+    check(f"It is 3/4{unit}.", f"It is three quarters of {article} {one}.")
+    check(f"It is 2 1/2 {unit}.", f"It is two and a half {many}.")
+
+
+@pytest.mark.shows("V19")
+@pytest.mark.parametrize("before", ["", "It is ", "from ", "about ", "(", "x = ", "3 + "])
+@pytest.mark.parametrize("after", ["", " °C", "%", " degrees", ".5", " kg"])
+def test_a_minus_is_a_minus(before: str, after: str) -> None:
+    assert "minus seven" in verbalize(f"{before}-7{after}")
+
+
+@pytest.mark.shows("V19")
+@given(st.integers(1, 28), st.integers(1, 12), st.integers(1950, 2049))
+def test_a_date_is_the_same_date_in_every_order_that_is_plain(day: int, month: int, of: int) -> None:
+    said = f"{MONTHS[month - 1]} {ordinal(day)}, {year(of)}"
+    for written in (
+        f"{of}-{month:02}-{day:02}",
+        f"{of}/{month}/{day}",
+        f"{day}.{month}.{of}",
+        f"{day:02}.{month:02}.{of}",
+    ):
+        check(f"on {written}", f"on {said}")
+    if day > 12:
+        for written in (f"{month}/{day}/{of}", f"{day}/{month}/{of}", f"{day:02}-{month:02}-{of}"):
+            check(f"on {written}", f"on {said}")
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789.,:-/ $€%°CkmghstaApM()+#@\u2013½²"), max_size=50))

@@ -139,14 +139,19 @@ class SpeechOutput:
             self._close(line)
             raise
 
-    async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
+    async def announce(
+        self, sound: SpeechAudio, sentence: SpokenSentence, unless: Callable[[], bool] | None = None
+    ) -> bool:
         """Play a sound and say a sentence after it, behind what plays now and before all that waits.
 
-        Returns when it was heard or hushed; cancelled, it is silent at once. Observers are told only where it failed.
+        Returns when it was heard or hushed; cancelled, it is silent at once. `unless` is asked when its turn has come:
+        where it says so, nothing sounds, and False is returned. Observers are told only where it failed.
         A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
         """
         line = QueuedSentence(sentence)
         async with self._interjecting():
+            if unless is not None and unless():
+                return False
             self._announced = line
             self._player.resume()
             try:
@@ -160,6 +165,7 @@ class SpeechOutput:
                 self._announced = None
         if line.failure:
             self._tell_failed(line)
+        return True
 
     def pause(self, by: str = PERSON) -> None:
         """Be silent within one buffer of the device, until `by` lets go; what is announced sounds all the same."""

@@ -201,15 +201,23 @@ async def test_sound_that_is_not_hers_is_not_asked_about() -> None:
 
 
 class RecordingMouth(SpeechOutput):
-    """A mouth whose announcements are heard at once."""
+    """A mouth whose announcements are heard at once, unless it is in the middle of a reply."""
 
     def __init__(self, said: list[str]) -> None:
         super().__init__(ScriptedVoice(), ScriptedPlayer())
         self._said = said
+        self.is_free = asyncio.Event()
+        self.is_free.set()
 
-    async def announce(self, sound: SpeechAudio, sentence: SpokenSentence) -> None:
+    async def announce(
+        self, sound: SpeechAudio, sentence: SpokenSentence, unless: Callable[[], bool] | None = None
+    ) -> bool:
         assert len(sound.samples)
+        await self.is_free.wait()
+        if unless is not None and unless():
+            return False
         self._said.append(sentence.text)
+        return True
 
 
 class Household:
@@ -219,7 +227,8 @@ class Household:
         self.is_loud = True
         self.said: list[str] = []
         self.slept: list[float] = []
-        self.news = DeviceNews(RecordingMouth(self.said), lambda: self.is_loud, language, self._sleep)
+        self.mouth = RecordingMouth(self.said)
+        self.news = DeviceNews(self.mouth, lambda: self.is_loud, language, self._sleep)
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -251,6 +260,18 @@ async def test_a_lost_microphone_is_told_once_and_its_return_too() -> None:
     )
     assert said == ["My microphone is gone. I cannot hear you.", "My microphone is back."]
     assert set(home.slept) == {SETTLE_SECONDS}
+
+
+@pytest.mark.shows("V3")
+async def test_what_is_back_before_a_reply_has_ended_was_never_gone() -> None:
+    home = Household()
+    said = await home.after(
+        home.mouth.is_free.clear,
+        lambda: home.news.microphone(Fault.GONE),
+        lambda: home.news.microphone(None),
+        home.mouth.is_free.set,
+    )
+    assert said == []
 
 
 @pytest.mark.shows("V3")

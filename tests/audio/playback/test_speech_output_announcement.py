@@ -76,6 +76,22 @@ async def test_it_waits_for_the_sentence_under_way_and_goes_before_the_next() ->
         assert room.told == ["started One two.", "ended One two. True", "started Three.", "ended Three. True"]
 
 
+async def test_what_has_lost_its_point_when_its_turn_comes_stays_unsaid() -> None:
+    player = ScriptedPlayer(at_once=False)
+    still_so = True
+    async with a_room(player) as room, asyncio.TaskGroup() as group:
+        await room.say("One two.")
+        await player.draining.wait()
+        told = group.create_task(room.mouth.announce(RING, WORDS, unless=lambda: not still_so))
+        await asyncio.sleep(0)
+        still_so = False
+        player.at_once = True
+        player.go_on.set()
+        assert await told is False
+        await room.mouth.quiet()
+        assert 77 not in player.levels
+
+
 async def test_hushed_it_is_over_and_sentences_are_accounted_for_on_their_own() -> None:
     player = ScriptedPlayer(at_once=False, unheard=0.3)
     async with a_room(player) as room, asyncio.TaskGroup() as group:

@@ -27,6 +27,7 @@ BY_NAME: Final = {
     "tests.memory.embedded_parent": "store",
     "tests.memory.graph_fixtures.emptied": "store",
     "tests.processes.child": "process",
+    "tests.agent.llama_cpp.llama_cpp": "process",
     "tests.appliance.command.nakari": "process",
     "tests.appliance.command.started": "process",
     "tests.service.process.Household": "process",

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -17,7 +20,7 @@ from agent.tools.tool import tool
 from benchmarks.figure import Figure, milliseconds, run, short
 from benchmarks.floors.agent_frameworks import FRAMEWORKS, INSTRUCTIONS, look_outside
 from benchmarks.model_server import LOOK, QUESTION, model_server
-from benchmarks.processes import line_of, module, speaking
+from benchmarks.processes import ROOT, line_of, module, speaking
 from memory.json_value import Json
 from tests.agent.mind import a_mind, typed
 
@@ -42,6 +45,9 @@ TOOLS: Final = [
     }
 ]
 
+COUNTED: Final = 5
+"""Turns by which those of a start are told from those of a turn."""
+
 FIRST: Final = 3
 """Turns that are not counted: connections open, caches fill."""
 
@@ -60,6 +66,9 @@ async def _measure(frameworks: tuple[str, ...], count: int) -> Figure:
             inside = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="nakari-bench-", dir=MEMORY)))
             turns["ours, its state in RAM"] = await parts.enter_async_context(_ours(url, inside))
         turns["plain"] = await parts.enter_async_context(_plain(url))
+        syncs = _syncs_of_a_turn(url) if shutil.which("strace") else 0
+        if syncs:
+            turns["durable"] = await parts.enter_async_context(_plain(url, folder / "kept", syncs))
         peers = {name: parts.enter_context(_framework(name, url)) for name in frameworks}
         turns |= {name: turn for name, turn in peers.items() if turn is not None}
         seconds: dict[str, list[float]] = {name: [] for name in turns}
@@ -70,13 +79,19 @@ async def _measure(frameworks: tuple[str, ...], count: int) -> Figure:
                     seconds[name].append(taken)
     ours = milliseconds("the whole loop: mailbox, journal on the disk, budget, context", seconds.pop("ours"))
     plain = milliseconds("a loop of plain httpx that keeps nothing", seconds.pop("plain"))
+    durable = seconds.pop("durable", None)
+    floor = (
+        plain if durable is None else milliseconds(f"a loop of plain httpx with the same {syncs} fdatasync", durable)
+    )
     told = [f"{name}: {milliseconds('', taken)}" for name, taken in seconds.items()]
     told += [f"{name} is not here: {INSTALLED_BY}" for name, turn in peers.items() if turn is None]
-    more = f"ours adds {short(ours.median - plain.median)} ms"
+    more = f"ours adds {short(ours.median - floor.median)} ms"
+    if durable is not None:
+        told.insert(0, f"{plain.what}: {plain}, {short(ours.median / plain.median)} ×")
     added = (
         f"two calls of a model that thinks for no time; {more}; conversations of up to {4 * (count + FIRST)} messages"
     )
-    return Figure("One turn with a tool call", ours, plain, (added, *told))
+    return Figure("One turn with a tool call", ours, floor, (added, *told))
 
 
 @asynccontextmanager
@@ -97,22 +112,58 @@ async def _ours(url: str, folder: Path) -> AsyncIterator[Turn]:
     await model.aclose()
 
 
+def _syncs_of_a_turn(url: str) -> int:
+    """Return how often a turn of ours waits for the disk, by the kernel's account of a process that takes some."""
+    counted = []
+    for turns in (COUNTED, 3 * COUNTED):
+        with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
+            told = Path(folder) / "calls"
+            traced = ["strace", "-f", "-qq", "-e", "trace=fdatasync,fsync", "-o", str(told)]
+            command = [*traced, *module("benchmarks.turn_overhead", url, str(turns))]
+            subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+            counted.append(len(told.read_text().splitlines()))
+    return round((counted[1] - counted[0]) / (2 * COUNTED))
+
+
+async def _take(url: str, count: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
+        async with _ours(url, Path(folder)) as turn:
+            for _ in range(count):
+                await turn()
+
+
 @asynccontextmanager
-async def _plain(url: str) -> AsyncIterator[Turn]:
-    """Yield the least a program can do: send the list, read the stream, call the function, send the list again."""
+async def _plain(url: str, log: Path | None = None, syncs: int = 0) -> AsyncIterator[Turn]:
+    """Yield the least a program can do: send the list, read the stream, call the function, send the list again.
+
+    With a log it appends each message there, and waits for the disk so many times a turn.
+    """
+    kept = None if log is None else os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+
+    def keep(times: int) -> None:
+        if kept is not None:
+            os.write(kept, json.dumps(messages[-1]).encode())
+            for _ in range(times):
+                os.fdatasync(kept)
+
     messages: list[dict[str, object]] = [{"role": "system", "content": INSTRUCTIONS}]
 
     async def turn() -> float:
         began = perf_counter()
         messages.append({"role": "user", "content": QUESTION})
+        keep(1)
         while (answer := await _answer(client, messages)).get("tool_calls"):
             for call in answer["tool_calls"]:
                 seen = look_outside(**json.loads(call["function"]["arguments"]))
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": seen})
+                keep(1)
+        keep(max(0, syncs - 2))
         return perf_counter() - began
 
     async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
         yield turn
+    if kept is not None:
+        os.close(kept)
 
 
 async def _answer(client: httpx.AsyncClient, messages: list[dict[str, object]]) -> dict[str, Any]:
@@ -150,4 +201,7 @@ def _framework(name: str, url: str) -> Iterator[Turn | None]:
 
 
 if __name__ == "__main__":
-    run(measure)
+    if len(sys.argv) == 3 and sys.argv[1].startswith("http"):
+        asyncio.run(_take(sys.argv[1], int(sys.argv[2])))
+    else:
+        run(measure)

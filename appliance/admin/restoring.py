@@ -24,7 +24,7 @@ from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
 from memory.history.restore import begin_restore
-from memory.history.snapshot import Snapshots
+from memory.history.snapshot import EVERYTHING_RESTORED, Snapshots
 from memory.history.writer import Writer
 from memory.json_value import Json
 
@@ -104,7 +104,7 @@ async def _graph(
     """Make the graph what the archive's snapshot holds, and look at what came out."""
     async with opened as admin:
         async with admin.writer.exclusively(told) as alone:
-            taken = await alone.snapshot("after a restore of everything")
+            taken = await alone.snapshot(EVERYTHING_RESTORED)
         is_equal = await asyncio.to_thread(fingerprint, taken.path) == manifest.graph
     if not is_equal:
         raise Problem("everything was restored, but the graph came out otherwise than it was", Exit.FAULT)

@@ -10,14 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from appliance.admin.exchange import DATABASE
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.owners.visitors import keys_in
-from memory.errors import AuditBroken
+from memory.errors import AuditBroken, StateUnreadable
 from memory.history.audit import AuditLog
+from memory.history.audit_anchor import anchors_in
 from memory.history.replay import is_whole
 from memory.history.schedule import is_unsaved
-from memory.history.snapshot import Snapshots
+from memory.history.snapshot import EVERYTHING_RESTORED, Snapshots
 
 OLD: Final = timedelta(days=3)
 """Of a newest snapshot while there are writes since: one is due each day that something is written."""
@@ -27,18 +29,26 @@ LOOKED_AT: Final = 5
 
 
 def audit(config: Config) -> Line:
-    """Read the audit log through: whether it is as it was written."""
+    """Read the audit log through: whether it is as it was written, and ends where its anchor says."""
     log = AuditLog(config.state_folder / "audit")
     try:
+        anchors = anchors_in(config.state_folder / DATABASE)
         count = erased = 0
-        for record in log.verified():
+        restored = ""
+        for record in log.verified(anchors):
             count += 1
             erased += record.is_erased
+            if record.facts.get("reason") == EVERYTHING_RESTORED:
+                restored = f"; restored from a backup on {record.at:%Y-%m-%d %H:%M} UTC"
     except AuditBroken as error:
         return Line("audit", Verdict.FAULT, str(error), "the graph goes on; put the folder back from a backup")
+    except StateUnreadable as error:
+        return Line("audit", Verdict.WARNING, str(error), "nobody can tell whether its end was cut off")
     finally:
         log.close()
-    return Line("audit", Verdict.OK, f"{count} records verified, {erased} of them erased" if count else "not begun")
+    what = f"{count} records verified, {erased} of them erased{restored}" if count else "not begun"
+    what += "" if anchors or not count else "; its end is not anchored yet, the next start does that"
+    return Line("audit", Verdict.OK, what)
 
 
 def snapshots(config: Config) -> Line:
@@ -93,8 +103,8 @@ def _looked(folder: Path) -> Looked:
     size = bytes_below(folder)
     log = AuditLog(folder / "audit")
     try:
-        records = list(log.verified())
-    except AuditBroken as error:
+        records = list(log.verified(anchors_in(folder.parent.parent / DATABASE, folder.name)))
+    except (AuditBroken, StateUnreadable) as error:
         return Looked(folder.name, size, broken=str(error))
     finally:
         log.close()

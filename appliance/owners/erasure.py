@@ -19,6 +19,7 @@ from appliance.wiring.graph import GraphSide
 from memory.durable import sync_folder
 from memory.errors import GraphUnavailable, MemoryFailure
 from memory.graph.dump import silently
+from memory.history.audit_anchor import forget_anchors
 from memory.history.erasure import erase_owner
 from memory.identity import is_public_key
 from memory.state.journal import erase_entries
@@ -147,6 +148,7 @@ class OwnerErasure:
         erased.entries = await self._erase_state(owner_key, told)
         await self._erase_graphs(owner_key, erased, told)
         await self._graph.name_usage.forget(owner_key)
+        await forget_anchors(self._state.journal.database, owner_key)
         await self._state.journal.database.rewrite()
         erased.was_member = self._owners.identities.remove(owner_key)
         await asyncio.to_thread(self._fulfil, owner_key)

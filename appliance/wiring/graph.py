@@ -102,7 +102,7 @@ async def graph_side(
 
     `on_demand` has its loops wait for the first call of one of its tools, so that a question that needs no memory
     starts no child process.
-    The state database, open for longer, keeps which names were asked for; without it a restart forgets them.
+    The state database, open for longer, keeps the audit logs' anchors and which names were asked for.
     Raises `ConfigError` for an embedding model that lacks its name or address.
     """
     settings = config.memory
@@ -111,7 +111,7 @@ async def graph_side(
         return
     store = store_of(config)
     embedder = choose_embedder(config)
-    household = ManagedGraph(config.state_folder, store, embedder, name_usage=NameUsage(database))
+    household = ManagedGraph(config.state_folder, store, embedder, database=database)
     visitors = _visitors(config, embedder, store.dialect, database)
     start = OnDemand(household) if on_demand else None
 
@@ -179,7 +179,7 @@ def _visitors(config: Config, embedder: Embedder, described: Dialect, database: 
 
     def make(store: EmbeddedStore) -> ManagedGraph:
         folder = store.folder.parent
-        return ManagedGraph(folder, store, embedder, described, NameUsage(database, folder.name))
+        return ManagedGraph(folder, store, embedder, described, database, folder.name)
 
     can_run = find_spec("arcadedb") is not None
     return Visitors(config.state_folder / "owners", make, config.memory.visitors if can_run else 0)

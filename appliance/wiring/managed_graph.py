@@ -18,12 +18,14 @@ from memory.graph.graph import Graph
 from memory.graph.name_usage import NameUsage
 from memory.graph.store import Neo4jServer
 from memory.history.audit import AuditLog
+from memory.history.audit_anchor import AuditAnchors
 from memory.history.erasure import finish_later
 from memory.history.repair import repair_damaged, repair_incomplete, repair_missing
 from memory.history.schedule import keep_snapshots
 from memory.history.server_integrity import ServerIntegrity
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
+from memory.state.database import Database
 from memory.vectors.embedding import Embedder, Handles
 
 AGAIN_SECONDS: Final = 5.0
@@ -44,20 +46,23 @@ class ManagedGraph:
         store: EmbeddedStore | Neo4jServer,
         embedder: Embedder,
         described: Dialect | None = None,
-        name_usage: NameUsage | None = None,
+        database: Database | None = None,
+        name: str = "",
     ) -> None:
         """Audit log and snapshots are in the folder; handles of vectors are this graph's alone.
 
-        `described` is the dialect that everybody's list of tools describes, where it is not this store's own.
+        `described` is the dialect that everybody's list of tools describes, where it is not this store's own. The state
+        database has the audit log's anchors and which names were asked for, under `name`, "" the household's; without
+        one the log has no anchor, and the names are forgotten with the process.
         """
-        audit = AuditLog(folder / "audit")
+        audit = AuditLog(folder / "audit", anchors=AuditAnchors(database, name) if database else None)
         self.store = store if isinstance(store, EmbeddedStore) else None
         """None at a server."""
         self.server = ServerIntegrity(store, audit) if isinstance(store, Neo4jServer) else None
         """None for a store of the box."""
         graph, snapshots = Graph(self.server or store), Snapshots(folder / "snapshots", audit)
         self.writer = Writer(graph, audit, snapshots, server=self.server)
-        self.name_usage = name_usage or NameUsage()
+        self.name_usage = NameUsage(database, name)
         tools = memory_tools(self.writer, Handles(embedder), self.name_usage)
         self.tools = in_another_dialect(tools, store.dialect, described or store.dialect)
         self.settled = asyncio.Event()

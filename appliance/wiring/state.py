@@ -15,6 +15,7 @@ from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.admin import exchange
 from memory.graph import name_usage as asked_module
+from memory.history import audit_anchor as anchor_module
 from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state import owner_settings as settings_module
@@ -43,7 +44,7 @@ async def open_state(state_folder: Path) -> AsyncIterator[State]:
     """
     await asyncio.to_thread(exchange.finish, state_folder)
     database = Database(state_folder / exchange.DATABASE)
-    modules = (journal_module, mailbox_module, tiers_module, settings_module, asked_module)
+    modules = (journal_module, mailbox_module, tiers_module, settings_module, asked_module, anchor_module)
     await database.open(*(module.SCHEMA for module in modules))
     try:
         journal = Journal(database)

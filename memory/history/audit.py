@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ import structlog
 
 from memory.durable import rename_durably, sync_folder
 from memory.errors import AuditBroken, StateUnusable
+from memory.history.audit_anchor import Anchor, AuditAnchors
 from memory.history.audit_record import Kind, Record, as_line, sha256
 from memory.json_value import Json
 
@@ -28,6 +29,8 @@ BEGINNING: Final = "0" * 64
 
 _OURS: Final = re.compile(r"\d{12}\.jsonl")
 """A file of the log, by the number of its first record."""
+
+_NOT_AS_WRITTEN: Final = "the audit log is not as it was written"
 
 log = structlog.get_logger()
 
@@ -59,12 +62,21 @@ class AuditLog:
     Guarantees: a returned `append` is on the disk; order of lines is order of calls; each line holds the hash of the
     one before, so that whoever changes or takes out a line breaks the chain, which `verify` finds. A line that was torn
     by a power cut was never acknowledged and is cut off at the next start. Where the disk has changed a line, or does
-    not give a file back, a "lost" record stands in its place; that is told once a file, and the log goes on.
+    not give a file back, a "lost" record stands in its place; that is told once a file, and the log goes on. So it does
+    where the log was cut off or written anew, which its anchors tell: a "lost" record is written then, that names the
+    anchored one as the one before, so that `verify` finds the place for ever.
     """
 
-    def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        anchors: AuditAnchors | None = None,
+    ) -> None:
+        """Without `anchors` the log is all that tells where it ended: for who only reads it."""
         self.folder = folder
         self._now = now
+        self._anchors = anchors
         self._tail: _Tail | None = None
         self._told: set[str] = set()
         """Files of which it was said that something in them is lost."""
@@ -74,25 +86,34 @@ class AuditLog:
     async def open(self) -> list[Record]:
         """Read the log's end, once; return the attempts of which nobody knows what became.
 
-        Among them is what was lost since the last snapshot: it may have been one. Raises `StateUnusable` when the
-        folder cannot be used.
+        Among them is what was lost since the last snapshot: it may have been one. A log that its anchor is behind is
+        taken up as it is. Raises `StateUnusable` when the folder, or the database of the anchors, cannot be used.
         """
-        return await self._run(self._open)
+        await self._begin()
+        return await self._run(self._pending)
 
     async def append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None = None) -> Record:
         """Write a record and return it; it is on the disk then. Raises what `open` raises."""
-        return await self._run(lambda: self._append(kind, facts, content))
+        await self._begin()
+        record = await self._run(lambda: self._append(kind, facts, content))
+        await self._anchor(record.seq, record.hash)
+        return record
 
     async def erase(self, numbers: Collection[int]) -> int:
         """Take the contents out of these records, for ever; return how many had one. Digests stay, the chain verifies.
 
         Each file is replaced in one step; that it happened is a record too.
         """
-        return await self._run(lambda: self._erase(set(numbers)))
+        await self._begin()
+        erased, told = await self._run(lambda: self._erase(set(numbers)))
+        if told is not None:
+            await self._anchor(told.seq, told.hash)
+        return erased
 
     async def verify(self) -> int:
         """Return how many records there are, after reading all. Raises `AuditBroken` naming the first that is wrong."""
-        return await self._run(lambda: sum(1 for _ in self.verified()))
+        anchors = await self._anchored()
+        return await self._run(lambda: sum(1 for _ in self.verified(anchors)))
 
     def close(self) -> None:
         """End the thread."""
@@ -111,16 +132,27 @@ class AuditLog:
         """Return all records without their contents: those of years are more than memory holds. Blocking."""
         return (record.without_content() for record in self.records())
 
-    def verified(self) -> Iterator[Record]:
-        """Yield all records, checking each. Blocking. Raises `AuditBroken` naming the first that is wrong."""
+    def verified(self, anchors: Iterable[Anchor] = ()) -> Iterator[Record]:
+        """Yield all records, checking each, and against anchors that were read before.
+
+        Blocking. Raises `AuditBroken` naming the first that is wrong.
+        """
+        anchored, held = {anchor.seq: anchor.hash for anchor in anchors}, 0
         hash_before, seq = BEGINNING, 0
         for record in self.records():
             if record.kind == "lost" or record.seq != seq + 1 or record.previous != hash_before:
-                raise AuditBroken(f"the audit log is not as it was written: record {seq + 1} is missing or was changed")
+                first = record.facts.get("record", seq + 1)
+                raise AuditBroken(f"{_NOT_AS_WRITTEN}: record {first} is missing or was changed")
             if not record.is_whole:
-                raise AuditBroken(f"the audit log is not as it was written: the content of record {record.seq} is not")
+                raise AuditBroken(f"{_NOT_AS_WRITTEN}: the content of record {record.seq} is not")
             hash_before, seq = record.hash, record.seq
+            if anchored.get(seq, hash_before) != hash_before:
+                place = f"a record between {held + 1} and {seq}"
+                raise AuditBroken(f"{_NOT_AS_WRITTEN}: from {place} on it is another")
+            held = seq if seq in anchored else held
             yield record
+        if (last := max(anchored, default=0)) > seq:
+            raise AuditBroken(f"{_NOT_AS_WRITTEN}: it ends at record {seq}, and {last} were written")
 
     async def _run(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
@@ -156,7 +188,27 @@ class AuditLog:
             log.error("audit_damaged", file=str(file), record=lost.seq, fix="put it back from a backup")
         return lost
 
-    def _open(self) -> list[Record]:
+    async def _begin(self) -> None:
+        if self._tail is None:
+            anchors = await self._anchored()
+            tail = await self._run(lambda: self._open(anchors[-1] if anchors else None))
+            if self._anchors is not None and tail.seq and not anchors:
+                log.warning("audit_anchored", records=tail.seq)
+            if tail.seq:
+                await self._anchor(tail.seq, tail.hash)
+
+    async def _anchored(self) -> list[Anchor]:
+        return [] if self._anchors is None else await self._anchors.all()
+
+    async def _anchor(self, seq: int, hash_: str) -> None:
+        """Have the anchor follow; one that stays behind is brought up by the next."""
+        if self._anchors is not None:
+            try:
+                await self._anchors.add(Anchor(seq, hash_))
+            except StateUnusable as error:
+                log.warning("audit_not_anchored", reason=str(error))
+
+    def _open(self, anchor: Anchor | None) -> _Tail:
         if self._tail is None:
             tail = _Tail()
             try:
@@ -167,13 +219,30 @@ class AuditLog:
                 # Writes come one after another: an attempt without an outcome is never far from the end.
                 for record in self.records(after=int(last[0].stem) - 1 if last else 0):
                     tail.follow(record)
+                if anchor is not None and not self._is_there(anchor):
+                    self._go_on_after(anchor, tail)
             except OSError as error:
                 raise _unusable(self.folder, error) from error
             self._tail = tail
-        return list(self._tail.pending.values())
+        return self._tail
+
+    def _pending(self) -> list[Record]:
+        return [] if self._tail is None else list(self._tail.pending.values())
+
+    def _is_there(self, anchor: Anchor) -> bool:
+        found = next(self.records(after=anchor.seq - 1), None)
+        return found is not None and (found.seq, found.hash) == (anchor.seq, anchor.hash)
+
+    def _go_on_after(self, anchor: Anchor, tail: _Tail) -> None:
+        """Write down, in a log that does not hold its anchor, that it does not. Raises OSError."""
+        first = min(tail.seq + 1, anchor.seq)
+        log.error("audit_damaged", folder=str(self.folder), record=first, fix="put it back from a backup")
+        seq = max(tail.seq, anchor.seq) + 1
+        lost = Record(seq, self._now(), "lost", {"record": first}, "", anchor.hash)
+        self._write(lost)
+        tail.follow(lost)
 
     def _append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
-        self._open()
         assert self._tail is not None
         digest = "" if content is None else sha256(as_line(content))
         record = Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
@@ -203,8 +272,7 @@ class AuditLog:
         if is_full:
             sync_folder(self.folder)
 
-    def _erase(self, numbers: set[int]) -> int:
-        self._open()
+    def _erase(self, numbers: set[int]) -> tuple[int, Record | None]:
         erased = 0
         had, told = set[int](), set[int]()
         for file in self._files():
@@ -219,8 +287,8 @@ class AuditLog:
                 _replace(file, [record.without_content() if record in found else record for record in read])
                 erased += len(found)
         if not had <= told:  # also after a crash between the one and the other: whoever cleans the graph goes by this
-            self._append("erased", {"records": [*sorted(numbers)]}, None)
-        return erased
+            return erased, self._append("erased", {"records": [*sorted(numbers)]}, None)
+        return erased, None
 
 
 def _write_whole(descriptor: int, line: bytes) -> None:

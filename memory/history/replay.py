@@ -38,7 +38,7 @@ def restore_plan(
     taken = {str(record.facts["file"]): record.seq for record in records if record.kind == "snapshot"}
     was_kept = {record.facts["of"] for record in records if record.kind == "outcome" and record.facts["committed"]}
     writes: list[Record] = []
-    end = len(records)
+    end = records[-1].seq if records else 0  # more than there are, where some are missing
     for record in reversed(records):
         if record.seq > end:
             continue

@@ -22,6 +22,8 @@ NOT_YET: Final = ".new"
 """In the place of .gz, of a snapshot that is being written."""
 RESTORED_FROM: Final = "restored from "
 """How the reason begins of a snapshot taken right after a restore; the file's name follows."""
+EVERYTHING_RESTORED: Final = "after a restore of everything"
+"""Reason of the snapshot taken once a backup has taken the place of what was here."""
 
 EACH_KEPT: Final = timedelta(days=7)
 WEEKLY_KEPT: Final = timedelta(days=60)

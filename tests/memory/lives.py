@@ -28,7 +28,7 @@ class Verdict:
     agree: bool
     """Whether audit log and snapshots give the graph again."""
     records: int
-    """Of the audit log, its chain verified."""
+    """Of the audit log, its chain and its anchor verified."""
 
 
 def live(folder: Path, first: int, chance: random.Random, most: int = 30) -> list[int]:
@@ -53,22 +53,20 @@ async def verdict(folder: Path, acknowledged: list[int]) -> Verdict:
     """Open what the lives left, settle the last write, and compare graph, audit log and snapshots."""
     store = EmbeddedStore(folder / "graph")
     await started(store)
-    hand = writer(store, folder)
     try:
-        async with hand.exclusively():
-            pass
-        found = await _all(hand.graph)
-        missing = [number for number in acknowledged if number not in found]
-        left = await looks(hand.graph, folder / "left")
-        async with EmbeddedStore(folder / "again") as other:
-            again = Graph(other)
-            done = await replay(hand.audit, hand.snapshots, again)
-            same = await looks(again, folder / "same")
-            await again.close()
-        return Verdict(missing, done.is_exact and left == same, await hand.audit.verify())
+        async with writer(store, folder) as hand:
+            async with hand.exclusively():
+                pass
+            found = await _all(hand.graph)
+            missing = [number for number in acknowledged if number not in found]
+            left = await looks(hand.graph, folder / "left")
+            async with EmbeddedStore(folder / "again") as other:
+                again = Graph(other)
+                done = await replay(hand.audit, hand.snapshots, again)
+                same = await looks(again, folder / "same")
+                await again.close()
+            return Verdict(missing, done.is_exact and left == same, await hand.audit.verify())
     finally:
-        await hand.graph.close()
-        hand.audit.close()
         await store.stop()
 
 

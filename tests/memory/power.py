@@ -33,15 +33,18 @@ class Disk:
     folder: Path
     files: dict[str, _File] = field(default_factory=dict)
 
-    def after_a_cut(self, into: Path, keep: float = 0.0, *, renames: bool = True) -> None:
+    def after_a_cut(self, into: Path, keep: float = 0.0, *, renames: bool = True, early: str = "-") -> None:
         """Write the files as a cut leaves them: what was synced, and a share of what was appended since.
 
-        `renames` says whether those are on the disk that nobody has synced: the disk may write them before the rest.
+        `renames` says whether those are on the disk that nobody has synced, `early` how the names begin of files that
+        are there whole: the disk may write either before the rest.
         """
         into.mkdir(parents=True)
         for name, there in self.files.items():
             file = there.replaces if there.replaces and not renames else there
-            if file.is_named:
+            if name.startswith(early):
+                (into / name).write_bytes(file.content)
+            elif file.is_named:
                 late = bytes(file.content[len(file.synced) :])
                 (into / name).write_bytes(file.synced + late[: int(keep * len(late))])
 

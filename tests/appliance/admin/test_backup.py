@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sqlite3
 import tarfile
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from appliance.admin.archive import LEFT_SECONDS, fetched, handed_over
 from appliance.admin.local import local_admin
 from appliance.admin.restoring import restore_archive
 from appliance.api.memory_requests import Backup
+from appliance.doctor.keeping import audit
 from appliance.errors import Problem
 from appliance.wiring.state import open_state
 from memory.graph.fingerprint import fingerprint
@@ -45,7 +47,7 @@ async def saved(box: KeptBox, file: Path) -> str:
         return await asyncio.to_thread(fingerprint, (await admin.writer.snapshots.listed())[-1].path)
 
 
-@pytest.mark.shows("H7", "C12")
+@pytest.mark.shows("H7", "C12", "C11")
 async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> None:
     one, other, file = KeptBox(tmp_path / "one"), KeptBox(tmp_path / "other"), tmp_path / "all.nakari"
     graph = await saved(one, file)
@@ -63,6 +65,8 @@ async def test_restored_on_another_box_she_is_who_she_was(tmp_path: Path) -> Non
         snapshot = await admin.writer.take_snapshot("to look")
         assert await asyncio.to_thread(fingerprint, snapshot.path) == graph
         assert await admin.writer.audit.verify() > 4
+    line = str(audit(other.config()))
+    assert re.search(r"^ok .* records verified.*; restored from a backup on \d{4}-", line), line
     async with open_state(other.config().state_folder) as state:
         [entry] = await state.journal.search("苹果", "household")
         assert entry.body["words"] == "the apple tree 苹果"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from appliance.admin.local import local_admin
-from appliance.api.memory_requests import TakeSnapshot
+from appliance.api.memory_requests import Replay, TakeSnapshot, VerifyAudit
 from appliance.doctor.examine import Verdict
 from appliance.doctor.keeping import (
     audit,
@@ -19,6 +19,8 @@ from appliance.doctor.keeping import (
     snapshots,
     visitors,
 )
+from memory.errors import AuditBroken
+from memory.history.audit_record import Origin
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.admin.test_graph_admin import write
 from tests.appliance.visiting import ADA, BEN, at_home
@@ -45,6 +47,31 @@ async def test_it_looks_at_what_keeps_her(tmp_path: Path) -> None:
     assert audit(config).verdict is Verdict.FAULT
 
 
+@pytest.mark.shows("C11")
+async def test_a_log_that_was_cut_off_is_a_fault_until_it_is_put_back(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path)
+    async with local_admin(box.config()) as admin:
+        for _ in range(3):
+            await admin.use(write("CREATE (:P)"))
+    [log] = (box.state / "audit").iterdir()
+    whole = log.read_bytes()
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:4]))
+    told = "the audit log is not as it was written: it ends at record 4, and 6 were written"
+    assert str(audit(box.config())).startswith(f"fault   audit      {told}; ")
+    log.write_bytes(whole)
+    assert "6 records verified" in audit(box.config()).what
+    log.unlink()
+    assert "it ends at record 0, and 6 were written" in audit(box.config()).what
+    async with local_admin(box.config()) as admin:
+        await admin.use(write("CREATE (:P)"))
+        with pytest.raises(AuditBroken, match="record 1 is missing"):
+            await admin.act(VerifyAudit(), silent)
+        again = await admin.act(Replay(), silent)
+        assert isinstance(again, dict)
+        assert again["equal"], "a snapshot was taken first"
+    assert "record 1 is missing" in audit(box.config()).what
+
+
 @pytest.mark.shows("C11", "C12", "F12")
 async def test_visitors_graphs_are_counted_and_verified_and_nothing_in_them_is_told(tmp_path: Path) -> None:
     box = KeptBox(tmp_path, "visitors = 3")
@@ -68,6 +95,17 @@ async def test_visitors_graphs_are_counted_and_verified_and_nothing_in_them_is_t
     assert found.verdict is Verdict.FAULT
     assert f"`nakari forget --owner {BEN}`" in found.fix
     assert NAME not in str(found)
+
+
+@pytest.mark.shows("C11", "F12")
+async def test_a_visitors_log_that_was_cut_off_is_told(tmp_path: Path) -> None:
+    box = KeptBox(tmp_path, "visitors = 3")
+    async with local_admin(box.config()) as admin, admin.visitors.of(ADA) as kept:
+        await kept.writer.write("CREATE (:P)", {}, Origin("e", ADA))
+    assert visitors(box.config()).verdict is Verdict.OK
+    [log] = (box.state / "owners" / ADA / "audit").iterdir()
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:1]))
+    assert f"of {ADA} the audit log is not as it was written: it ends at record 1, and 2" in visitors(box.config()).what
 
 
 def test_it_judges() -> None:

@@ -30,6 +30,7 @@ from appliance.wiring.graph import graph_side
 from appliance.wiring.state import State, open_state
 from audio.loops import running
 from memory.history.audit import AuditLog
+from memory.history.audit_anchor import Anchor, AuditAnchors, anchors_in
 from memory.state.journal import Entry
 from tests.appliance.admin.boxes import KeptBox, silent
 from tests.appliance.visiting import ADA, BEN, at_home, is_household
@@ -112,6 +113,8 @@ async def test_what_is_in_the_way_is_told_and_it_is_done_once_that_is_gone(tmp_p
     box = KeptBox(tmp_path)
     async with at_home(box.config()) as house:
         await house.desk.write(ADA, "CREATE (:Person {name: $name})", name=NAME)
+    async with open_state(box.config().state_folder) as state:
+        await AuditAnchors(state.journal.database, ADA).add(Anchor(2, "of the graph of their own"))
     blind = KeptBox(tmp_path, "enabled = false")
     async with erasing(blind) as erasure:
         with pytest.raises(Problem, match=re.escape(SWITCHED_OFF)) as refused:
@@ -120,6 +123,7 @@ async def test_what_is_in_the_way_is_told_and_it_is_done_once_that_is_gone(tmp_p
         assert erasure.ordered() == [ADA]
     assert "a graph of their own" in await erase_everything(box.config(), ADA, silent)
     assert found_in(tmp_path, NAME) == []
+    assert anchors_in(box.state / "nakari.db", ADA) == [], "or their next graph would be taken for one cut off"
     assert list((box.state / ORDERS).iterdir()) == []
 
 

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -91,6 +92,15 @@ async def test_a_line_torn_by_a_power_cut_is_cut_off(log: AuditLog, kept: int) -
     assert await again.verify() == 4
 
 
+def forged(line: bytes, previous: str = "") -> bytes:
+    """Return another record in the place of a line, with all its hashes made anew."""
+    record = Record.from_line(line)
+    content = None if record.content is None else {**record.content, "cypher": "CREATE (x)"}
+    digest = "" if content is None else sha256(as_line(content))
+    facts = {**record.facts, "event_id": "another"}
+    return replace(record, facts=facts, content=content, digest=digest, previous=previous or record.previous).to_line()
+
+
 def _changed(lines: list[bytes], how: str) -> list[bytes]:
     match how:
         case "a word of the statement":
@@ -100,6 +110,8 @@ def _changed(lines: list[bytes], how: str) -> list[bytes]:
             record["content"]["cypher"] = "CREATE (x)"
             record["digest"] = sha256(as_line(record["content"]))
             return [*lines[:2], as_line(record).encode() + b"\n", *lines[3:]]
+        case "a line and its hash":
+            return [*lines[:2], forged(lines[2]), *lines[3:]]
         case "an outcome":
             return [line.replace(b'"committed":true', b'"committed":false') for line in lines]
         case "a line missing":
@@ -111,7 +123,15 @@ def _changed(lines: list[bytes], how: str) -> list[bytes]:
 
 @pytest.mark.shows("C11")
 @pytest.mark.parametrize(
-    "how", ["a word of the statement", "a word and its digest", "an outcome", "a line missing", "two lines swapped"]
+    "how",
+    [
+        "a word of the statement",
+        "a word and its digest",
+        "a line and its hash",
+        "an outcome",
+        "a line missing",
+        "two lines swapped",
+    ],
 )
 async def test_a_change_is_found(log: AuditLog, how: str) -> None:
     await written(log, "CREATE (a)", "CREATE (b)", "CREATE (c)")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.history.audit import AuditLog
+from memory.history.audit_anchor import SCHEMA, AuditAnchors
 from memory.state.database import Database
 from tests.memory.power import moments, recorded
 
@@ -19,6 +20,24 @@ async def main():
     for number in range(25):
         await log.append("attempt", {"number": number}, {"cypher": "CREATE (:A)", "params": {"t": "x" * number}})
         os.write(1, f"{number}\\n".encode())
+asyncio.run(main())
+"""
+
+ANCHORED = """
+import asyncio, os, sys
+from pathlib import Path
+from memory.history.audit import AuditLog
+from memory.history.audit_anchor import SCHEMA, AuditAnchors
+from memory.state.database import Database
+async def main():
+    folder = Path(sys.argv[1])
+    database = Database(folder / "nakari.db")
+    await database.open(SCHEMA)
+    log = AuditLog(folder, anchors=AuditAnchors(database))
+    for number in range(12):
+        await log.append("attempt", {}, {"cypher": "CREATE (:A)", "params": {"n": number}})
+    os.write(1, b"done\\n")
+    os._exit(0)
 asyncio.run(main())
 """
 
@@ -73,6 +92,28 @@ async def test_the_audit_log_keeps_what_it_acknowledged(tmp_path: Path, keep: fl
         log.close()
     assert acknowledged == 25
     assert cuts > 50
+
+
+@pytest.mark.shows("C11", "A24")
+async def test_no_cut_leaves_an_anchor_ahead_of_its_log(tmp_path: Path) -> None:
+    """Though the disk has all of the database, which waits for no sync, and of the log what was synced."""
+    folder = tmp_path / "state"
+    recorded(ANCHORED, folder, tmp_path / "trace")
+    heads, before = set[int](), b""
+    for cut, (disk, _) in enumerate(moments(tmp_path / "trace", folder)):
+        there = disk.files.get("nakari.db-wal")
+        if there is None or there.content == before:
+            continue
+        before, left = bytes(there.content), tmp_path / f"left-{cut}"
+        disk.after_a_cut(left, early="nakari.db")
+        database = Database(left / "nakari.db")
+        await database.open(SCHEMA)
+        anchors = await AuditAnchors(database).all()
+        await database.close()
+        records = list(AuditLog(left).verified(anchors))
+        heads.add(max((anchor.seq for anchor in anchors), default=0))
+        assert len(records) >= max(heads)
+    assert heads == {*range(13)}
 
 
 @pytest.mark.shows("C11", "V29")

@@ -5,7 +5,7 @@ import inspect
 import os
 import signal
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 import structlog
@@ -15,7 +15,7 @@ from tests.budget import processor_time
 from tests.figures import FIGURES
 from tests.guard import refuse_the_network
 from tests.marks import REAL, mark
-from tests.needs import reason_to_skip
+from tests.needs import hidden_in_ci, reason_to_skip
 from tests.workers import Worker, alone_at_the_server, hand_in, share, take_in, write_seconds
 
 for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
@@ -76,6 +76,18 @@ def pytest_runtest_call() -> Iterator[None]:
     """Limit the processor time of a test; pytest-timeout's limit by the clock only ends what waits for ever."""
     with processor_time():
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail what CI skipped and must not, with the reason it was skipped for."""
+    report = yield
+    marker = hidden_in_ci(marker.name for marker in item.iter_markers())
+    if report.skipped and marker and not hasattr(report, "wasxfail"):
+        why = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"CI does without {marker}, which it must not ({why})"
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,6 +1,8 @@
 """The suite's own parts: who is marked by what it uses, who stays together, and what a test may cost."""
 
 import re
+import subprocess
+import sys
 import textwrap
 import time
 from itertools import count
@@ -50,6 +52,57 @@ def test_whoever_asks_for_the_server_is_marked_be_it_by_another_fixture(pytester
     pytester.makepyfile(FIXTURE)
     run(pytester, "-m", "not neo4j").assert_outcomes(passed=1, deselected=2)
     run(pytester, "--fast").assert_outcomes(passed=1, deselected=2)
+
+
+SKIPPED = """
+import pytest
+
+@pytest.fixture
+def neo4j():
+    pytest.skip("it did not start")
+
+def test_by_its_fixture(neo4j):
+    pass
+
+@pytest.mark.neo4j
+@pytest.mark.skip(reason="for now")
+def test_by_its_mark():
+    pass
+
+def test_of_something_else():
+    pytest.skip("no sound card")
+"""
+
+
+@pytest.mark.shows("C18")
+@pytest.mark.parametrize("ci", ["true", ""])
+def test_a_skip_that_hides_the_server_fails_where_ci_runs(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str
+) -> None:
+    monkeypatch.setenv("NAKARI_TEST_NEO4J_URI", "bolt://127.0.0.1:1")  # else the mark alone asks Maven
+    monkeypatch.setenv("CI", ci)
+    pytester.makepyfile(SKIPPED)
+    found = run(pytester, "-ra")
+    outcomes = found.parseoutcomes()
+    if ci:
+        assert (outcomes["skipped"], outcomes.get("failed", 0) + outcomes.get("errors", 0)) == (1, 2)
+        found.stdout.fnmatch_lines(["*CI does without neo4j, which it must not (Skipped: it did not start)*"])
+    else:
+        assert outcomes == {"skipped": 3}
+        found.stdout.fnmatch_lines(["SKIPPED*it did not start"])
+
+
+@pytest.mark.shows("C18")
+def test_the_contract_suite_without_a_server_fails_where_ci_runs(tmp_path: Path) -> None:
+    """The suite itself, on a machine that has neither a server nor what fetches one."""
+    bare = {"PATH": "/nowhere", "XDG_CACHE_HOME": str(tmp_path), "CI": "true"}
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-m", "neo4j"]
+    suite = ("tests/memory/graph/test_contract.py", "tests/memory/test_store_contract.py")
+    ran = subprocess.run([*command, *suite], cwd=ROOT, env=bare, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1, ran.stdout
+    told = r"^(?:FAILED|ERROR) (\S+?)::\S.*CI does without neo4j, which it must not \(Skipped: no Neo4j server: "
+    assert {file for file in suite if len(re.findall(told.replace(r"\S+?", file), ran.stdout, re.M)) >= 5} == {*suite}
+    assert not re.search(r"\d+ (passed|skipped)", ran.stdout)
 
 
 SILENCED = """

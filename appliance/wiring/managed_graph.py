@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -29,7 +30,7 @@ from memory.state.database import Database
 from memory.vectors.embedding import Embedder, Handles
 
 AGAIN_SECONDS: Final = 5.0
-"""Between two tries to fill a server."""
+"""Between two tries to fill a server, or to finish what broke off there."""
 
 AWAY_SECONDS: Final = 60.0
 """Between two tries to reach one that nobody has asked for anything yet."""
@@ -109,14 +110,26 @@ class ManagedGraph:
         await store.run()
 
     async def _settle(self) -> None:
-        """Finish what broke off before the process began, and later what an outage breaks off."""
+        """Finish what broke off before the process began, and later what an outage or a cancelled write breaks off."""
         if self.store is not None:
             await self.store.until(State.READY)
+        is_start = True
         while True:
             self.writer.unfinished.clear()
-            await finish_later(self.writer, self.store)
+            await finish_later(self.writer, self.store, self._until_back, counts=is_start)
+            is_start = False
             self.settled.set()
             await self.writer.unfinished.wait()
+
+    async def _until_back(self, seconds: float) -> None:
+        """Wait so long at most, a store of the box until it has been started once more."""
+        if self.store is None:
+            await asyncio.sleep(min(seconds, AGAIN_SECONDS))
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.store.until(State.STARTING)
+                await self.store.until(State.READY)
 
     async def _look(self, server: ServerIntegrity) -> None:
         """Say, once it can be reached, whether a server holds less than was written to it."""

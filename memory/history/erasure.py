@@ -23,7 +23,7 @@ from memory.history.snapshot import RESTORED_FROM, Snapshot
 from memory.history.writer import Writer
 
 AGAIN_SECONDS: Final = 60.0
-"""Between two tries to finish a forgetting."""
+"""Between two tries to finish what broke off."""
 
 AFTER: Final = "after forgetting"
 """Reason of the snapshot that takes the place of those that held what was forgotten."""
@@ -66,9 +66,10 @@ async def erase_writes(writer: Writer, store: EmbeddedStore | None, is_meant: Ca
 
 
 async def finish(writer: Writer, store: EmbeddedStore | None) -> bool:
-    """Take out of graph and snapshots what the audit log holds no more; return whether there was anything to do.
+    """Take out of graph and snapshots what the audit log holds no more; return whether there was anything to take.
 
-    A store that is away is asked for nothing where there is nothing. Raises `MemoryFailure`.
+    Writes of which nobody knows are settled first. A store that is away is asked for nothing where there is nothing.
+    Raises `MemoryFailure`.
     """
     if not (await _unclean(writer) or await writer.audit.open()):
         return False
@@ -101,20 +102,31 @@ def _remove(snapshots: list[Snapshot], store: EmbeddedStore | None) -> None:
 
 
 async def finish_later(
-    writer: Writer, store: EmbeddedStore | None = None, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    writer: Writer,
+    store: EmbeddedStore | None = None,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    *,
+    counts: bool = True,
 ) -> None:
-    """Finish what a crash or an outage broke off, and make a store of the box whole; try again while it is away."""
+    """Finish what a crash or an outage broke off; try again while the store is away, told once for each reason.
+
+    `counts` has a store of the box looked through first, and made whole where it lacks something: for a start, because
+    a write of which nobody knows counts as one that was not kept.
+    """
+    told = ""
     while True:
         try:
-            if store is not None:
+            if store is not None and counts:
                 await repair_incomplete(writer, store)
             await finish(writer, store)
         except (GraphUnavailable, StateUnusable, OSError) as error:
-            log.warning("forgetting_not_finished", reason=str(error))
+            if str(error) != told:
+                log.warning("graph_not_settled", reason=str(error))
+            told = str(error)
             await pause(AGAIN_SECONDS)
             continue
         except MemoryFailure as error:
-            log.error("forgetting_not_finished", reason=str(error))  # noqa: TRY400  a sentence, not a bug
+            log.error("graph_not_settled", reason=str(error))  # noqa: TRY400  a sentence, not a bug
         return
 
 

@@ -56,8 +56,9 @@ class Writer:
     audit log. When more than `SHARE` would go, the transaction is rolled back, a snapshot taken and the statement tried
     again: a large graph takes longer to write down than a store lets a transaction live. Where it takes longer than a
     tool has, too, the write ends with a sentence, and the same write finds the snapshot later (`saving`). A crash, a
-    cancelled or a torn commit leaves an attempt without an outcome: then a snapshot says what is true, before anything
-    else is written. So does a restore that was cut off while it filled a server's graph: then it is gone on with first.
+    cancelled or a torn commit leaves an attempt without an outcome: then a snapshot says what is true, as soon as the
+    store is there (`unfinished`) and before anything else is written. So does a restore that was cut off while it
+    filled a server's graph: then it is gone on with first.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Writer:
         self.audit = audit
         self.snapshots = snapshots
         self.unfinished = asyncio.Event()
-        """What was to be forgotten is in the graph yet, which was away."""
+        """Something broke off, a commit or a forgetting, that `memory.history.erasure.finish` is to end."""
         self._server = server
         self.patience = PATIENCE
         """Seconds that a write waits for a snapshot that is taken beside."""
@@ -171,6 +172,7 @@ class Writer:
     def unsettle(self) -> None:
         """Take note that an outcome is not known, or could not be written down."""
         self._is_settled = self._is_saved = False
+        self.unfinished.set()
 
     async def _settle(self, progress: Callable[[int, int], None] = silently) -> None:
         """Bring what broke off to an end before anything else is written, in this order.

@@ -1,7 +1,7 @@
 """The answer to a commit never comes: nobody says it was not kept, and what is true is found out before the next."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +24,16 @@ COMMIT = b"\x00\x02\xb0\x12\x00\x00"
 
 
 class Torn(EmbeddedStore):
-    """The real store at the end of a line that breaks once it has answered its first commit."""
+    """The real store at the end of a line that breaks once it has answered its first commit.
+
+    `breaks` is called at that moment, with the store's process.
+    """
 
     has_broken = False
+
+    def __init__(self, folder: Path, breaks: Callable[[int], None] = lambda pid: None) -> None:
+        super().__init__(folder)
+        self._breaks = breaks
 
     async def endpoint(self) -> Endpoint:
         there = await super().endpoint()
@@ -34,16 +41,21 @@ class Torn(EmbeddedStore):
         return replace(there, uri=f"bolt://127.0.0.1:{self._line.sockets[0].getsockname()[1]}")
 
     @asynccontextmanager
-    async def behind_a_line(self) -> AsyncIterator[Graph]:
-        async with self, asyncio.TaskGroup() as group:
+    async def with_a_line(self) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
 
             def connected(asked: asyncio.StreamReader, answered: asyncio.StreamWriter) -> None:
                 group.create_task(self._pass_on(asked, answered))
 
             async with await asyncio.start_server(connected, "127.0.0.1", 0) as self._line:
-                graph = Graph(self)
-                yield graph
-                await graph.close()
+                yield
+
+    @asynccontextmanager
+    async def behind_a_line(self) -> AsyncIterator[Graph]:
+        async with self, self.with_a_line():
+            graph = Graph(self)
+            yield graph
+            await graph.close()
 
     async def _pass_on(self, asked: asyncio.StreamReader, answered: asyncio.StreamWriter) -> None:
         heard, told = await asyncio.open_connection("127.0.0.1", self._port)
@@ -61,6 +73,8 @@ class Torn(EmbeddedStore):
             while words := await heard.read(65536):
                 if is_committing.is_set() and not self.has_broken:
                     self.has_broken = True
+                    assert self.pid is not None
+                    self._breaks(self.pid)
                     break
                 answered.write(words)
             asking.cancel()

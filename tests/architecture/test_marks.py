@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -19,11 +20,12 @@ pytest_plugins = ["pytester"]
 OPTIONS = ("asyncio_mode=auto", "asyncio_default_fixture_loop_scope=function", f"pythonpath={ROOT}", "markers=neo4j:")
 
 
-def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+def run(pytester: pytest.Pytester, *arguments: str, environment: Sequence[str] = ()) -> pytest.RunResult:
     """Run what was made, in a process of its own, under the suite's conftest."""
     pytester.makeconftest("from tests.conftest import *")
     given = [f"--override-ini={option}" for option in OPTIONS]
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", *given, *arguments)
+    command = ("env", *environment, sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+    return pytester.run(*command, *given, *arguments)
 
 
 FIXTURE = """
@@ -76,13 +78,10 @@ def test_of_something_else():
 
 @pytest.mark.shows("C18")
 @pytest.mark.parametrize("ci", ["true", ""])
-def test_a_skip_that_hides_the_server_fails_where_ci_runs(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str
-) -> None:
-    monkeypatch.setenv("NAKARI_TEST_NEO4J_URI", "bolt://127.0.0.1:1")  # else the mark alone asks Maven
-    monkeypatch.setenv("CI", ci)
+def test_a_skip_that_hides_the_server_fails_where_ci_runs(pytester: pytest.Pytester, ci: str) -> None:
     pytester.makepyfile(SKIPPED)
-    found = run(pytester, "-ra")
+    named = "NAKARI_TEST_NEO4J_URI=bolt://127.0.0.1:1"  # else the mark alone asks Maven
+    found = run(pytester, "-ra", environment=(named, f"CI={ci}"))
     outcomes = found.parseoutcomes()
     if ci:
         assert (outcomes["skipped"], outcomes.get("failed", 0) + outcomes.get("errors", 0)) == (1, 2)

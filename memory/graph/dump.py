@@ -33,15 +33,24 @@ Row: TypeAlias = list[Any]
 Key: TypeAlias = Any
 """Whatever sorts."""
 
+Times: TypeAlias = tuple[tuple[str, str, bool], ...]
+"""Properties that hold times with a zone (`memory.graph.serialization.zoned`)."""
+
 FORMAT: Final = 1
 PAGE: Final = 20_000
 """Rows asked for in one statement: a store ends one that takes ten seconds."""
 
 BATCH: Final = 500
-"""Rows written to the file, or created, in one go; some milliseconds each."""
+"""Rows written to the file, or created in one transaction."""
+
+PIECE: Final = 1_000
+"""Values sent in one statement: the driver packs them in two or three milliseconds, on the event loop."""
 
 SECONDS: Final = 3600.0
 """For all of a transaction that reads a whole graph."""
+
+CHARACTERS: Final = 500
+"""Of a text that count as one value more."""
 
 _VECTOR_INDEX: Final = "CREATE VECTOR INDEX "
 
@@ -234,27 +243,66 @@ async def _create_vector_indexes(path: Path, graph: Graph) -> None:
 
 
 async def _create_nodes(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
-    for (labels, times), alike in _grouped(rows, lambda row: (tuple(sorted(row[1])), zoned(row[2]))):
+    def sent(row: Row, times: Times) -> dict[str, object]:
+        return {"k": row[0], **given(row[2], times)}
+
+    for (labels, times), pieces in await _sent(rows, lambda row: (tuple(sorted(row[1])), zoned(row[2])), sent):
         names = "".join(f":{quoted(label)}" for label in labels)
         statement = f"UNWIND $rows AS row CREATE (n{names}) SET n = row.p{setting('n', times)} "
-        sent = [{"k": row[0], **given(row[2], times)} for row in alike]
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
-            answer = await transaction.run(statement + "RETURN row.k AS k, elementId(n) AS i", {"rows": sent})
-            ids.update([(record["k"], record["i"]) async for record in answer])
+            for piece in pieces:
+                answer = await transaction.run(statement + "RETURN row.k AS k, elementId(n) AS i", {"rows": piece})
+                ids.update([(record["k"], record["i"]) async for record in answer])
 
 
 async def _create_relationships(graph: Graph, rows: list[Row], ids: dict[str, str]) -> None:
-    for (kind, times), alike in _grouped(rows, lambda row: (row[0], zoned(row[3]))):
+    def sent(row: Row, times: Times) -> dict[str, object]:
+        return {"s": ids[row[1]], "e": ids[row[2]], **given(row[3], times)}
+
+    for (kind, times), pieces in await _sent(rows, lambda row: (row[0], zoned(row[3])), sent):
         statement = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row.s MATCH (b) WHERE elementId(b) = row.e "
             f"CREATE (a)-[r:{quoted(kind)}]->(b) SET r = row.p{setting('r', times)}"
         )
-        sent = [{"s": ids[row[1]], "e": ids[row[2]], **given(row[3], times)} for row in alike]
+        created = 0
         async with graph.transaction(writes=True, seconds=SECONDS) as transaction:
-            summary = await (await transaction.run(statement, {"rows": sent})).consume()
-        if summary.counters.relationships_created != len(sent):
+            for piece in pieces:
+                summary = await (await transaction.run(statement, {"rows": piece})).consume()
+                created += summary.counters.relationships_created
+        if created != sum(map(len, pieces)):
             raise GraphRefused("not every relationship of the snapshot could be created: empty the graph and try again")
 
 
-def _grouped(rows: list[Row], key: Callable[[Row], Key]) -> Iterable[tuple[Key, list[Row]]]:
-    return ((name, list(alike)) for name, alike in groupby(sorted(rows, key=key), key))
+async def _sent(
+    rows: list[Row], key: Callable[[Row], tuple[Key, Times]], sent: Callable[[Row, Times], dict[str, object]]
+) -> list[tuple[tuple[Key, Times], list[list[dict[str, object]]]]]:
+    """Return rows as parameters, those alike together, in pieces that the driver packs without holding the loop up."""
+
+    def made() -> list[tuple[tuple[Key, Times], list[list[dict[str, object]]]]]:
+        return [
+            (name, list(_pieces(sent(row, name[1]) for row in alike)))
+            for name, alike in groupby(sorted(rows, key=key), key)
+        ]
+
+    return await asyncio.to_thread(made)
+
+
+def _pieces(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, object]]]:
+    piece, values = list[dict[str, object]](), 0
+    for row in rows:
+        piece.append(row)
+        values += len(row) + sum(map(_weight, row["p"].values()))
+        if values >= PIECE:
+            yield piece
+            piece, values = [], 0
+    if piece:
+        yield piece
+
+
+def _weight(value: object) -> int:
+    match value:
+        case list():
+            return len(value)
+        case str():
+            return 1 + len(value) // CHARACTERS
+    return 1

@@ -1,10 +1,11 @@
 """Limits of a statement, and its result."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from memory.graph.connections import QUIET_SECONDS
+from memory.graph.connections import FEW, QUIET_SECONDS
 from memory.graph.cypher import LONGEST_STATEMENT
 from memory.json_value import Json
 
@@ -75,6 +76,8 @@ async def collected(answer: "AsyncResult", limits: Limits) -> Result:
     records: list[dict[str, Json]] = []
     size = left = 0
     async for record in answer:
+        if (len(records) + left) % FEW == 0:
+            await asyncio.sleep(0)
         if left == 0 and len(records) < limits.rows:
             row = {str(key): plain(value, limits.longest_vector) for key, value in dict(record).items()}
             size += len(json.dumps(row, ensure_ascii=False))

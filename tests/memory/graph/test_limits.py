@@ -1,6 +1,5 @@
 """What a statement may cost, on the real stores: rows, characters, length, time."""
 
-import asyncio
 import time
 
 import pytest
@@ -83,34 +82,6 @@ async def test_a_batch_outside_the_transaction_is_refused(graph: Graph) -> None:
     with pytest.raises(GraphRefused, match="one transaction"):
         await graph.write("UNWIND range(1, 50) AS i CALL { WITH i CREATE (:A {i: i}) } IN TRANSACTIONS OF 10 ROWS")
     assert (await graph.read("MATCH (n) RETURN count(n) AS n")).records == [{"n": 0}]
-
-
-class Pulse:
-    """Feels how long anything holds the event loop, in seconds of the thread's own time: a busy machine adds none."""
-
-    def __init__(self) -> None:
-        self.longest = 0.0
-
-    async def run(self) -> None:
-        last = time.thread_time()
-        while True:
-            await asyncio.sleep(0)
-            now = time.thread_time()
-            self.longest, last = max(self.longest, now - last), now
-
-
-@pytest.mark.shows("C14")
-async def test_the_event_loop_is_never_held_for_long(graph: Graph) -> None:
-    await graph.write("UNWIND range(1, 300) AS x CREATE (:A {x: x, t: 'some text', y: x * 1.5})")
-    pulse = Pulse()
-    async with asyncio.TaskGroup() as group:
-        felt = group.create_task(pulse.run())
-        await graph.write("CREATE (n:A {t: $t, v: $v})", {"t": "some text", "v": [0.5] * 1536})
-        await graph.read("MATCH (n:A) RETURN n")
-        await graph.read("UNWIND range(1, 5000) AS x RETURN x, 'text' AS t, [x, x] AS l")
-        await graph.schema()
-        felt.cancel()
-    assert pulse.longest < 0.02  # 0.003 s where nothing else runs
 
 
 async def test_limits_are_the_graphs_own(embedded_store: EmbeddedStore) -> None:

@@ -18,6 +18,7 @@ from memory.graph.results import COUNTERS, Limits, Result, Written, collected, s
 from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import Schema, survey
 from memory.json_value import Json
+from memory.kept import Kept
 
 if TYPE_CHECKING:
     from neo4j import SummaryCounters
@@ -75,7 +76,7 @@ class _Run:
     witness: Witness = NOBODY
 
 
-class Graph:
+class Graph(Kept[str | Statement, Result, Written]):
     """The memory. No connection is made before the first statement; a store that comes back is found by itself.
 
     Guarantees: one statement is one transaction; what `write` returned is durable; `read` changes nothing whatever its

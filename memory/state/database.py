@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 from memory.errors import DiskFull, StateUnreadable, StateUnusable
+from memory.kept import Kept
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class _Job:
     """Its caller was cancelled before it began."""
 
 
-class Database:
+class Database(Kept[Change, object, object]):
     """Runs functions on the state database in its own thread, each whole or not at all, in the order asked for.
 
     Guarantees: when a durable `write` returns, its change and every one before it are on the disk (WAL,

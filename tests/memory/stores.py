@@ -1,138 +1,124 @@
-"""Every kind of store that something of hers lasts in, behind one interface, each with a way to go and to come back."""
+"""Every kind of store that there is, asked in its own words to keep numbers, with a way to go and to come back."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.graph import Graph
 from memory.graph.store import Neo4jServer
+from memory.kept import Kept
 from memory.state.database import Database
 
 THINGS = "CREATE TABLE IF NOT EXISTS things (n INTEGER PRIMARY KEY)"
 
-
-class Kept(Protocol):
-    """A store as the contract sees it: it keeps numbers."""
-
-    async def keep(self, *numbers: int) -> None:
-        """Keep them in one change. Raises `MemoryFailure` when it is away."""
-
-    async def kept(self) -> list[int]:
-        """Return them, ascending. Raises `MemoryFailure` when it is away."""
-
-    async def break_in(self, number: int) -> None:
-        """Try to keep one through the door for reading. Raises whatever that gives."""
-
-    async def fail_after(self, number: int) -> None:
-        """Keep one and make a mistake in the same change. Raises whatever that gives."""
-
-    async def leave(self) -> None:
-        """Let go of the store."""
-
-    async def come_back(self) -> None:
-        """Open it again, as the next process would."""
+Ask = TypeVar("Ask")
+Look: TypeAlias = Callable[[sqlite3.Connection], object]
 
 
-class InTheDatabase:
-    """The state database: journal, mailbox, timers, identities' settings."""
+@dataclass(frozen=True)
+class Words(Generic[Ask]):
+    """What a kind of store is asked."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "nakari.db"
-        self._database = Database(self._path)
-
-    async def come_back(self) -> None:
-        self._database = Database(self._path)
-        await self._database.open(THINGS)
-
-    async def leave(self) -> None:
-        await self._database.close()
-
-    async def keep(self, *numbers: int) -> None:
-        await self._database.write(lambda connection: _insert(connection, *numbers))
-
-    async def kept(self) -> list[int]:
-        def look(connection: sqlite3.Connection) -> list[int]:
-            return [row["n"] for row in connection.execute("SELECT n FROM things ORDER BY n")]
-
-        return await self._database.read(look)
-
-    async def break_in(self, number: int) -> None:
-        await self._database.read(lambda connection: _insert(connection, number))
-
-    async def fail_after(self, number: int) -> None:
-        def change(connection: sqlite3.Connection) -> None:
-            _insert(connection, number)
-            connection.execute("INSERT INTO nothing VALUES (1)")
-
-        await self._database.write(change)
+    keep: Callable[[Sequence[int]], Ask]
+    """To keep numbers, in one change."""
+    kept: Ask
+    """For them all, ascending."""
+    numbers: Callable[[Any], list[int]]
+    """What it returned, as numbers."""
+    fail_after: Callable[[int], Ask]
+    """To keep one and make a mistake in the same change."""
 
 
-def _insert(connection: sqlite3.Connection, *numbers: int) -> None:
-    connection.executemany("INSERT INTO things (n) VALUES (?)", [(number,) for number in numbers])
+def _insert(numbers: Sequence[int]) -> Look:
+    rows = [(number,) for number in numbers]
+    return lambda connection: connection.executemany("INSERT INTO things (n) VALUES (?)", rows).rowcount
 
 
-class InAGraph:
-    """Her graph, wherever it is."""
+def _insert_wrongly(number: int) -> Look:
+    return lambda connection: (_insert([number])(connection), connection.execute("INSERT INTO nothing VALUES (1)"))
 
-    def __init__(self, store: EmbeddedStore | Neo4jServer) -> None:
+
+SQL = Words[Look](
+    keep=_insert,
+    kept=lambda connection: [row["n"] for row in connection.execute("SELECT n FROM things ORDER BY n")],
+    numbers=list,
+    fail_after=_insert_wrongly,
+)
+CYPHER = Words[str](
+    keep=lambda numbers: f"UNWIND {[*numbers]} AS n CREATE (:Thing {{n: n}})",
+    kept="MATCH (t:Thing) RETURN t.n AS n ORDER BY n",
+    numbers=lambda found: [row["n"] for row in found.records],
+    fail_after=lambda number: f"CREATE (t:Thing {{n: {number}}}) WITH t UNWIND [1, 0] AS d RETURN 1 / d",
+)
+
+
+class Trial(Generic[Ask]):
+    """A store on trial: all that is asked of it goes through `Kept`."""
+
+    def __init__(
+        self,
+        words: Words[Ask],
+        store: Kept[Ask, object, object],
+        come_back: Callable[[], Awaitable[None]],
+        leave: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`leave` lets go of what is behind the store, `come_back` opens it again, as the next process would."""
+        self._words = words
         self._store = store
-        self._graph = Graph(store)
-
-    async def come_back(self) -> None:
-        if isinstance(self._store, EmbeddedStore):
-            await self._store.start()
-        self._graph = Graph(self._store)
-
-    async def leave(self) -> None:
-        await self._graph.close()
-        if isinstance(self._store, EmbeddedStore):
-            await self._store.stop()
+        self.come_back = come_back
+        self._leave = leave
 
     async def keep(self, *numbers: int) -> None:
-        await self._graph.write("UNWIND $numbers AS n CREATE (:Thing {n: n})", {"numbers": [*numbers]})
+        await self._store.write(self._words.keep(numbers))
 
     async def kept(self) -> list[int]:
-        found = await self._graph.read("MATCH (t:Thing) RETURN t.n AS n ORDER BY n")
-        return [int(str(row["n"])) for row in found.records]
+        return self._words.numbers(await self._store.read(self._words.kept))
 
     async def break_in(self, number: int) -> None:
-        await self._graph.read("CREATE (:Thing {n: $n})", {"n": number})
+        await self._store.read(self._words.keep([number]))
 
     async def fail_after(self, number: int) -> None:
-        await self._graph.write("CREATE (t:Thing {n: $n}) WITH t UNWIND [1, 0] AS d RETURN 1 / d", {"n": number})
+        await self._store.write(self._words.fail_after(number))
 
-    async def empty(self) -> None:
-        await self._graph.write("MATCH (t:Thing) DETACH DELETE t")
-
-
-@asynccontextmanager
-async def database(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Kept]:
-    kept = InTheDatabase(folder)
-    await kept.come_back()
-    yield kept
-    await kept.leave()
+    async def leave(self) -> None:
+        await self._store.close()
+        await self._leave()
 
 
 @asynccontextmanager
-async def embedded(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Kept]:
+async def database(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Trial[Look]]:
+    database = Database(folder / "nakari.db")
+    trial = Trial(SQL, database, partial(database.open, THINGS), database.close)
+    await trial.come_back()
+    yield trial
+    await trial.leave()
+
+
+@asynccontextmanager
+async def embedded(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Trial[str]]:
     async with EmbeddedStore(folder / "graph") as store:
-        kept = InAGraph(store)
-        yield kept
-        await kept.leave()
+        trial = Trial(CYPHER, Graph(store), store.start, store.stop)
+        yield trial
+        await trial.leave()
 
 
 @asynccontextmanager
-async def neo4j(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Kept]:
-    kept = InAGraph(Neo4jServer(uri()))
-    await kept.empty()
-    yield kept
-    await kept.leave()
+async def neo4j(folder: Path, uri: Callable[[], str]) -> AsyncIterator[Trial[str]]:
+    async def stays() -> None:
+        """A server comes and goes with nobody; the graph connects by itself."""
+
+    graph = Graph(Neo4jServer(uri()))
+    await graph.write("MATCH (t:Thing) DETACH DELETE t")
+    yield Trial(CYPHER, graph, stays, stays)
+    await graph.close()
 
 
-Opened: TypeAlias = Callable[[Path, Callable[[], str]], AbstractAsyncContextManager[Kept]]
+Opened: TypeAlias = Callable[[Path, Callable[[], str]], AbstractAsyncContextManager[Trial[Any]]]
 
 KINDS: dict[str, Opened] = {"database": database, "embedded": embedded, "neo4j": neo4j}
-"""Each keeps what the contract asks; one more is one more entry. The callable tells where a Neo4j server is."""
+"""Each keeps what `Kept` promises; one more is one more entry. The callable tells where a Neo4j server is."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.json_value import Json
+from memory.state.importance import UNSET
 
 HOUSEHOLD: Final = "household"
 """The owner of everything nobody registered for."""
@@ -69,7 +70,8 @@ class Event:
     max_tool_calls: int = DEFAULT_MAX_TOOL_CALLS
     priority: int = 0
     """Higher first; a person's events are 10, timers 20, its own 0, idle work negative."""
-    importance: float = 0.5
+    importance: float = UNSET
+    """How much it matters to memory, 0 to 1, as whoever made it says; `UNSET` leaves it to the rule and the agent."""
     not_before: datetime | None = None
     """Aware UTC; not delivered earlier."""
     metadata: Mapping[str, Json] = field(default_factory=dict)

@@ -1,11 +1,19 @@
 """Envelopes as journal entries: the bus's one durable subscriber."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from agent.event import Event
 from memory.json_value import Json
 from memory.state.database import Change
+from memory.state.importance import UNSET
 from memory.state.journal import Entry, Journal
+
+STEPS_SOURCE: Final = "loop"
+"""Source of the steps of a run: their event has the rest."""
+
+_BESIDE: Final = {"source": "system", "target": "", "status": "pending", "result": "", "error": "", "importance": UNSET}
+"""Fields of an envelope that is no step of a run, and what they are where there is nothing to write down."""
 
 
 class Recorder:
@@ -37,14 +45,21 @@ def step(topic: str, cause: Event, run_id: str, body: Mapping[str, Json] | None 
         owner_key=cause.owner_key,
         session_id=cause.session_id,
         parent_id=cause.id,
-        source="loop",
+        source=STEPS_SOURCE,
         metadata={"run_id": run_id, **(body or {})},
     )
 
 
 def entry_of(event: Event) -> Entry:
-    """Return the journal entry of an envelope; its body is the metadata, with the content under `words`."""
+    """Return the journal entry of an envelope; its body is the metadata, with the content under `words`.
+
+    What is merely published has beside it what else its envelope says: source, target, status, result, error and
+    importance, each unless it is the default or the metadata has the name.
+    """
     body = {key: value for key, value in event.metadata.items() if key != "run_id"}
+    if event.source != STEPS_SOURCE:
+        said = {name: getattr(event, name) for name in _BESIDE}
+        body = {name: value for name, value in said.items() if value != _BESIDE[name]} | body
     if event.content:
         body["words"] = event.content
     return Entry(

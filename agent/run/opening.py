@@ -19,6 +19,7 @@ from agent.run.resuming import CRASHED
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from memory.json_value import Json
+from memory.state.importance import UNSET
 from memory.state.journal import Journal, Stored
 
 MOST_PREDECESSORS: Final = 8
@@ -50,6 +51,8 @@ class Opening:
         # Only what a person said or wrote is found again by its words; its own tasks would drown it.
         words, content = (event.content, "") if event.is_from_person else ("", event.content)
         body: dict[str, Json] = {"source": event.source, "attempt": run.lease.attempt, "content": content}
+        if event.importance != UNSET:
+            body["importance"] = event.importance
         opened = step("runs.new", event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
         self.bus.hold(opened, step("context.build.request", event, run.id), durable=False)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from agent.bus import matches
 from agent.event import Event, utc_now
 from agent.tools.journal import recall_tool
 from agent.tools.tool import Tool
@@ -15,7 +16,7 @@ from audio.loops import Loop
 from memory.json_value import Json
 from memory.state.recall import Recall, keep_filled
 from memory.state.retention import Keep, Retention
-from memory.state.tiers import Tiers
+from memory.state.tiers import STEPS, TASK, Tiers
 from memory.vectors.embedding import Embedder
 
 
@@ -41,12 +42,14 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     recall = Recall(state.journal.database, embedder)
 
     async def look(envelope: Event) -> None:
-        if envelope.metadata.get("event") == "run_finished":
+        # An event that was taken up is looked at once its run is over: meanwhile somebody waits for the answer.
+        is_told = envelope.type != TASK and not any(matches(topic, envelope.type) for topic in STEPS)
+        if is_told or envelope.metadata.get("event") == "run_finished":
             tiers.changed.set()
 
     loops: dict[str, Loop] = {
         "memory: the journal into tiers, and vectors": partial(keep_filled, tiers, recall),
-        "memory: sees that a run is over": partial(state.bus.attend, "ui.events", look),
+        "memory: sees that a run is over": partial(state.bus.attend, "*", look),
     }
     if fetches:
         loops["memory: the sentence model, once"] = partial(keep_fetching, sentence_settings(config), tiers.changed.set)

@@ -88,6 +88,8 @@ class Selection(TypedDict, total=False):
     run_id: str
     session_id: str
     owner_key: str
+    besides: tuple[str, ...]
+    """None of these topics; one that ends in `*` is all that begin so."""
     after: int
     """Only those with a greater `seq`."""
     limit: int
@@ -266,7 +268,10 @@ def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
     """
     given = {name: value for name, value in which.items() if name in _FILTERS}
     values: dict[str, str | int] = {**given, "after": which.get("after", 0), "limit": which.get("limit", -1)}  # type: ignore[dict-item]
-    common = " AND ".join(["seq > :after", *(f"{name} = :{name}" for name in given)])
+    besides = {f"besides{place}": pattern for place, pattern in enumerate(which.get("besides", ()))}
+    values |= besides
+    unlike = (f"topic NOT GLOB :{name}" for name in besides)
+    common = " AND ".join(["seq > :after", *(f"{name} = :{name}" for name in given), *unlike])
     wheres = [common]
     if "topic" in which:
         topics = (which["topic"],) if isinstance(which["topic"], str) else tuple(dict.fromkeys(which["topic"]))

@@ -14,7 +14,7 @@ import structlog
 from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.state.database import Database
 from memory.state.importance import IMPORTANT
-from memory.state.tiers import Remembered, Tiers, remembered
+from memory.state.tiers import SHORT, Remembered, Tiers, remembered
 from memory.vectors.embedding import Embedder
 
 if TYPE_CHECKING:
@@ -184,6 +184,6 @@ def _page(connection: sqlite3.Connection, model: str, owner_key: str, after: int
 def _items(connection: sqlite3.Connection, places: Sequence[int], owner_key: str) -> dict[int, Remembered]:
     marks = ", ".join("?" * len(places))
     rows = connection.execute(
-        f"SELECT *, summary AS said FROM tier_item WHERE owner_key = ? AND seq IN ({marks})", (owner_key, *places)
+        f"{SHORT}WHERE tier_item.owner_key = ? AND tier_item.seq IN ({marks})", (owner_key, *places)
     )
     return {row["seq"]: remembered(row) for row in rows}

@@ -1,6 +1,7 @@
 """Tiers L1 to L4: views of the journal by age and importance."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,21 @@ log = structlog.get_logger()
 TASK: Final = "runs.new"
 """The journal's topic of an event that was taken up; its first entry for an event is a member of the tiers."""
 
+STEPS: Final = (
+    *("context.*", "llm.*", "tools.*", "ui.*", "system.command", "command.result", "speech.*"),
+    *("timer.*", "ears.*", "models.*", "forgotten"),
+)
+"""Topics that are no members: steps of what is one already, and what the machine says of itself. All else is one, also
+what a plug-in merely published."""
+
 MARKED: Final = "memory.importance"
 """The journal's topic of its own judgement of an event: `importance` (0 to 1), `reason`, perhaps a `summary`."""
+
+RULE: Final = "rule"
+SENDER: Final = "sender"
+AGENT: Final = "agent"
+STATED: Final = "stated by its sender"
+"""Who set an importance: the rule, by a person's words; before it whoever made the envelope; before both the agent."""
 
 PAGE: Final = 200
 """Entries taken over in one transaction."""
@@ -41,6 +55,8 @@ CREATE TABLE IF NOT EXISTS tier_item (
 );
 CREATE INDEX IF NOT EXISTS tier_item_by_time ON tier_item (owner_key, at);
 CREATE INDEX IF NOT EXISTS tier_item_important ON tier_item (owner_key, at) WHERE importance > 0.6;
+CREATE INDEX IF NOT EXISTS tier_item_old_mark ON tier_item (seq) WHERE marked_by = 'her';
+UPDATE tier_item SET marked_by = 'agent' WHERE marked_by = 'her';
 CREATE TABLE IF NOT EXISTS tier_vector (
     seq    INTEGER PRIMARY KEY REFERENCES tier_item ON DELETE CASCADE,
     model  TEXT NOT NULL,
@@ -63,7 +79,8 @@ BEGIN
 END;
 """
 """For `Database.open`, after the journal's. What the journal erases, or drops for its age, is gone from the tiers in
-the same transaction, and a page that was read before comes too late."""
+the same transaction, and a page that was read before comes too late. Files of before name the agent's mark otherwise:
+by its index that costs nothing once none is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +105,7 @@ class Remembered:
     seq: int
     """Its entry in the journal, and the order of what happened."""
     event_id: str
+    """Id of the event, or of the envelope that was merely published."""
     at: datetime
     """Aware UTC."""
     who: str
@@ -97,7 +115,10 @@ class Remembered:
     importance: float = UNSET
     reason: str = ""
     marked_by: str = ""
-    """`rule`, `her` for the agent, or "" where nobody set it."""
+    """`RULE`, `SENDER`, `AGENT`, or "" where nobody set it."""
+    session_id: str = ""
+    topic: str = TASK
+    """`TASK` for an event that was taken up, else the topic under which it was published."""
 
 
 class Tiers:
@@ -128,7 +149,7 @@ class Tiers:
     async def fill_page(self, most: int = PAGE) -> int:
         """Take over at most so many entries, all or none of them, and return how many; 0 when nothing is left."""
         after = await self._database.read(_place)
-        page = await self._journal.entries(topic=(TASK, MARKED), after=after, limit=most)
+        page = await self._journal.entries(besides=STEPS, after=after, limit=most)
         if page:
             await self._database.write(partial(_take_over, page=page))
         return len(page)
@@ -136,19 +157,19 @@ class Tiers:
     async def recent(self, owner_key: str) -> list[Remembered]:
         """Return L1: whole, the newest of the last hour, oldest first."""
         sizes = self._sizes
-        return await self._view(_WHOLE, owner_key, sizes.recent_for, sizes.recent)
+        return await self._view(_WHOLE + _OF_OWNER, owner_key, sizes.recent_for, sizes.recent)
 
     async def important(self, owner_key: str) -> list[Remembered]:
         """Return L2: whole, the newest important ones of the last day, oldest first."""
         sizes = self._sizes
-        return await self._view(_WHOLE + _IMPORTANT, owner_key, sizes.important_for, sizes.important)
+        return await self._view(_WHOLE + _OF_OWNER + _IMPORTANT, owner_key, sizes.important_for, sizes.important)
 
     async def summaries(self, owner_key: str) -> list[Remembered]:
         """Return L3: the summaries of important things that L2 holds no longer, of the last week, oldest first."""
         sizes = self._sizes
         held = {each.seq for each in await self.important(owner_key)}
         most = sizes.summaries + len(held)
-        found = await self._view(_SHORT + _IMPORTANT, owner_key, sizes.summaries_for, most)
+        found = await self._view(SHORT + _OF_OWNER + _IMPORTANT, owner_key, sizes.summaries_for, most)
         return [each for each in found if each.seq not in held][-sizes.summaries :]
 
     async def _view(self, select: str, owner_key: str, span: timedelta, most: int) -> list[Remembered]:
@@ -158,14 +179,17 @@ class Tiers:
         return rows[::-1]
 
 
-_COLUMNS: Final = "tier_item.seq, tier_item.event_id, tier_item.at, who, importance, reason, marked_by"
-_OF_OWNER: Final = "tier_item.owner_key = :owner AND tier_item.at > :since"
+_COLUMNS: Final = (
+    "tier_item.seq, tier_item.event_id, tier_item.at, who, importance, reason, marked_by, tier_item.session_id, topic"
+)
 _WHOLE: Final = (
     # As bytes: half a pair of surrogates, escaped in the body, comes out as what is no UTF-8.
-    f"SELECT {_COLUMNS}, CAST(coalesce(body ->> '{WORDS}', body ->> 'content', '') AS BLOB) AS said "
-    f"FROM tier_item JOIN journal ON journal.seq = tier_item.seq WHERE {_OF_OWNER}"
+    f"SELECT {_COLUMNS}, CAST(coalesce(body ->> '{WORDS}', body ->> 'content', body) AS BLOB) AS said "
+    "FROM tier_item JOIN journal ON journal.seq = tier_item.seq "
 )
-_SHORT: Final = f"SELECT {_COLUMNS}, summary AS said FROM tier_item WHERE {_OF_OWNER}"
+SHORT: Final = f"SELECT {_COLUMNS}, summary AS said FROM tier_item JOIN journal ON journal.seq = tier_item.seq "
+"""Selects members of the tiers with their summaries, as `remembered` reads them."""
+_OF_OWNER: Final = "WHERE tier_item.owner_key = :owner AND tier_item.at > :since"
 _IMPORTANT: Final = f" AND importance > {IMPORTANT}"
 
 
@@ -174,7 +198,11 @@ def remembered(row: sqlite3.Row) -> Remembered:
     importance = UNSET if row["importance"] is None else row["importance"]
     at = datetime.fromisoformat(row["at"])
     said = row["said"].decode(errors="replace") if isinstance(row["said"], bytes) else row["said"]
-    return Remembered(row["seq"], row["event_id"], at, row["who"], said, importance, row["reason"], row["marked_by"])
+    return Remembered(
+        *(row["seq"], row["event_id"], at, row["who"], said, importance, row["reason"], row["marked_by"]),
+        session_id=row["session_id"],
+        topic=row["topic"],
+    )
 
 
 def _text(moment: datetime) -> str:
@@ -191,32 +219,54 @@ def _take_over(connection: sqlite3.Connection, page: Sequence[Stored]) -> None:
     if page[0].seq <= _place(connection):  # another one has taken it over in the meantime
         return
     for entry in page:
-        if entry.topic == TASK:
-            _add(connection, entry)
-        else:
+        if entry.topic == MARKED:
             _mark(connection, entry)
+        else:
+            _add(connection, entry)
     connection.execute("INSERT OR REPLACE INTO tier_place (one, seq) VALUES (1, ?)", (page[-1].seq,))
 
 
 def _add(connection: sqlite3.Connection, entry: Stored) -> None:
-    """Add a task unless it was taken up before: after a crash, or a suspension."""
-    words = entry.body.get(WORDS)
-    said = storable(words if isinstance(words, str) else str(entry.body.get("content") or ""))
-    if not said.strip():
+    """Add what was published, and an event unless it was taken up before: after a crash, or a suspension."""
+    said = _said(entry)
+    if entry.topic == TASK and not said.strip():
         return
-    importance = judged(said) if isinstance(words, str) else None
+    importance, by = _given(entry)
     added = connection.execute(
         "INSERT INTO tier_item (seq, event_id, owner_key, session_id, at, who, importance, reason, marked_by, summary) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING",
         (
-            *(entry.seq, entry.event_id, entry.owner_key, entry.session_id, _text(entry.at)),
+            *(entry.seq, entry.event_id if entry.topic == TASK else entry.id),
+            *(entry.owner_key, entry.session_id, _text(entry.at)),
             storable(str(entry.body.get("source") or "system")),
-            *((importance.value, importance.reason, "rule") if importance else (None, "", "")),
+            *((importance.value, importance.reason, by) if importance else (None, "", "")),
             summary_of(said),
         ),
     )
     if added.rowcount and importance:
-        _tell(entry, importance, "rule")
+        _tell(entry, importance, by)
+
+
+def _said(entry: Stored) -> str:
+    """Return the words of an entry, or what it has instead: its whole body."""
+    words = next((said for name in (WORDS, "content") if (said := entry.body.get(name)) is not None), None)
+    if words is None:
+        words = json.dumps(dict(entry.body), ensure_ascii=False)
+    return storable(words if isinstance(words, str) else str(words))
+
+
+def _given(entry: Stored) -> tuple[Importance | None, str]:
+    """Return what its sender says of its importance, else what the rule makes of a person's words; and which it is."""
+    stated = entry.body.get("importance")
+    if isinstance(stated, int | float) and not isinstance(stated, bool):
+        return Importance(_within(stated), STATED), SENDER
+    words = entry.body.get(WORDS)
+    is_human = entry.topic == TASK and isinstance(words, str)
+    return (judged(storable(str(words))), RULE) if is_human else (None, "")
+
+
+def _within(importance: float) -> float:
+    return min(1.0, max(0.0, float(importance)))
 
 
 def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
@@ -224,10 +274,10 @@ def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
     given = entry.body.get("importance")
     if not isinstance(given, int | float):
         return
-    importance = Importance(min(1.0, max(0.0, float(given))), storable(str(entry.body.get("reason") or "")))
+    importance = Importance(_within(given), storable(str(entry.body.get("reason") or "")))
     key = {"event": entry.event_id, "owner": entry.owner_key}
     connection.execute(
-        "UPDATE tier_item SET importance = :value, reason = :reason, marked_by = 'her' "
+        f"UPDATE tier_item SET importance = :value, reason = :reason, marked_by = '{AGENT}' "
         "WHERE event_id = :event AND owner_key = :owner",
         {**key, "value": importance.value, "reason": importance.reason},
     )
@@ -241,10 +291,10 @@ def _mark(connection: sqlite3.Connection, entry: Stored) -> None:
             "UPDATE tier_item SET summary = :summary WHERE event_id = :event AND owner_key = :owner",
             {**key, "summary": summary},
         )
-    _tell(entry, importance, "her")
+    _tell(entry, importance, AGENT)
 
 
 def _tell(entry: Stored, importance: Importance, by: str) -> None:
     """Log who set an importance and why; its own reason may hold people's words, and is in the journal."""
-    why = {"reason": importance.reason} if by == "rule" else {}
+    why = {} if by == AGENT else {"reason": importance.reason}
     log.info("importance_set", event_id=entry.event_id, importance=importance.value, marked_by=by, **why)

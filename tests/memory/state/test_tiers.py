@@ -128,10 +128,10 @@ async def test_her_own_judgement_stands_before_the_rule_with_its_reason(tmp_path
         [boiler] = await memory.tiers.important(HOME)
         assert (boiler.event_id, boiler.importance, boiler.reason, boiler.marked_by) == (
             *("plain", 0.9, "it may break"),
-            "her",
+            "agent",
         )
         by_rule = {each.event_id: each for each in await memory.tiers.recent(HOME)}["ruled"]
-        assert (by_rule.importance, by_rule.marked_by) == (0.1, "her")
+        assert (by_rule.importance, by_rule.marked_by) == (0.1, "agent")
         memory.now += hours(25)
         [later] = await memory.tiers.summaries(HOME)
         assert later.words == "The boiler rattles since Monday."

@@ -12,6 +12,7 @@ import structlog
 from agent.bus import Bus
 from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
+from agent.context.recent import Recent
 from agent.context.situation import SituationProvider
 from agent.errors import ModelError, Stopped
 from agent.event import MODEL_AVAILABLE, Event
@@ -58,6 +59,7 @@ class Mind:
     registry: ToolRegistry
     run_state: RunState
     thinker: Thinker
+    recent: Recent
 
 
 class Loop:
@@ -83,7 +85,9 @@ class Loop:
         self._attention = attention
         run_state, replies = mind.run_state, attention.system_replies
         self._replies = replies
-        self._opening = Opening(mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now)
+        self._opening = Opening(
+            mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now, mind.recent
+        )
         self._closing = Closing(mind.mailbox, mind.bus, run_state, replies, now, mind.journal)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, run_state, mind.mailbox, replies)
         self._resuming = Resuming(self._actor, mind.bus, mind.contexts, run_state, replies)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from agent.context import block
+from agent.context.recent import RECENT
 from agent.model.messages import Message
 
 DIGEST_LINES = 12
@@ -64,8 +65,16 @@ def without(messages: Sequence[Message], events: Collection[str], words: Collect
             clean = [line for line in lines if not any(said in line for said in words if said)]
             kept += [replace(turn[0], content="\n".join(clean)), *turn[1:]]
         elif seen.event_id not in events:
-            kept += turn
+            kept += [_without_recent(turn[0], seen), *turn[1:]]
     return kept
+
+
+def _without_recent(message: Message, seen: block.Block) -> Message:
+    """Return a block's message without what it told of earlier events, of which one may be meant."""
+    if RECENT not in seen.situation:
+        return message
+    others = {name: told for name, told in seen.situation.items() if name != RECENT}
+    return replace(message, content=block.render(replace(seen, situation=others)))
 
 
 def digest(left: Sequence[Message]) -> str:

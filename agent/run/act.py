@@ -8,6 +8,7 @@ from typing import Final
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
+from agent.context.mapping import RESULT, ROLES
 from agent.errors import Stopped
 from agent.event import Event
 from agent.mailbox import Mailbox
@@ -176,7 +177,7 @@ class Actor:
 
     def _append(self, run: Run, calls: Sequence[ToolCall], observations: Mapping[str, str]) -> None:
         """Append the results to the context; the journal gets them with what is published next."""
-        results = [Message("tool", observations[call.id], tool_call_id=call.id) for call in calls]
+        results = [Message(ROLES[RESULT], observations[call.id], tool_call_id=call.id) for call in calls]
         envelopes: list[Event] = []
         for call, result in zip(calls, results, strict=True):
             body: dict[str, Json] = {"call_id": call.id, "tool_name": call.name, "cycle": run.cycle}

@@ -1,6 +1,6 @@
 """Begins a run: finds the open epoch of its session, and appends the event as one block."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -9,6 +9,8 @@ from agent.bus import Bus
 from agent.context import block
 from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
+from agent.context.mapping import RESULT, ROLES
+from agent.context.recent import RECENT, Recent
 from agent.context.situation import SituationProvider, gather
 from agent.event import Event
 from agent.mailbox import Lease, Mailbox
@@ -21,6 +23,7 @@ from agent.run.run_state import RunState
 from memory.json_value import Json
 from memory.state.importance import UNSET
 from memory.state.journal import Journal, Stored
+from memory.state.tiers import TASK
 
 MOST_PREDECESSORS: Final = 8
 """Superseded events whose words are brought along; nobody goes on after a pause that often."""
@@ -40,6 +43,7 @@ class Opening:
     run_state: RunState
     situation: Sequence[SituationProvider]
     now: Callable[[], datetime]
+    recent: Recent
 
     async def build(self, run: Run, wanted: Prefix) -> None:
         """Begin the state of the run with the event, and hand it over to the model's context, once.
@@ -53,7 +57,7 @@ class Opening:
         body: dict[str, Json] = {"source": event.source, "attempt": run.lease.attempt, "content": content}
         if event.importance != UNSET:
             body["importance"] = event.importance
-        opened = step("runs.new", event, run.id, body, words)
+        opened = step(TASK, event, run.id, body, words)
         run.move("BUILDING_CONTEXT")
         self.bus.hold(opened, step("context.build.request", event, run.id), durable=False)
         self.run_state.lay(run.lease, await self._already_spoken(run))
@@ -64,9 +68,10 @@ class Opening:
         self.bus.hold(answer, durable=False)
         if is_handed_over(run):
             return
-        left_open = [Message("tool", CRASHED, tool_call_id=call.id) for call in run.unanswered]
-        handed_over = Message("user", block.render(await self._block(run)))
-        messages = [*left_open, *await self._brought_along(run), handed_over]
+        left_open = [Message(ROLES[RESULT], CRASHED, tool_call_id=call.id) for call in run.unanswered]
+        brought_along = await self._brought_along(run)
+        blocks = [*brought_along, await self._block(run, {each.event_id for each in brought_along})]
+        messages = [*left_open, *(Message(ROLES[TASK], block.render(each)) for each in blocks)]
         envelopes = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
         self.bus.hold(*envelopes, durable=False)
         for message in messages:
@@ -85,7 +90,7 @@ class Opening:
             return False
         return bool(await self.journal.entries(topic=INTERRUPTED, event_id=run.event.id, limit=1))
 
-    async def _block(self, run: Run) -> block.Block:
+    async def _block(self, run: Run, told: Collection[str]) -> block.Block:
         situation = gather(self.situation, run.lease)
         if before := predecessor(run.event):
             situation["Continues"] = before
@@ -94,6 +99,9 @@ class Opening:
         if run.lease.note:
             situation["Note"] = run.lease.note
             situation |= await self._of_children(run.event)
+        if len(run.epoch.messages) == run.epoch.opening_messages:
+            lines = await self.recent.lines(run.event, run.epoch.messages, {run.event.id, *told})
+            situation |= {RECENT: lines} if lines else {}
         time = run.event.created_at if run.event.is_from_person else self.now()
         return block_of(run.lease, run.budget.left, time, situation)
 
@@ -112,9 +120,9 @@ class Opening:
             return {}
         return {"Interrupted_After": str(newest[0].body["heard"]), "Unsaid": str(newest[0].body["unsaid"])}
 
-    async def _brought_along(self, run: Run) -> list[Message]:
+    async def _brought_along(self, run: Run) -> list[block.Block]:
         """Return the blocks of the superseded events this one goes on with, where they are not in the epoch."""
-        blocks: list[Message] = []
+        blocks: list[block.Block] = []
         event = run.event
         while len(blocks) < MOST_PREDECESSORS and (before := predecessor(event)):
             filed = await self.mailbox.find(before)
@@ -124,8 +132,7 @@ class Opening:
             same_context = (event.owner_key, event.session_id) == (run.event.owner_key, run.event.session_id)
             if not same_context:
                 break
-            seen = block_of(filed.progress, event.max_tool_calls, event.created_at, {})
-            blocks.insert(0, Message("user", block.render(seen)))
+            blocks.insert(0, block_of(filed.progress, event.max_tool_calls, event.created_at, {}))
         return blocks
 
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.context.tokens import TokenCounter
 from agent.event import utc_now
@@ -39,6 +40,7 @@ from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
 from audio.loops import Loop as LongLoop
+from memory.state.tiers import Tiers
 
 CONTEXT_SHARE: Final = 0.75
 """Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
@@ -80,17 +82,20 @@ class Sessions:
 
     tokens: TokenCounter
     contexts: Contexts
+    recent: Recent
     run_state: RunState
     attention: Attention
 
 
-def open_sessions(world: World, output: Output) -> Sessions:
+def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     """Return the contexts of all sessions, and the attention that everything may call upon."""
     state, tokens, run_state = world.state, TokenCounter(), RunState()
-    contexts = Contexts(state.journal, state.bus, context_limits(world.config), tokens)
+    limits = context_limits(world.config)
+    contexts = Contexts(state.journal, state.bus, limits, tokens)
+    recent = Recent(tiers, tokens, round(SHARE * limits.history_tokens))
     system_replies = SystemReplies(output.replies, run_state)
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
-    return Sessions(tokens, contexts, run_state, attention)
+    return Sessions(tokens, contexts, recent, run_state, attention)
 
 
 @asynccontextmanager
@@ -112,7 +117,7 @@ async def open_agent(
         registry = ToolRegistry([*_tools(world, run_state, output), *tools])
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
-        mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker)
+        mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
         prompts = Prompts(owners, about(config, models))
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []

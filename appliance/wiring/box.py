@@ -95,7 +95,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         admin = graph_admin_of(everything_of(config), graph)
         erase_event = no_graph if admin is None else _erasing(admin, graph)
         output = await parts.enter_async_context(open_output(world))
-        sessions = open_sessions(world, output)
+        sessions = open_sessions(world, output, memory.tiers)
         acting = open_acting(world, output, sessions, erase_event)
         tools = [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(acting.device)]
         news = [acting.record.situation]

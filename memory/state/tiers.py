@@ -156,27 +156,54 @@ class Tiers:
 
     async def recent(self, owner_key: str) -> list[Remembered]:
         """Return L1: whole, the newest of the last hour, oldest first."""
-        sizes = self._sizes
-        return await self._view(_WHOLE + _OF_OWNER, owner_key, sizes.recent_for, sizes.recent)
+        return await self._database.read(self._views(owner_key).recent)
 
     async def important(self, owner_key: str) -> list[Remembered]:
         """Return L2: whole, the newest important ones of the last day, oldest first."""
-        sizes = self._sizes
-        return await self._view(_WHOLE + _OF_OWNER + _IMPORTANT, owner_key, sizes.important_for, sizes.important)
+        return await self._database.read(self._views(owner_key).important)
 
     async def summaries(self, owner_key: str) -> list[Remembered]:
         """Return L3: the summaries of important things that L2 holds no longer, of the last week, oldest first."""
-        sizes = self._sizes
-        held = {each.seq for each in await self.important(owner_key)}
-        most = sizes.summaries + len(held)
-        found = await self._view(SHORT + _OF_OWNER + _IMPORTANT, owner_key, sizes.summaries_for, most)
-        return [each for each in found if each.seq not in held][-sizes.summaries :]
+        return await self._database.read(self._views(owner_key).summaries)
 
-    async def _view(self, select: str, owner_key: str, span: timedelta, most: int) -> list[Remembered]:
-        values = {"owner": owner_key, "since": _text(self._now() - span), "most": most}
-        statement = f"{select} ORDER BY tier_item.seq DESC LIMIT :most"
-        rows = await self._database.read(lambda c: [remembered(row) for row in c.execute(statement, values)])
-        return rows[::-1]
+    async def everything(self, owner_key: str) -> list[Remembered]:
+        """Return what is in L1, L2 or L3, each once and oldest first: whole where it is in one of the first two."""
+        return await self._database.read(self._views(owner_key).everything)
+
+    def _views(self, owner_key: str) -> "_Views":
+        return _Views(owner_key, self._now(), self._sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """The tiers of one owner at one moment, read over a connection."""
+
+    owner_key: str
+    now: datetime
+    sizes: TierSizes
+
+    def recent(self, connection: sqlite3.Connection) -> list[Remembered]:
+        return self._view(connection, _WHOLE + _OF_OWNER, self.sizes.recent_for, self.sizes.recent)
+
+    def important(self, connection: sqlite3.Connection) -> list[Remembered]:
+        select = _WHOLE + _OF_OWNER + _IMPORTANT
+        return self._view(connection, select, self.sizes.important_for, self.sizes.important)
+
+    def summaries(self, connection: sqlite3.Connection) -> list[Remembered]:
+        held = {each.seq for each in self.important(connection)}
+        select, most = SHORT + _OF_OWNER + _IMPORTANT, self.sizes.summaries + len(held)
+        found = self._view(connection, select, self.sizes.summaries_for, most)
+        return [each for each in found if each.seq not in held][-self.sizes.summaries :]
+
+    def everything(self, connection: sqlite3.Connection) -> list[Remembered]:
+        views = (self.summaries(connection), self.important(connection), self.recent(connection))
+        found = {each.seq: each for view in views for each in view}  # the whole ones last: they stand
+        return [found[seq] for seq in sorted(found)]
+
+    def _view(self, connection: sqlite3.Connection, select: str, span: timedelta, most: int) -> list[Remembered]:
+        values = {"owner": self.owner_key, "since": _text(self.now - span), "most": most}
+        rows = connection.execute(f"{select} ORDER BY tier_item.seq DESC LIMIT :most", values)
+        return [remembered(row) for row in rows][::-1]
 
 
 _COLUMNS: Final = (

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.recent import Recent
 from agent.context.situation import place_in_time
 from agent.context.summary import REQUEST
 from agent.context.tokens import TokenCounter
@@ -37,8 +38,10 @@ from audio.playback.speech_output import SpeechOutput
 from memory.errors import StateUnusable
 from memory.json_value import Json
 from memory.state import journal as journal_module
+from memory.state import tiers as tiers_module
 from memory.state.database import Database
 from memory.state.journal import Journal
+from memory.state.tiers import Tiers
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import NOON, SYSTEM, OnePrompt
 from tests.agent.wire_form import wire_form
@@ -285,7 +288,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     """Open a mind in a folder, in the chaos of a seed."""
     chance, clock = random.Random(seed), JumpingClock(NOON)
     database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
     bus, run_state, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
     mouth = SpeechOutput(ReadableVoice(), SilentPlayer())
@@ -300,6 +303,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
         registry,
         run_state,
         Thinker([model], bus, contexts, run_state, outlet, mailbox),
+        Recent(Tiers(database, journal, clock.now), TokenCounter(), 50),
     )
     attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     limits = RunLimits(retry_seconds=0.0)

@@ -11,6 +11,7 @@ from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epoch import Epoch
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.recent import Recent
 from agent.context.situation import SituationProvider, place_in_time
 from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, USER_TEXT, Event
@@ -35,10 +36,14 @@ from memory.state import journal as journal_module
 from memory.state import tiers as tiers_module
 from memory.state.database import Change, Database
 from memory.state.journal import Journal
+from memory.state.tiers import Tiers
 from tests.fakes import RecordingOutlet
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SYSTEM = "You are nakari."
+
+RECENT_TOKENS = 400
+"""Of what the first block of an epoch tells out of the tiers."""
 
 PATIENCE = 30.0
 """Seconds after which something hangs; a busy machine takes five to load a grammar."""
@@ -55,7 +60,8 @@ class TestMind:
     attention: Attention
     outlet: RecordingOutlet
     disk: "Disk"
-    clock: "Clock" = field(default_factory=lambda: Clock())
+    clock: "Clock"
+    tiers: Tiers
 
     @property
     def mailbox(self) -> Mailbox:
@@ -204,13 +210,15 @@ async def a_mind(
     own = tools(journal, mailbox) if callable(tools) else tools
     registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *own])
     thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    tiers = Tiers(database, journal, lambda: NOON)
+    recent = Recent(tiers, tokens, RECENT_TOKENS)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
     attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
     try:
         prompts = OnePrompt(system) if isinstance(system, str) else system
         loop = Loop(mind, attention, prompts, start.situation, lambda: NOON, start.limits)
         if start.recovers:
             await mailbox.recover()
-        yield TestMind(mind, loop, attention, outlet, disk, clock)
+        yield TestMind(mind, loop, attention, outlet, disk, clock, tiers)
     finally:
         await database.close()

@@ -12,6 +12,7 @@ import pytest
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.recent import Recent
 from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
@@ -35,8 +36,10 @@ from memory.history.audit import AuditLog
 from memory.history.snapshot import Snapshots
 from memory.history.writer import Writer
 from memory.state import journal as journal_module
+from memory.state import tiers as tiers_module
 from memory.state.database import Database
 from memory.state.journal import Journal
+from memory.state.tiers import Tiers
 from memory.vectors.embedding import Handles, NoEmbedder
 from tests.agent.mind import spoken
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
@@ -105,7 +108,7 @@ class Scene:
 async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterator[Scene]:
     """Put a whole mind with a mouth on a real graph."""
     database = Database(folder / "nakari.db")
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal, mailbox = Journal(database), Mailbox(database, lambda: datetime.now(UTC))
     bus, run_state = Bus(Recorder(journal)), RunState()
     mouth = SpeechOutput(ScriptedVoice(), ScriptedPlayer())
@@ -114,8 +117,9 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     tools = memory_tools(Writer(graph, audit, Snapshots(folder / "snapshots", audit)), Handles(NoEmbedder()))
     registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *tools])
     contexts = Contexts(journal, bus, ContextLimits(), TokenCounter())
+    recent = Recent(Tiers(database, journal, lambda: datetime.now(UTC)), TokenCounter(), 400)
     thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
     attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     loop = Loop(mind, attention, Prompts(), [], lambda: datetime.now(UTC), RunLimits())
     try:

@@ -11,6 +11,7 @@ from typing import Final
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts
+from agent.context.recent import Recent
 from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
 from agent.loop import Loop, Mind
@@ -28,7 +29,9 @@ from agent.tools.tool import Call, Tool, tool
 from appliance.output.voice import VoiceReplySink
 from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
+from memory.state import tiers as tiers_module
 from memory.state.journal import Journal
+from memory.state.tiers import Tiers
 from tests.agent.clock import JumpingClock
 from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
@@ -110,13 +113,14 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     clock = JumpingClock(NOON + timedelta(days=len(noted(folder / "ledger", "born"))))
     ledger.note("born", str(dies_at))
     database = DyingDatabase(folder / "nakari.db", steps)
-    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, CLOSINGS)
+    await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA, CLOSINGS)
     journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
     bus, run_state = Bus(Recorder(journal)), RunState()
     player = DyingLoudspeaker(folder / "sound", steps)
     mouth = SpeechOutput(ReadableVoice(), player)
     outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, LIMITS, TokenCounter())
+    recent = Recent(Tiers(database, journal, clock.now), TokenCounter(), 40)
     registry = ToolRegistry(
         [
             *event_tools(mailbox, run_state),
@@ -127,7 +131,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
     thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
-    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker)
+    mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
     attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
     prompt = OnePrompt("You are nakari.")
     loop = Loop(mind, attention, prompt, [place_in_time(UTC, clock.now)], clock.now, RunLimits())

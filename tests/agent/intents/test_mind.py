@@ -42,7 +42,7 @@ async def a_house(
         mind = replace(house.mind, registry=ToolRegistry(tools))
         situation = [place_in_time(UTC, clock), waited(clock)]
         loop = Loop(mind, house.attention, OnePrompt(SYSTEM), situation, clock, RunLimits())
-        yield TestMind(mind, loop, house.attention, house.outlet, house.disk)
+        yield replace(house, mind=mind, loop=loop)
 
 
 async def model_calls(house: TestMind, event: Event) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.epochs import ContextLimits
 from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.record import step
 from appliance.input.suppressed import EARS_SUPPRESSED
@@ -85,6 +86,28 @@ async def test_it_stays_forgotten_over_a_restart(tmp_path: Path) -> None:
         await mind.handle(said("what do you know"))
     assert not on_disk(tmp_path, "apple tree")
     assert "apple tree" not in "".join(message.content for message in model.requests[-1])
+
+
+@pytest.mark.shows("V29", "E12")
+async def test_what_a_later_block_told_of_it_out_of_the_tiers_is_gone_too(tmp_path: Path) -> None:
+    short = ContextLimits(history_messages=2)
+    async with a_mind(tmp_path, [replies(9)], limits=short) as mind:
+        secret = said("remember the xylophone under the apple tree", 2)
+        await mind.handle(secret)
+        for number in range(8):  # so many that the digest of the next epoch has it no more
+            await mind.handle(said(f"what is {number} and {number}", 1))
+        await mind.tiers.fill()
+    model = ScriptedModel(*(calls(("reply", '{"text": "Yes."}'), prefix=f"d{n}") for n in range(2)), name="another")
+    async with a_mind(tmp_path, [model], limits=short) as mind:
+        await mind.handle(said("what was it?"))
+        assert "<Recent>" in model.requests[0][-1].content
+        assert "apple tree" in model.requests[0][-1].content
+        await forgetting(mind).these([secret.id])
+        assert not on_disk(tmp_path, "apple tree")
+        await mind.handle(said("and what do you know?"))
+    sent = "".join(message.content for message in model.requests[1])
+    assert "what was it?" in sent
+    assert "apple tree" not in sent
 
 
 @pytest.mark.shows("V29")

@@ -12,6 +12,10 @@ from memory.state.journal import Entry, Journal
 STEPS_SOURCE: Final = "loop"
 """Source of the steps of a run: their event has the rest."""
 
+COMMAND: Final = "system.command"
+COMMAND_RESULT: Final = "command.result"
+"""Topics of what somebody had it do at once, as it came and as it ended; both have one `run_id`."""
+
 _BESIDE: Final = {"source": "system", "target": "", "status": "pending", "result": "", "error": "", "importance": UNSET}
 """Fields of an envelope that is no step of a run, and what they are where there is nothing to write down."""
 

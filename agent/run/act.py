@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ from agent.tools.events import ENDINGS
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
+from memory.errors import MemoryFailure
 from memory.json_value import Json
 
 REFUSED = "refused: the budget of this event is used up; reply with what you have and complete it, or suspend it"
@@ -72,14 +74,15 @@ class Actor:
         results = dict(known)
         wanted = [call for call in calls if call.id not in results]
         await self._journal_calls(run, wanted, charged)
-        results |= await self._together(run, [call for call in wanted if call.name not in ENDINGS])
+        together = [call for call in wanted if call.name not in ENDINGS]
+        results |= await self._together(run, together)
         for call in wanted:
             if call.name in ENDINGS:
                 replies = [results[other.id] for other in calls if other.name == REPLY]
                 results[call.id] = await self._end(run, call, replies)
         for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
-        self._append(run, calls, results)
+        self._append(run, calls, results, {call.id for call in together})
 
     async def call(self, run: Run, call: ToolCall) -> str:
         """Carry out one call, and return its observation."""
@@ -129,12 +132,28 @@ class Actor:
 
     async def _together(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Carry out the calls at the same time; return their observations by call id."""
+        left = {call.id for call in calls}
         async with asyncio.TaskGroup() as group:
             filler = group.create_task(self._fill(run, calls))
             async with asyncio.TaskGroup() as together:
-                tasks = {call.id: together.create_task(self.call(run, call)) for call in calls}
+                tasks = {call.id: together.create_task(self._carried_out(run, call, left)) for call in calls}
             filler.cancel()
         return {name: task.result() for name, task in tasks.items()}
+
+    async def _carried_out(self, run: Run, call: ToolCall, left: set[str]) -> str:
+        """Carry out a call, tell at once that it is over, and return its observation; `left` is what is under way.
+
+        After the last one the next step follows at once, and takes the news along.
+        """
+        observation = await self.call(run, call)
+        left.discard(call.id)
+        finished = _finished(run, call)
+        if left:
+            with suppress(MemoryFailure):  # what comes next cannot be written either, and ends the run
+                await self.bus.publish(*finished, durable=False)
+                return observation
+        self.bus.hold(*finished, durable=False)
+        return observation
 
     async def _fill(self, run: Run, calls: Sequence[ToolCall]) -> None:
         """Say once that it takes a moment, when nothing else was said for this event."""
@@ -175,17 +194,18 @@ class Actor:
             return TWICE
         return await self.call(run, call)
 
-    def _append(self, run: Run, calls: Sequence[ToolCall], observations: Mapping[str, str]) -> None:
-        """Append the results to the context; the journal gets them with what is published next."""
+    def _append(
+        self, run: Run, calls: Sequence[ToolCall], observations: Mapping[str, str], told: Collection[str]
+    ) -> None:
+        """Append the results to the context; the journal gets them with what is published next.
+
+        `told` are the ids of calls of which it is told already that they are over.
+        """
         results = [Message(ROLES[RESULT], observations[call.id], tool_call_id=call.id) for call in calls]
         envelopes: list[Event] = []
         for call, result in zip(calls, results, strict=True):
-            body: dict[str, Json] = {"call_id": call.id, "tool_name": call.name, "cycle": run.cycle}
-            envelopes += [
-                step("tools.results", run.event, run.id, body),
-                self.contexts.envelope(run.epoch, run.event, run.id, result, run.cycle),
-                step("ui.events", run.event, run.id, {"event": "tool_call_finished", **body}),
-            ]
+            envelopes += [] if call.id in told else _finished(run, call)
+            envelopes.append(self.contexts.envelope(run.epoch, run.event, run.id, result, run.cycle))
         self.bus.hold(*envelopes, durable=self._have_effect(calls))
         for result in results:
             self.contexts.append(run.epoch, result)
@@ -199,6 +219,12 @@ def _count(run: Run, call: ToolCall) -> int:
         arguments = call.arguments
     run.made[call.name, arguments] += 1
     return run.made[call.name, arguments]
+
+
+def _finished(run: Run, call: ToolCall) -> tuple[Event, Event]:
+    body: dict[str, Json] = {"call_id": call.id, "tool_name": call.name, "cycle": run.cycle}
+    finished: dict[str, Json] = {"event": "tool_call_finished", **body}
+    return step(RESULT, run.event, run.id, body), step("ui.events", run.event, run.id, finished)
 
 
 def _requested(run: Run, call: ToolCall) -> tuple[Event, Event]:

@@ -11,7 +11,7 @@ import structlog
 from agent.bus import Bus
 from agent.event import TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
-from agent.record import step
+from agent.record import COMMAND, COMMAND_RESULT, step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
 from agent.run.run import Run
@@ -52,6 +52,7 @@ class Closing:
 
     async def for_stop(self, run: Run) -> Ending:
         """Return how an event ends whose run was stopped; a decision of its own that was made stands."""
+        self._tell_stop(run)
         if self.run_state.ending is not None:
             return self.run_state.ending
         if run.stop.reason == "superseded":
@@ -82,6 +83,7 @@ class Closing:
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away."""
         accounts = await self._accounts()
+        self._tell_stop(run)
         was_heard = bool(self.run_state.already) or any(account.heard for account in accounts)
         if broken := [account for account in accounts if account.interrupted]:
             await self._keep_unsaid(run, broken)
@@ -89,6 +91,7 @@ class Closing:
 
     async def end(self, run: Run, ending: Ending) -> None:
         """Put the event away and tell that the run is over, in one transaction: no kill comes between the two."""
+        self._tell_stop(run)
         status = status_of(ending)
         envelopes = [step(topic, run.event, run.id, body) for topic, body in last_words(run, ending, status)]
         # Lost to the power, a completion is made again out of what the journal has: nobody is told anything twice.
@@ -96,6 +99,14 @@ class Closing:
         await self._put_away(run, ending, in_transaction)
         run.move(status)
         log.info("run_finished", status=status, model_calls=run.budget.model_calls)
+
+    def _tell_stop(self, run: Run) -> None:
+        """Tell of the command that stopped the run, by the time at which it was given: once, with what is next."""
+        if run.stop.reason is None or run.is_stop_told:
+            return
+        run.is_stop_told = True
+        command = step(COMMAND, run.event, run.id, {"command": "stop", "reason": run.stop.reason})
+        self.bus.hold(replace(command, created_at=run.stop.given_at or command.created_at), durable=False)
 
     async def _accounts(self) -> list[Delivered]:
         """Wait until all was heard or dropped, and return what became of each reply."""
@@ -175,12 +186,10 @@ def status_of(ending: Ending) -> Status:
 
 def last_words(run: Run, ending: Ending, status: Status) -> Iterator[tuple[str, dict[str, Json]]]:
     """Yield the topics and bodies of a run's last steps, in order."""
-    if run.stop.reason is not None:
-        yield "system.command", {"command": "stop", "reason": run.stop.reason}
     if isinstance(ending, Completion) and ending.importance is not None:
         yield MARKED, {"importance": ending.importance, "reason": ending.reason, "summary": ending.summary}
     if run.stop.reason is not None:
-        yield "command.result", {"command": "stop", "status": "completed"}
+        yield COMMAND_RESULT, {"command": "stop", "status": "completed"}
     yield "ui.events", {"event": "run_finished", "status": status}
 
 

@@ -22,6 +22,8 @@ class Run:
     id: str = field(default_factory=new_id)
     stop: Stop = field(default_factory=Stop)
     """Ends its waits from outside."""
+    is_stop_told: bool = False
+    """The journal has the command that stopped it."""
     superseded_by: str = ""
     """Id of the event that goes on with its words, once there is one."""
     cycle: str = ""

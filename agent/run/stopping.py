@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Literal
 
 from agent.errors import Stopped
+from agent.event import utc_now
 
 Why = Literal["interrupted", "superseded", "preempted", "timed_out"]
 
@@ -20,6 +22,8 @@ class Stop:
     def __init__(self, deadline: float | None = None) -> None:
         """`deadline` is on the event loop's clock, in seconds: past it the reason is `timed_out`. None is never."""
         self.reason: Why | None = None
+        self.given_at: datetime | None = None
+        """When the reason was given; aware UTC."""
         self._deadline = deadline
         self._scopes: list[asyncio.Timeout] = []
 
@@ -27,7 +31,7 @@ class Stop:
         """End all waits now, and all that would begin; False when they have been ended before."""
         if self.reason is not None:
             return False
-        self.reason = reason
+        self.reason, self.given_at = reason, utc_now()
         for scope in self._scopes:
             if not scope.expired():
                 scope.reschedule(asyncio.get_running_loop().time())
@@ -45,9 +49,14 @@ class Stop:
     def check(self) -> None:
         """Raise `Stopped` when a reason was given, or the deadline has passed."""
         if self.reason is None and self._deadline is not None:
-            self.reason = "timed_out" if asyncio.get_running_loop().time() >= self._deadline else None
+            self._expire(is_over=asyncio.get_running_loop().time() >= self._deadline)
         if self.reason is not None:
             raise Stopped(self.reason)
+
+    def _expire(self, *, is_over: bool) -> None:
+        """Take note that the time is over, where it is and nothing else ended the waits before."""
+        if is_over and self.reason is None:
+            self.reason, self.given_at = "timed_out", utc_now()
 
     @asynccontextmanager
     async def waits(self) -> AsyncIterator[None]:
@@ -63,7 +72,6 @@ class Stop:
                 finally:
                     self._scopes.remove(scope)
         except Exception:
-            if scope.expired():
-                self.reason = self.reason or "timed_out"
+            self._expire(is_over=scope.expired())
             self.check()
             raise

@@ -129,6 +129,8 @@ class Start:
     situation: Sequence[SituationProvider] = (place_in_time(UTC, lambda: NOON),)
     limits: RunLimits = field(default_factory=RunLimits)
     recovers: bool = True
+    today: datetime = NOON
+    """By which the tiers know how old a thing is."""
 
 
 AT_ONCE = RunLimits(retry_seconds=0.0)
@@ -210,7 +212,7 @@ async def a_mind(
     own = tools(journal, mailbox) if callable(tools) else tools
     registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *own])
     thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
-    tiers = Tiers(database, journal, lambda: NOON)
+    tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
     attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)

@@ -136,8 +136,8 @@ async def test_thought_call_and_result_of_a_cycle_have_one_id_in_the_journal(tmp
     of_first = [(entry.topic, entry.body) for entry in entries if entry.body["cycle"] == cycles[0]]
     topics = [topic for topic, _ in of_first]
     assert topics == [
-        "llm.requests", "llm.results", "context.message", "tools.requests", "ui.events", "tools.results",
-        "context.message", "ui.events",
+        "llm.requests", "llm.results", "context.message", "tools.requests", "ui.events", "tools.results", "ui.events",
+        "context.message",
     ]  # fmt: skip
     thought, result = (body["message"] for topic, body in of_first if topic == "context.message")
     assert isinstance(thought, dict)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from agent.tools.tool import Tool
 from memory.state.journal import Journal
 from memory.state.recall import Recall
 from memory.state.tiers import Tiers
-from tests.agent.mind import NOON, TestMind, a_mind, spoken
+from tests.agent.mind import NOON, Start, TestMind, a_mind, spoken
 from tests.fakes import Scripted, ScriptedModel, calls
 from tests.figures import figure
 from tests.memory.tier_fixtures import WordEmbedder
@@ -74,7 +75,8 @@ async def test_a_fact_of_500_turns_ago_is_answered_by_looking_it_up(tmp_path: Pa
         await mind.handle(spoken("Remember that the boiler key hangs behind the piano."))
         await turns(mind, 500)
     model = ScriptedModel(*[looking_up(tool, argument, lambda _: "boiler key")] * 4)
-    async with a_mind(tmp_path, [model], tools, SMALL) as mind:
+    a_month_later = Start(today=datetime.now(UTC) + timedelta(days=30))  # the tiers tell no context of it any more
+    async with a_mind(tmp_path, [model], tools, SMALL, start=a_month_later) as mind:
         await Tiers(mind.journal.database, mind.journal, lambda: NOON).fill()
         await Recall(mind.journal.database, EMBEDDER).fill()
         await mind.handle(spoken("Where is the key of the boiler?"))

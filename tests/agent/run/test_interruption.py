@@ -97,7 +97,7 @@ async def test_what_was_heard_is_told_also_after_a_restart(tmp_path: Path) -> No
 async def test_she_does_not_go_on_after_a_restart_with_what_was_interrupted(tmp_path: Path) -> None:
     first = spoken("count to three")
     async with a_mind(tmp_path, [ScriptedModel(calls(COUNT))]) as mind:
-        mind.disk.full_at = "system.command"
+        mind.disk.full_at = "command.result"
         with pytest.raises(ExceptionGroup):
             await interrupted_while_speaking(mind, first, "Number one is here.")
     async with a_mind(tmp_path, [ScriptedModel(FRESH)]) as mind:

@@ -1,7 +1,7 @@
 """What is answered at the door, request by request, and by whom."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Protocol, cast
 
 import structlog
@@ -38,6 +38,9 @@ _log = structlog.get_logger(__name__)
 
 class DoorHandler(Protocol):
     """Who answers behind the door; called on the event loop, by many programs at a time."""
+
+    def command(self, request: Asked, caller: Caller) -> AbstractAsyncContextManager[None]:
+        """Return what stands around each request, and publishes those that are commands with their results."""
 
     def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
         """Yield the answer to a person's text as it is written; closing it says that nobody listens any more."""
@@ -100,14 +103,8 @@ class Answers:
             connection.send({"error": str(error), "code": int(Exit.USAGE)})
             return
         try:
-            if isinstance(request, Ask):
-                connection.only_listens = True
-                await self._ask(request, connection, caller)
-            elif isinstance(request, ForEveryOwner):
-                connection.send(await self._answered(request, caller))
-            else:
-                told = in_hundredths(lambda done, of: connection.send({"progress": [done, of]}))
-                connection.send(await self._long(request, told, caller))
+            async with self._handler.command(request, caller):
+                await self._dispatch(request, connection, caller)
         except Gone:
             raise
         except Exception as error:  # noqa: BLE001  told to the one who asked; the door stays open for the others
@@ -115,6 +112,16 @@ class Answers:
             connection.send(failed | _told(error))
         finally:
             connection.only_listens = False
+
+    async def _dispatch(self, request: AnyRequest, connection: Connection, caller: Caller) -> None:
+        if isinstance(request, Ask):
+            connection.only_listens = True
+            await self._ask(request, connection, caller)
+        elif isinstance(request, ForEveryOwner):
+            connection.send(await self._answered(request, caller))
+        else:
+            told = in_hundredths(lambda done, of: connection.send({"progress": [done, of]}))
+            connection.send(await self._long(request, told, caller))
 
     async def _answered(self, request: ForEveryOwner, caller: Caller) -> Mapping[str, Json]:
         match request:

@@ -1,6 +1,7 @@
 """What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -9,9 +10,11 @@ from agent.bus import Bus
 from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
 from agent.loop import Loop
 from agent.mailbox import Mailbox
-from appliance.api.caller import ROOM
+from appliance.api.caller import ROOM, Caller
+from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
+from appliance.api.request_model import Asked
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -61,6 +64,10 @@ class Household:
     def mailbox(self) -> Mailbox:
         """Where everything goes that is put in."""
         return self.letters.mailbox
+
+    def command(self, request: Asked, caller: Caller) -> AbstractAsyncContextManager[None]:
+        """Return what stands around each request, and publishes those that are commands with their results."""
+        return published(self.bus, request, caller)
 
     async def ask(self, text: str, session: str, owner_key: str = HOUSEHOLD) -> AsyncGenerator[str, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from appliance.api.caller import Caller
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.owner_requests import OwnerHandler
+from appliance.api.request_model import Asked
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
 from appliance.api.server import Door
 from memory.json_value import Json
@@ -36,6 +38,10 @@ class ScriptedHandler:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when an answer ended or was closed."""
+
+    @asynccontextmanager
+    async def command(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
+        yield
 
     async def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
         self.asked.append((text, session))

@@ -23,6 +23,8 @@ class Reply:
     """The reply call's id; idempotency key of its sentences."""
     already: tuple[str, ...] = ()
     """Sentences committed for this event before a crash, or replies that were read, in order: never given again."""
+    is_aloud: bool = False
+    """Said in the room, though the event came in writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ class ReplyStream(Protocol):
 
         Does nothing once the delivery is closed.
         """
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it is read rather than heard."""
 
     @property
     def is_over(self) -> bool:

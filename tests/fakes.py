@@ -101,6 +101,8 @@ class RecordingOutlet:
     sentence_said: asyncio.Event = field(default_factory=asyncio.Event)
     playing: asyncio.Event = field(default_factory=asyncio.Event)
     """Cleared, no delivery ends: she is still speaking."""
+    writes: bool = False
+    """Whether its replies are read rather than heard."""
     hears: str = ""
     """What is heard of each reply that is hushed while it plays."""
     deliveries: list["RecordingDelivery"] = field(default_factory=list)
@@ -143,6 +145,10 @@ class RecordingDelivery:
 
     async def cut(self) -> None:
         self.closed = True
+
+    @property
+    def is_written(self) -> bool:
+        return self.outlet.writes
 
     @property
     def is_over(self) -> bool:

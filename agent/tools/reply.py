@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agent.errors import ToolFailed
+from agent.event import HOUSEHOLD
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
 from agent.tools.tool import Call, Tool, tool
@@ -19,6 +21,7 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
     async def reply(
         call: Call,
         text: Annotated[str, Field(description="What you say, as one speaks; no markdown.")],
+        aloud: Annotated[bool, Field(description="Also say it in the room, when they typed and ask for that.")] = False,
     ) -> Json:
         """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
         delivery = run_state.deliveries.get(call.id)
@@ -26,6 +29,18 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
             delivery = run_state.deliveries[call.id] = reply_sink.open(Reply(call.event, call.id, run_state.already))
             await delivery.feed(text)
         await delivery.close()
+        if aloud and delivery.is_written:
+            await say_too(call, text)
         return DELIVERED
+
+    async def say_too(call: Call, text: str) -> None:
+        if call.event.owner_key != HOUSEHOLD:
+            raise ToolFailed("they have it in writing; the room is the household's, it is not said there")
+        name = f"{call.id}-aloud"
+        if name not in run_state.deliveries:
+            spoken = Reply(call.event, name, run_state.already, is_aloud=True)
+            run_state.deliveries[name] = stream = reply_sink.open(spoken)
+            await stream.feed(text)
+            await stream.close()
 
     return tool(reply, counted=False, effect="reversible")

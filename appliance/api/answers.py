@@ -26,6 +26,7 @@ from appliance.api.requests import (
     Hush,
     Ping,
     PreviewForget,
+    Say,
     Status,
     parse,
 )
@@ -42,7 +43,7 @@ class DoorHandler(Protocol):
     def command(self, request: Asked, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Return what stands around each request, and publishes those that are commands with their results."""
 
-    def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
+    def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str, None]:
         """Yield the answer to a person's text as it is written; closing it says that nobody listens any more."""
 
     async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
@@ -50,6 +51,9 @@ class DoorHandler(Protocol):
 
     async def status(self, owner_key: str) -> Mapping[str, Json]:
         """Return how it is, as far as this owner may know."""
+
+    async def say(self, request: Say) -> str:
+        """Say a text in the room; return the sentence that says how that went."""
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done."""
@@ -159,6 +163,8 @@ class Answers:
         match request:
             case Hush():
                 return await self._handler.hush(request)
+            case Say():
+                return await self._handler.say(request)
             case Forget():
                 return await self._handler.forget(request)
             case Calibrate():
@@ -181,7 +187,8 @@ class Answers:
     async def _ask(self, request: Ask, connection: Connection, caller: Caller) -> None:
         pieces = []
         session = caller.session(request.session)
-        async with aclosing(self._handler.ask(request.text, session, caller.owner_key)) as answer:
+        asked = self._handler.ask(request.text, session, caller.owner_key, speak=request.speak)
+        async with aclosing(asked) as answer:
             async for piece in answer:
                 if request.stream:
                     connection.send({"event": "text_chunk", "chunk": piece})

@@ -65,12 +65,15 @@ def read_key(file: Path) -> bytes:
     return key
 
 
-async def ask_running(path: Path, text: str, session: str = "cli", key: bytes = b"") -> AsyncGenerator[str, None]:
+async def ask_running(
+    path: Path, text: str, session: str = "cli", key: bytes = b"", *, speak: bool = False
+) -> AsyncGenerator[str, None]:
     """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
 
     Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
     """
-    async with aclosing(_answers(path, {"do": "ask", "text": text, "session": session}, key)) as answers:
+    request: dict[str, Json] = {"do": "ask", "text": text, "session": session, "speak": speak}
+    async with aclosing(_answers(path, request, key)) as answers:
         async for answer in answers:
             if answer.get("event") == "text_chunk":
                 yield str(answer.get("chunk", ""))

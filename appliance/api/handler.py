@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Protocol
 
 from agent.bus import Bus
-from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event
+from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event, new_id
 from agent.loop import Loop
 from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM, Caller
@@ -15,11 +15,11 @@ from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
 from appliance.api.request_model import Asked
-from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
 from appliance.errors import Problem
 from appliance.exits import Exit
 from appliance.input.event import PERSON_PRIORITY
-from appliance.output.text import TextReplySink
+from appliance.output.saying import DoorReplies
 from appliance.reflexes.reflexes import Reflexes
 from appliance.reflexes.verbs import Order
 from appliance.version import version
@@ -52,7 +52,7 @@ class Household:
 
     letters: EventIntake
     bus: Bus
-    text: TextReplySink
+    replies: DoorReplies
     loop: Loop
     senses: ActedOn
     parts: Mapping[str, Part]
@@ -69,10 +69,13 @@ class Household:
         """Return what stands around each request, and publishes those that are commands with their results."""
         return published(self.bus, request, caller)
 
-    async def ask(self, text: str, session: str, owner_key: str = HOUSEHOLD) -> AsyncGenerator[str, None]:
+    async def ask(
+        self, text: str, session: str, owner_key: str = HOUSEHOLD, *, speak: bool = False
+    ) -> AsyncGenerator[str, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
 
-        The household's reflex words are answered at once, and go no further; nobody else's act on the room.
+        The household's reflex words are answered at once, and go no further; nobody else's act on the room. With
+        `speak` the answer is said there too, where it is the household's.
         """
         if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.typed(text)):
             yield done
@@ -85,8 +88,9 @@ class Household:
             session_id=session,
             priority=PERSON_PRIORITY,
             max_tool_calls=self.max_tool_calls,
+            metadata={"speak": True} if speak else {},
         )
-        with self.text.listening(event.id) as pieces:
+        with self.replies.text.listening(event.id) as pieces:
             await self.letters.put(event)
             async for piece in pieces:
                 yield piece
@@ -102,6 +106,7 @@ class Household:
             session_id=session,
             source="system",
             priority=request.priority,
+            importance=request.importance,
             metadata=request.metadata,
             max_tool_calls=self.max_tool_calls,
         )
@@ -122,6 +127,12 @@ class Household:
             "run": run.describe() if run and is_told else None,
             **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
         }
+
+    async def say(self, request: Say) -> str:
+        """Say a text in the room; return the sentence that says how that went. Raises `Problem` where it was not."""
+        if not await self.replies.sayings.say(request.text, request.id or new_id()):
+            raise Problem("it was not said, or not to its end; somebody stopped it, or there is no voice", Exit.FAULT)
+        return "It is said."
 
     async def hush(self, request: Hush) -> str:
         """Act as on a reflex word; return the sentence that says what was done, "" when there was nothing to."""
@@ -144,7 +155,7 @@ class Household:
         """Tell what is in the mailbox, or try or drop one of its events; who waits for an answer to that is let go."""
         answer = await answer_of(self.mailbox, request, owner_key)
         if isinstance(request, Withdraw):
-            self.text.finish(request.id)
+            self.replies.text.finish(request.id)
         return answer
 
     async def end_clients(self) -> None:
@@ -152,6 +163,6 @@ class Household:
 
         async def tell(envelope: Event) -> None:
             if envelope.metadata.get("event") == "run_finished":
-                self.text.finish(envelope.parent_id)
+                self.replies.text.finish(envelope.parent_id)
 
         await self.bus.attend("ui.events", tell)

@@ -16,6 +16,7 @@ from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import UseModel
 from appliance.api.owner_requests import ForgetOwner, OwnerRequest
 from appliance.api.request_model import Asked, Name, Words
+from memory.state.importance import UNSET
 
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -45,8 +46,19 @@ class Ask(Asked):
     text: Words
     session: Name = "cli"
     """Whose context it belongs to; each program should choose its own."""
+    speak: bool = False
+    """Whether the answer is said in the room too; the household's only."""
     stream: bool = True
     """Whether the answer comes piece by piece, or whole with `run_finished`."""
+
+
+class Say(Asked):
+    """Somebody has it say a text in the room; the answer comes when that is over."""
+
+    do: Literal["say"]
+    text: Words
+    id: Name | None = None
+    """Said once, however often it is asked for by this id."""
 
 
 class Enqueue(Asked):
@@ -56,6 +68,8 @@ class Enqueue(Asked):
     type: Name
     content: str = ""
     priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
+    importance: Annotated[float, Field(ge=0, le=1)] = UNSET
+    """How much it matters to memory; above 0.6 is kept for long."""
     metadata: Metadata = Field(default_factory=dict)
 
 
@@ -96,7 +110,7 @@ class Calibrate(Asked):
     do: Literal["calibrate"]
 
 
-Acting: TypeAlias = Hush | Forget | Calibrate | UseModel
+Acting: TypeAlias = Hush | Say | Forget | Calibrate | UseModel
 """What is answered by one sentence."""
 
 ForEveryOwner: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
@@ -128,7 +142,7 @@ def parse(line: bytes) -> AnyRequest:
         place = str(first["loc"][0])
     if not place:
         raise BadRequest(
-            'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget", '
+            'a request is one JSON object with "do": "ping", "status", "ask", "say", "enqueue", "hush", "forget", '
             '"forget.preview", "forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", '
             '"prove", "settings…", "mailbox…", "timers", "memory.…"'
         )

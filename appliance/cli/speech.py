@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from appliance.api.client import find_service, follow
 from appliance.cli.root import to_be_made
 from appliance.cli.terminal import progress, show_above
 from appliance.config.load import Config
@@ -32,14 +33,25 @@ WHEN_NOBODY_WAITS: Final = 600.0
 
 
 def say(config: Config, text: str, output: Path | None) -> Exit:
-    """Speak the text to its end, into a file that is whole or not there.
+    """Speak the text to its end, into a file that is whole or not there; without one, by the service that runs.
 
     Raises `Problem` when no voice or no loudspeaker was there for all of it, or when the file cannot be written.
     """
+    if output is None and (path := _service(config)) is not None:
+        asyncio.run(follow(path, {"do": "say", "text": text}, lambda done, of: None))
+        return Exit.OK
     with beside(output) as file, progress("speaking") as told:
         if not asyncio.run(_is_said(config, text, file, told)):
             raise Problem("it was not said, or not to its end; `nakari doctor` tells what is missing", Exit.UNAVAILABLE)
     return Exit.OK
+
+
+def _service(config: Config) -> Path | None:
+    """Return the door of the service that runs, None where there is none that lets this user in."""
+    try:
+        return find_service(config.sockets)
+    except Problem:
+        return None
 
 
 @contextmanager

@@ -88,7 +88,10 @@ SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=
 @click.option("--output", type=PATH, metavar="FILE.wav", help="Write it here instead of saying it aloud.")
 @click.pass_obj
 def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
-    """Say TEXT aloud; "-" is standard input."""
+    """Say TEXT aloud; "-" is standard input.
+
+    The running service says it, behind what it says already; where there is none, this command does.
+    """
     config = configured(invocation)
     from appliance.cli import speech
 
@@ -97,9 +100,10 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 
 @nakari.command()
 @SAID
+@click.option("--speak", is_flag=True, help="Have the answer said in the room, too.")
 @AS_KEY
 @click.pass_obj
-def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:
+def ask(invocation: Invocation, text: str, key_file: Path | None, speak: bool) -> Exit:
     """Ask in writing; the answer is printed as it comes.
 
     TEXT is read from standard input where it is "-".
@@ -111,7 +115,7 @@ def ask(invocation: Invocation, text: str, key_file: Path | None) -> Exit:
     config = configured(invocation)
     from appliance.cli.terminal import print_pieces
 
-    asyncio.run(print_pieces(_answer(config, text, key_file)))
+    asyncio.run(print_pieces(_answer(config, text, key_file, speak=speak)))
     return Exit.OK
 
 
@@ -128,15 +132,15 @@ def chat(invocation: Invocation) -> Exit:
     return live.chat(config)
 
 
-def _answer(config: "Config", text: str, key_file: Path | None) -> AsyncGenerator[str, None]:
+def _answer(config: "Config", text: str, key_file: Path | None, *, speak: bool) -> AsyncGenerator[str, None]:
     from appliance.api.client import ask_running, find_service, read_key
     from appliance.errors import ServiceNotRunning
 
     key = b"" if key_file is None else read_key(key_file)
     try:
-        return ask_running(find_service(config.sockets), text, key=key)
+        return ask_running(find_service(config.sockets), text, key=key, speak=speak)
     except ServiceNotRunning:
-        if key:
+        if key or speak:
             raise
         from appliance import service
 

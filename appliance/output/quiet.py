@@ -83,6 +83,11 @@ class KeptBack:
             self._pieces.clear()
 
     @property
+    def is_written(self) -> bool:
+        """Never: it is kept back."""
+        return False
+
+    @property
     def is_over(self) -> bool:
         """Always: it is never heard now."""
         return True

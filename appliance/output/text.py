@@ -84,6 +84,11 @@ class TextDelivery:
             await self._end(" …\n")
 
     @property
+    def is_written(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def is_over(self) -> bool:
         """Whether it was closed or cut: written is read."""
         return self._closed
@@ -112,7 +117,53 @@ class ReplyRouter:
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return the delivery of one reply."""
-        return (self._text if is_text(reply.event) else self._voice).open(reply)
+        if is_text(reply.event) and not reply.is_aloud:
+            return self._text.open(reply)
+        spoken = self._voice.open(reply)
+        is_asked_in_writing = reply.event.source in TEXT_SOURCES and not reply.is_aloud
+        return WrittenToo(spoken, self._text.open(reply)) if is_asked_in_writing else spoken
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenToo:
+    """A reply that is said in the room and written to the client that asked for it to be spoken."""
+
+    spoken: ReplyStream
+    written: ReplyStream
+
+    @property
+    def handed(self) -> str:
+        """Whole sentences handed to the mouth so far."""
+        return self.spoken.handed
+
+    async def feed(self, text: str) -> None:
+        """Hand the text on to both."""
+        await self.written.feed(text)
+        await self.spoken.feed(text)
+
+    async def close(self) -> None:
+        """End both."""
+        await self.written.close()
+        await self.spoken.close()
+
+    async def cut(self) -> None:
+        """Break both off."""
+        await self.written.cut()
+        await self.spoken.cut()
+
+    @property
+    def is_written(self) -> bool:
+        """Never: it is heard."""
+        return False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last sentence was heard or dropped."""
+        return self.spoken.is_over
+
+    async def ended(self) -> Delivered:
+        """Wait until it was heard, and return that; what was not heard was read."""
+        return await self.spoken.ended()
 
 
 def is_text(event: Event) -> bool:

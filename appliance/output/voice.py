@@ -150,6 +150,11 @@ class VoiceDelivery:
         self._interrupted = self._is_hushed = True
 
     @property
+    def is_written(self) -> bool:
+        """Never."""
+        return False
+
+    @property
     def is_over(self) -> bool:
         """Whether the last sentence was heard or dropped."""
         return self._over.is_set()

@@ -17,6 +17,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.egress import egress
 from appliance.notify import HeartBeat
+from appliance.output.saying import DoorReplies, Sayings
 from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
@@ -116,7 +117,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)
         most = config.mind.max_tool_calls
-        household = Household(letters, state.bus, output.text, agent.loop, hears, described, most, monotonic())
+        replies = DoorReplies(output.text, Sayings(output.voice, state.journal))
+        household = Household(letters, state.bus, replies, agent.loop, hears, described, most, monotonic())
         door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)

@@ -34,6 +34,34 @@ llm.results
 ui.events run_finished COMPLETED
 """
 
+TOGETHER = """
+runs.new
+context.build.request
+context.build.response
+llm.requests
+llm.results web_search web_extract
+tools.requests web_search
+ui.events tool_call_started web_search
+tools.requests web_extract
+ui.events tool_call_started web_extract
+tools.results web_extract
+ui.events tool_call_finished web_extract
+tools.results web_search
+ui.events tool_call_finished web_search
+llm.requests
+llm.results text_chunk
+llm.results reply complete_event
+tools.requests reply
+ui.events tool_call_started reply
+tools.requests complete_event
+ui.events tool_call_started complete_event
+tools.results reply
+ui.events tool_call_finished reply
+tools.results complete_event
+ui.events tool_call_finished complete_event
+ui.events run_finished COMPLETED
+"""
+
 INTERRUPTED = """
 runs.new
 context.build.request
@@ -71,6 +99,8 @@ def check(found: list[Event], golden: str, event: Event) -> None:
     assert [shown(envelope) for envelope in found] == golden.split("\n")[1:-1]
     assert len({envelope.metadata["run_id"] for envelope in found}) == 1
     assert {envelope.parent_id for envelope in found} == {event.id}
+    moments = [envelope.created_at for envelope in found]
+    assert moments == sorted(moments), "each at its moment"
 
 
 @pytest.mark.shows("E19", "E7")
@@ -88,6 +118,62 @@ async def test_the_example_of_the_first_document_gives_the_golden_trace(tmp_path
         found = await trace(stream)
         await in_the_journal(mind, event, found)
     check(found, GOLDEN, event)
+
+
+@pytest.mark.shows("E19", "B14")
+async def test_of_two_tools_the_one_that_is_ready_first_is_told_of_first(tmp_path: Path) -> None:
+    found_it = asyncio.Event()
+
+    async def web_search(query: str) -> Json:
+        """Search the web."""
+        await found_it.wait()
+        return [f"{query}: agents that remember"]
+
+    async def web_extract(page: str) -> Json:
+        """Read a page."""
+        return f"{page}: agents"
+
+    both = calls(("web_search", '{"query": "AI trends 2025"}'), ("web_extract", '{"page": "trends"}'), prefix="a")
+    says = ("reply", '{"text": "Agents that remember are the trend."}')
+    model = ScriptedModel(both, calls(says, ("complete_event", '{"summary": "told"}'), prefix="b"))
+    event = spoken("2025年 AI 有什么新趋势？")
+    tools = [tool(web_search, effect="pure"), tool(web_extract, effect="pure")]
+    async with a_mind(tmp_path, [model], tools) as mind:
+        stream = aiter(mind.mind.bus.observe("*"))
+        ready = aiter(mind.mind.bus.observe("tools.results"))
+        async with mind.at_work(event):
+            first = await anext(ready)
+            assert first.metadata["tool_name"] == "web_extract", "while the other one is under way"
+            assert (await mind.journal.entries(topic="tools.results"))[-1].id == first.id
+            found_it.set()
+        found = await trace(stream)
+        await in_the_journal(mind, event, found)
+    check(found, TOGETHER, event)
+    results = [message.tool_call_id for message in model.requests[1] if message.role == "tool"]
+    assert results == ["a_0", "a_1"], "the context has them in the order of the calls"
+
+
+@pytest.mark.shows("E19", "B10")
+async def test_the_disk_may_refuse_the_news_of_a_tool_that_is_ready_first(tmp_path: Path) -> None:
+    slow = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        await slow.wait()
+        return "waited"
+
+    async def look() -> str:
+        """Look."""
+        slow.set()
+        return "seen"
+
+    model = ScriptedModel(calls(("wait", "{}"), ("look", "{}"), prefix="a"), Message("assistant", "Done."))
+    async with a_mind(tmp_path, [model], [tool(wait, effect="pure"), tool(look, effect="pure")]) as mind:
+        mind.disk.full_at = "tools.results"
+        await mind.handle(event := spoken("look and wait"))
+        topics = await mind.topics(event)
+        assert await mind.state_of(event) == "completed"
+    assert topics.count("tools.results") == 2
 
 
 async def in_the_journal(mind: TestMind, event: Event, found: list[Event]) -> None:

@@ -12,7 +12,7 @@ from appliance.api.caller import Caller
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.request_model import Asked
-from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget
+from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
 from appliance.api.server import Door
 from memory.json_value import Json
 
@@ -43,7 +43,7 @@ class ScriptedHandler:
     async def command(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
         yield
 
-    async def ask(self, text: str, session: str, owner_key: str) -> AsyncGenerator[str, None]:
+    async def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str, None]:
         self.asked.append((text, session))
         self.owners.append(owner_key)
         self.begun.set()
@@ -73,6 +73,11 @@ class ScriptedHandler:
         self._fail()
         self.owners.append(owner_key)
         return {"state": "listening", "pending": 2}
+
+    async def say(self, request: Say) -> str:
+        self._fail()
+        self.told.append(f"say {request.text} {request.id}")
+        return "It is said."
 
     async def hush(self, request: Hush) -> str:
         self._fail()

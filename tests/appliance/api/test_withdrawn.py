@@ -8,6 +8,7 @@ from agent.bus import Bus
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household
 from appliance.api.mailbox_requests import Withdraw
+from appliance.output.saying import DoorReplies
 from appliance.output.text import TextReplySink
 from tests.agent.mailboxes import SqliteRig
 
@@ -17,9 +18,8 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
     await rig.start()
     bus = Bus(nothing)
     nobody = cast("Any", None)  # neither loop nor senses have a part in it
-    household = Household(
-        EventIntake(rig.mailbox, lambda _: True), bus, TextReplySink(bus), nobody, nobody, {}, 10, 0.0
-    )
+    replies = DoorReplies(TextReplySink(bus), nobody)
+    household = Household(EventIntake(rig.mailbox, lambda _: True), bus, replies, nobody, nobody, {}, 10, 0.0)
     heard: list[list[str]] = []
     filed = asyncio.Event()
     rig.mailbox.observe_changes(filed.set)

@@ -76,7 +76,10 @@ def test_a_reply_goes_back_to_where_its_event_came_from() -> None:
     for event in (*spoken, *written, asked_aloud):
         router.open(Reply(event, "c"))
     assert [reply.event for reply in voice.replies] == [*spoken, asked_aloud]
-    assert [reply.event for reply in text.replies] == written
+    assert [reply.event for reply in text.replies] == [*written, asked_aloud], "who asked aloud in writing reads it too"
+    router.open(Reply(written[0], "c-aloud", is_aloud=True))
+    assert voice.replies[-1].event == written[0]
+    assert len(text.replies) == len(written) + 1, "said too, and not written twice"
     assert not is_text(asked_aloud)
 
 

@@ -54,6 +54,7 @@ async def test_the_first_block_of_an_epoch_tells_what_mattered_and_left_the_cont
         await mind.tiers.fill()
     async with a_mind(tmp_path, [after], limits=TRIMS) as mind:  # another model: a new epoch
         await mind.handle(spoken("Where is the key?"))
+        await publish(mind, Event("node.message", "Remember the cellar.", importance=0.9))
         await mind.handle(spoken("And is it still there?"))
     assert [told(request) for request in before.requests] == [[]] * 8
     first, second = after.requests

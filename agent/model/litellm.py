@@ -11,6 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 from agent.errors import ModelError, ModelRefused
+from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
@@ -84,6 +85,7 @@ class LiteLlmModel:
             **self._profile.params,
             **(params or {}),
         }
+        self._dialect = Dialect(self._profile, model)
         self._list = GrowingList(self._profile)
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
@@ -93,10 +95,16 @@ class LiteLlmModel:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
+        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
+            async for item in items:
+                yield item
+
+    async def _ask(
+        self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[StreamItem, None]:
         self._list.update(messages)
-        self._tools.update(tools)
-        names = {tool.name for tool in tools}
-        accumulator = Accumulator(self._list.call_ids, names, thinks_inline=self._profile.thinks_inline)
+        self._tools.update(told)
+        accumulator = Accumulator(self._list.call_ids, tools, self._dialect)
         async with (
             aclosing(self._chunks(self._request(), accumulator)) as chunks,
             aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,

@@ -8,6 +8,7 @@ from contextlib import aclosing, suppress
 import httpx
 
 from agent.errors import IllegalMessages, ModelError
+from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, refused, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
@@ -63,6 +64,7 @@ class OpenAiCompatibleModel:
         self._profile = profile or profile_for(base_url)
         self._head = {"model": model, **_DEFAULTS, **self._profile.params}
         self._patience = patience or Patience()
+        self._dialect = Dialect(self._profile, model)
         self._slots = Slots(self._profile)
         self._room = room
         self._is_asked = False
@@ -71,11 +73,17 @@ class OpenAiCompatibleModel:
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
+        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
+            async for item in items:
+                yield item
+
+    async def _ask(
+        self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[StreamItem, None]:
         slot = self._slots.of(messages, self._room_messages())
         slot.list.update(messages)
-        self._tools.update(tools)
-        names = {tool.name for tool in tools}
-        accumulator = Accumulator(slot.list.call_ids, names, thinks_inline=self._profile.thinks_inline)
+        self._tools.update(told)
+        accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
         self._is_asked = True
         try:
             async with (
@@ -100,8 +108,9 @@ class OpenAiCompatibleModel:
         """
         if not self._profile.prefills or self._is_asked:
             return
-        slot = self._slots.of(messages, self._room_messages())
         try:
+            messages, tools = self._dialect.wire_form(messages, tools, is_whole=False)
+            slot = self._slots.of(messages, self._room_messages())
             slot.list.update(messages, is_whole=False)
             self._tools.update(tools)
             body = self._body(slot, one_token=True)
@@ -117,7 +126,7 @@ class OpenAiCompatibleModel:
 
     def _room_messages(self) -> Sequence[Message]:
         known = self._room() if self._room is not None else None
-        return known[0] if known else ()
+        return self._dialect.wire_form(*known, is_whole=False)[0] if known else ()
 
     def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
         fields = {**self._head, **slot.fields}

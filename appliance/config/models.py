@@ -35,6 +35,13 @@ class NamedModel:
         Literal["auto", "generic", "openai", "anthropic", "gemini", "deepseek", "openrouter", "ollama", "llama.cpp"],
         Meaning('Whose rules the requests follow; "auto" tells by the address or the name.'),
     ] = "auto"
+    tools: Annotated[
+        Literal["auto", "native", "text"],
+        Meaning(
+            'How tools reach the model: "native" as a field of the request, "text" in the prompt, with calls taken '
+            'from what it writes; "auto" is native until the server refuses that.'
+        ),
+    ] = "auto"
     temperature: Annotated[
         float, Ge(-1.0), Le(2.0), Meaning("How freely it chooses its words; -1 leaves that to the server.")
     ] = -1.0

@@ -103,7 +103,8 @@ def _openai(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | No
 def _profile(base_url: str, name: str, settings: NamedModel) -> Profile:
     """Return how a server speaks, with what the configuration says of it."""
     usual = profile_for(base_url, name, settings.profile)
-    return replace(usual, slots=settings.slots, params={**usual.params, **params_of(settings)})
+    params = {**usual.params, **params_of(settings)}
+    return replace(usual, slots=settings.slots, tools=settings.tools, params=params)
 
 
 def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
@@ -115,7 +116,7 @@ def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
             f'[{catalog.section_of(settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
         )
     key = catalog.key_for(provider_of(name).key, settings)
-    profile = profile_for(settings.base_url, name, settings.profile)
+    profile = replace(profile_for(settings.base_url, name, settings.profile), tools=settings.tools)
     return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
 
 

@@ -1,13 +1,14 @@
 """Deltas as they come over the wire become our stream of items and, at the end, one whole message."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
 
 from agent.event import new_id
+from agent.model.dialects.dialect import Dialect
+from agent.model.dialects.reader import CallArguments, CallBegun, Part, TextReader, Thought, Words, WordsWereThought
 from agent.model.interface import Answer, StreamItem, TextDelta
-from agent.model.messages import Message, ToolCall, Usage
+from agent.model.messages import Message, ToolCall, ToolSpec, Usage
 from agent.model.stream.arguments import unwrapped
 from agent.model.stream.open_call import Growing, OpenCall
 from agent.model.wire.openai import CALL_FIELDS, sendable, whole_characters
@@ -30,8 +31,6 @@ _SIGNED_ID = "__thought__"
 MOST_TOKENS = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
 
-TAGS: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
-
 
 class Accumulator:
     """Takes one answer's chunks in order of arrival. The pieces may be cut anywhere; whole characters come out."""
@@ -39,19 +38,25 @@ class Accumulator:
     def __init__(
         self,
         taken_ids: AbstractSet[str] = frozenset(),
-        names: AbstractSet[str] = frozenset(),
-        *,
-        thinks_inline: bool = False,
+        tools: Sequence[ToolSpec] = (),
+        dialect: Dialect | None = None,
     ) -> None:
-        """`names` are the tools there are: with them a name that comes in pieces is known from two names."""
+        """`tools` are those there are: with them a name that comes in pieces is known from two names.
+
+        The `dialect` says whether the text is to be read for thinking and calls, and learns from it; None for a text
+        that is all words.
+        """
         self._taken = set(taken_ids)
-        self._names = names
-        self._thinking = ThinkingSplitter() if thinks_inline else None
+        self._names = frozenset(tool.name for tool in tools)
+        self._dialect = dialect
+        self._reader = dialect.reader(tools) if dialect else None
         self._text = Growing()
         self._raw_text = Growing()
         self._calls: list[OpenCall] = []
         self._open: dict[int, OpenCall] = {}
         """The newest call under each index of the wire."""
+        self._written: OpenCall | None = None
+        """The newest call in the text."""
         self._wire_index = 0
         """The index that the last piece had; a piece without one goes on there."""
         self._text_fields: dict[str, Growing] = {}
@@ -84,9 +89,10 @@ class Accumulator:
 
     def finish(self) -> Iterator[StreamItem]:
         """Yield what was held back and the `Answer`."""
-        for words in (self._spoken(self._raw_text.flush()), self._rest_of_spoken()):
-            if words:
-                yield TextDelta(words)
+        yield from self._read(self._raw_text.flush())
+        if self._reader is not None:
+            self._learn(self._reader)
+            yield from self._take(self._reader.finish(is_cut=self.finish_reason == "length"))
         for call in self._calls:
             yield from call.flush()
         yield Answer(self.message(), self._usage, self._reason())
@@ -111,32 +117,48 @@ class Accumulator:
         """Whether a delta after the end only says once more what was said."""
         return bool(self._raw_text.text) and _words(delta.get("content")) == self._raw_text.text
 
-    def _spoken(self, raw: str) -> str:
-        """Return what more of the raw text adds to what is meant for others."""
-        return self._keep(*(self._thinking.feed(raw) if self._thinking else (raw, "")))
+    def _read(self, raw: str) -> Iterator[StreamItem]:
+        """Yield what more of the raw text means."""
+        if not raw:
+            return
+        parts = self._reader.feed(raw) if self._reader is not None else iter((Words(raw),))
+        yield from self._take(parts)
 
-    def _rest_of_spoken(self) -> str:
-        """Return what the end of the raw text adds to it: what may have become thinking, and did not."""
-        return self._keep(*(self._thinking.finish() if self._thinking else ("", "")))
+    def _take(self, parts: Iterator[Part]) -> Iterator[StreamItem]:
+        for part in parts:
+            if isinstance(part, Words):
+                yield TextDelta(self._text.add(part.text))
+            elif isinstance(part, Thought):
+                self._text_fields.setdefault(INLINE, Growing()).add(part.text)
+            elif isinstance(part, CallBegun):
+                self._written = self._new_call("", part.name)
+                yield from self._written.add("", "", self._names)
+            elif isinstance(part, CallArguments) and self._written is not None:
+                yield from self._written.add("", part.text, self._names)
+            elif isinstance(part, WordsWereThought):
+                self._text_fields.setdefault(INLINE, Growing()).add(self._text.text)
+                self._text = Growing()
+                if self._dialect is not None:
+                    self._dialect.begins_thinking = True
 
-    def _keep(self, words: str, thought: str) -> str:
-        if thought:
-            self._text_fields.setdefault(INLINE, Growing()).add(thought)
-        return self._text.add(words)
+    def _learn(self, reader: TextReader) -> None:
+        """Remember of a model whose text was held to its end that it does not begin within its thinking."""
+        if self._dialect is not None and reader.is_undecided and self._raw_text.text and self._reason() != "length":
+            self._dialect.begins_thinking = False
 
     def _feed_delta(self, delta: Mapping[str, Json]) -> Iterator[StreamItem]:
         for key in _TEXT_FIELDS:
             if isinstance(piece := delta.get(key), str):
                 self._text_fields.setdefault(key, Growing()).add(piece)
+                if piece and self._reader is not None:
+                    self._reader.trust()
         for key in _LIST_FIELDS:
             if isinstance(pieces := delta.get(key), list):
                 self._list_fields.setdefault(key, []).extend(pieces)
         own = delta.get("provider_specific_fields")
         if isinstance(own, dict) and isinstance(signatures := own.get("thought_signatures"), list):
             self._signatures.extend(signatures)
-        raw = self._raw_text.add(_words(delta.get("content") or delta.get("refusal")))
-        if text := self._spoken(raw):
-            yield TextDelta(text)
+        yield from self._read(self._raw_text.add(_words(delta.get("content") or delta.get("refusal"))))
         calls = delta.get("tool_calls")
         for piece in calls if isinstance(calls, list) else ():
             if isinstance(piece, dict):
@@ -171,13 +193,16 @@ class Accumulator:
         )
 
     def _begin(self, wire_id: str, name: str) -> OpenCall:
+        call = self._open[self._wire_index] = self._new_call(wire_id, name)
+        return call
+
+    def _new_call(self, wire_id: str, name: str) -> OpenCall:
         own = whole_characters(wire_id.partition(_SIGNED_ID)[0])
         is_usable = own and own not in self._taken
         identifier = own if is_usable else f"call_{new_id()[:24]}"
         self._taken.add(identifier)
         call = OpenCall(len(self._calls), identifier, wire_id, name)
         self._calls.append(call)
-        self._open[self._wire_index] = call
         return call
 
 
@@ -234,56 +259,3 @@ def _words(content: Json) -> str:
     if isinstance(content, list):
         return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
     return _string(content)
-
-
-class ThinkingSplitter:
-    """Takes the text of one answer in pieces; only what stands at its beginning, or after other thinking, is thinking.
-
-    Half a tag waits for its rest. Thinking that is never closed is thinking to the end: it is not spoken.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._end = ""
-        """The tag that closes what is open; empty outside."""
-        self._has_begun = False
-        """Whether text for others came: from then on nothing is thinking."""
-
-    def feed(self, text: str) -> tuple[str, str]:
-        """Return what this piece adds to the text for others, and to the thinking."""
-        spoken, thought = "", ""
-        self._held += text
-        while self._held:
-            if self._has_begun:
-                spoken, self._held = spoken + self._held, ""
-            elif self._end:
-                inside, found, rest = self._held.partition(self._end)
-                kept = 0 if found else _begun(inside, self._end)
-                thought += inside[: len(inside) - kept]
-                self._held = rest if found else inside[len(inside) - kept :]
-                if not found:
-                    break
-                self._end = ""
-            elif not self._look_at_start():
-                break
-        return spoken, thought
-
-    def finish(self) -> tuple[str, str]:
-        """Return what was held back, in the same way."""
-        held, self._held = self._held, ""
-        return ("", held) if self._end else (held, "")
-
-    def _look_at_start(self) -> bool:
-        """Decide whether thinking begins here or text; False while that is open."""
-        bare = self._held.lstrip()
-        for tag, end in TAGS.items():
-            if bare.startswith(tag):
-                self._end, self._held = end, bare.removeprefix(tag)
-                return True
-        self._has_begun = bool(bare) and not any(tag.startswith(bare) for tag in TAGS)
-        return self._has_begun
-
-
-def _begun(text: str, tag: str) -> int:
-    """Return how many characters at the end of the text may be the beginning of the tag."""
-    return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if tag.startswith(text[-size:])), 0)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from memory.json_value import Json
@@ -40,7 +40,9 @@ class Profile:
     reasoning_with_calls: str = ""
     """A field that every answer with calls must have, an empty text where there was no reasoning."""
     thinks_inline: bool = False
-    """Whether the text may begin with <think>…</think>, which is neither spoken nor sent back."""
+    """Whether the text may hold thinking, neither spoken nor sent back, and calls, which the server leaves in it."""
+    tools: Literal["auto", "native", "text"] = "auto"
+    """Whether tools are a field of the request, or told in the prompt; "auto" until the server refuses the field."""
     ids: re.Pattern[str] | None = None
     """What the id of a call must match; None is anything."""
     names: re.Pattern[str] = NAME
@@ -68,11 +70,8 @@ class Profile:
         kept = {key: value for key, value in extra.items() if key in self.returned}
         if _complaint_of_blocks(kept.get("thinking_blocks")):
             del kept["thinking_blocks"]  # without it the answer can be sent back, with it never
-        if self.reasoning_with_calls:
-            if has_calls:
-                kept.setdefault(self.reasoning_with_calls, "")
-            else:
-                kept.pop(self.reasoning_with_calls, None)
+        if self.reasoning_with_calls and has_calls:
+            kept.setdefault(self.reasoning_with_calls, "")
         return kept
 
     def complaint(self, entry: Mapping[str, Json]) -> str:
@@ -120,9 +119,12 @@ PROFILES: Final[Mapping[str, Profile]] = {
     for profile in (
         GENERIC,
         Profile("openai", ids=_OPENAI_ID),
-        # An answer with calls is refused without its reasoning, one without calls ignores it (Thinking Mode, 2026-11).
+        # Refuses an answer with calls that lacks its reasoning. That of a turn's last answer is wanted back too where
+        # the turn had calls, and ignored where it had none (api-docs.deepseek.com, Thinking Mode, 2026-11).
         Profile("deepseek", frozenset({"reasoning_content"}), reasoning_with_calls="reasoning_content"),
-        Profile("openrouter", frozenset({"reasoning", "reasoning_details"}), returns_call_fields=True),
+        Profile(
+            "openrouter", frozenset({"reasoning", "reasoning_details"}), returns_call_fields=True, thinks_inline=True
+        ),
         Profile(
             "anthropic",
             frozenset({"thinking_blocks"}),

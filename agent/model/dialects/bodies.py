@@ -1,0 +1,337 @@
+"""The arguments of a call, out of the notations in which models write them, as JSON that grows."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from agent.model.dialects.marks import CLOSERS, beginnings, begun
+from agent.model.dialects.mending import JsonMender
+from memory.json_value import Json
+
+NAME_KEYS: Final = ("name", "function", "tool_name", "tool", "function_name")
+ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs")
+OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id")
+"""Keys of the object that holds a whole call, in the notations known."""
+
+_PARAMETER: Final = re.compile(
+    r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([^\"'>\s]+)[\"']?([^>]*)>|<arg_key>\s*([^<]*?)\s*</arg_key>\s*<arg_value>"
+)
+_PARAMETER_ENDS: Final = ("</parameter>", "</｜DSML｜parameter>", "</arg_value>")
+_PARAMETER_STARTS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
+_VALUE_ENDS: Final = (*_PARAMETER_ENDS, *_PARAMETER_STARTS, *(mark for mark in CLOSERS if mark.startswith("</")))
+_BEGUN: Final = beginnings((*_VALUE_ENDS, *(f"\n{mark}" for mark in _VALUE_ENDS)))
+_STARTING: Final = beginnings((*_PARAMETER_STARTS, *_VALUE_ENDS))
+
+
+class Body(Protocol):
+    """Takes the text behind a call's name in pieces."""
+
+    rest: str
+    """What came behind the end, or where it broke."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the arguments are at their end."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether they are no JSON and cannot be mended; what follows is given as it stands."""
+
+    def feed(self, text: str) -> str:
+        """Return what a piece adds to the arguments' JSON."""
+
+    def finish(self, *, is_cut: bool) -> str:
+        """Return what was held back; the answer is over, or `is_cut`."""
+
+
+class JsonBody:
+    """Arguments as a JSON object, or in brackets as Python's keyword arguments."""
+
+    def __init__(self) -> None:
+        self._mender = JsonMender()
+        self.rest = ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the object is closed."""
+        return self._mender.is_done
+
+    @property
+    def is_broken(self) -> bool:
+        """See `Body`."""
+        return self._mender.is_broken
+
+    def feed(self, text: str) -> str:
+        """See `Body`."""
+        made, self.rest = self._mender.feed(text)
+        return made
+
+    def finish(self, *, is_cut: bool) -> str:
+        """See `Body`."""
+        return self._mender.finish(is_cut=is_cut)
+
+
+class EnvelopeBody:
+    """An object that holds the name and the arguments of one call, in any order; also within another, as OpenAI's."""
+
+    def __init__(self) -> None:
+        self._mender = JsonMender()
+        self._fields = _Fields()
+        self._told = 0
+        self.rest = ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the object is closed."""
+        return self._mender.is_done
+
+    @property
+    def is_broken(self) -> bool:
+        """See `Body`."""
+        return self._mender.is_broken
+
+    @property
+    def name(self) -> str | None:
+        """The name of the function, None until it is whole."""
+        return self._fields.text_of(NAME_KEYS)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that came, each whole."""
+        return self._fields.keys
+
+    @property
+    def has_arguments(self) -> bool:
+        """Whether the arguments have begun."""
+        return bool(self._arguments)
+
+    @property
+    def _arguments(self) -> str:
+        return self._fields.raw_of(ARGUMENT_KEYS)
+
+    def read(self, text: str) -> None:
+        """Take a piece, and keep what it adds to the arguments for the next `feed`."""
+        made, self.rest = self._mender.feed(text)
+        self._fields.feed(made)
+
+    def feed(self, text: str) -> str:
+        """See `Body`."""
+        if text:
+            self.read(text)
+        return self._fresh()
+
+    def finish(self, *, is_cut: bool) -> str:
+        """See `Body`."""
+        self._fields.feed(self._mender.finish(is_cut=is_cut))
+        return self._fresh()
+
+    def _fresh(self) -> str:
+        whole = self._arguments
+        if self.is_done and not whole:
+            whole = "{}"
+        fresh, self._told = whole[self._told :], max(self._told, len(whole))
+        return fresh
+
+
+class _Fields:
+    """The values under the keys of one JSON object, as raw JSON while they arrive; strict JSON is expected."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self._raw: list[list[str]] = []
+        self._inner: dict[int, _Fields] = {}
+        self._key = ""
+        self._depth = 0
+        self._is_text = self._is_escaped = self._is_value = False
+
+    def feed(self, text: str) -> None:
+        for char in text:
+            self._take(char)
+
+    def raw_of(self, names: tuple[str, ...]) -> str:
+        """Return the value of the first of the names there is, without blanks before it."""
+        for place, key in enumerate(self.keys):
+            if key in names and place < len(self._raw) and (raw := "".join(self._raw[place]).lstrip()):
+                return raw
+        return next(filter(None, (inner.raw_of(names) for inner in self._inner.values())), "")
+
+    def text_of(self, names: tuple[str, ...]) -> str | None:
+        """Return the first whole text under one of the names."""
+        for key, pieces in zip(self.keys, self._raw, strict=False):
+            raw = "".join(pieces).strip()
+            if key in names and len(raw) > 1 and raw[0] == raw[-1] == '"' and not raw.endswith('\\"'):
+                return str(json.loads(raw))
+        return next((found for inner in self._inner.values() if (found := inner.text_of(names)) is not None), None)
+
+    def _take(self, char: str) -> None:
+        if self._is_value and self._depth == 1 and not self._is_text and char in ",}":
+            self._is_value = False
+        if self._is_value:
+            self._into_value(char)
+        self._follow(char)
+
+    def _into_value(self, char: str) -> None:
+        place = len(self.keys) - 1
+        if len(self._raw) <= place:
+            self._raw.append([])
+        if self.keys[place] in NAME_KEYS and (place in self._inner or not self._raw[place]):
+            if char == "{" and place not in self._inner:
+                self._inner[place] = _Fields()
+            if place in self._inner:
+                self._inner[place]._take(char)
+                return
+        if self._depth > 1 or self._is_text or char not in " \t\r\n":
+            self._raw[place].append(char)
+
+    def _follow(self, char: str) -> None:
+        if self._is_text:
+            self._in_text(char)
+        elif char == '"':
+            self._is_text, self._key = True, ""
+        elif char in "{[":
+            self._depth += 1
+        elif char in "}]":
+            self._depth -= 1
+        elif char == ":" and self._depth == 1 and not self._is_value:
+            self.keys.append(self._key)
+            self._is_value = True
+
+    def _in_text(self, char: str) -> None:
+        if self._is_escaped:
+            self._is_escaped = False
+        elif char == "\\":
+            self._is_escaped = True
+        elif char == '"':
+            self._is_text = False
+            return
+        self._key += "" if self._is_value else char
+
+
+class TaggedBody:
+    """Arguments between tags, a tag or two for each; their types are those of the tool's schema."""
+
+    def __init__(self, properties: Mapping[str, Json]) -> None:
+        self._properties = properties
+        self._held = ""
+        self._value: list[str] | None = None
+        """The pieces of an open value that must be whole to be read."""
+        self._is_text = False
+        """Whether the open value is a text, given out as it comes."""
+        self._is_first = True
+        self._is_fresh = False
+        self.is_done = self.is_broken = False
+        self.rest = ""
+
+    def feed(self, text: str) -> str:
+        """See `Body`."""
+        self._held += text
+        made = ""
+        while not self.is_done and self._held:
+            is_open = self._is_text or self._value is not None
+            more = self._in_value() if is_open else self._between()
+            if more is None:
+                break
+            made += more
+        return made
+
+    def finish(self, *, is_cut: bool) -> str:
+        """See `Body`."""
+        made = ""
+        if self._is_text or self._value is not None:
+            made += self._add(self._held.removesuffix("\n")) + self._end_of_value()
+            self._held = ""
+        return made if is_cut or self.is_done else made + self._end()
+
+    def _between(self) -> str | None:
+        bare = self._held.lstrip()
+        if found := _PARAMETER.match(bare):
+            self._held = bare[found.end() :]
+            return self._begin(found[1] or found[3], found[2] or "")
+        tags = 3 if bare.startswith("<arg_key>") else 1
+        if not bare or bare in _STARTING or (bare.startswith(_PARAMETER_STARTS) and bare.count(">") < tags):
+            return None
+        return self._end()
+
+    def _begin(self, key: str, attributes: str) -> str:
+        made = ("{" if self._is_first else ", ") + json.dumps(key, ensure_ascii=False) + ": "
+        self._is_first, self._is_fresh = False, True
+        self._is_text = 'string="true"' in attributes or (
+            'string="false"' not in attributes and _is_text(self._properties.get(key))
+        )
+        self._value = None if self._is_text else []
+        self._accepts_text = 'string="false"' not in attributes and _may_be_text(self._properties.get(key))
+        return made + ('"' if self._is_text else "")
+
+    def _in_value(self) -> str | None:
+        places = [place for mark in _VALUE_ENDS if (place := self._held.find(mark)) >= 0]
+        if not places:
+            kept = begun(self._held, _BEGUN)
+            text, self._held = self._held[: len(self._held) - kept], self._held[len(self._held) - kept :]
+            return self._add(text) if text else None
+        text, self._held = self._held[: min(places)], self._held[min(places) :]
+        made = self._add(text.removesuffix("\n")) + self._end_of_value()
+        for mark in _PARAMETER_ENDS:
+            self._held = self._held.removeprefix(mark)
+        return made
+
+    def _add(self, text: str) -> str:
+        if self._is_fresh and text:
+            self._is_fresh = False
+            text = text.removeprefix("\n")
+        if self._value is not None:
+            self._value.append(text)
+            return ""
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+
+    def _end_of_value(self) -> str:
+        if self._value is None:
+            self._is_text = False
+            return '"'
+        whole, self._value = "".join(self._value), None
+        return _as_json(whole, accepts_text=self._accepts_text)
+
+    def _end(self) -> str:
+        self.is_done, self.rest, self._held = True, self._held, ""
+        return "{}" if self._is_first else "}"
+
+
+def _types(schema: Json) -> set[str]:
+    """Return the types that a schema allows; none where it does not say."""
+    if not isinstance(schema, dict):
+        return set()
+    found = schema.get("type")
+    named = {str(each) for each in found} if isinstance(found, list) else {found} if isinstance(found, str) else set()
+    for key in ("anyOf", "oneOf", "allOf"):
+        options = schema.get(key)
+        for option in options if isinstance(options, list) else ():
+            named |= _types(option)
+    return named or ({"string"} if "enum" in schema else set())
+
+
+def _is_text(schema: Json) -> bool:
+    """Whether a value is a text and nothing else; so is one of which nothing is known."""
+    return _types(schema) <= {"string"}
+
+
+def _may_be_text(schema: Json) -> bool:
+    return "string" in _types(schema)
+
+
+def _as_json(text: str, *, accepts_text: bool) -> str:
+    """Return a value between tags as JSON; a text where it is no JSON, or where a text is wanted."""
+    mender = JsonMender()
+    made, rest = mender.feed(text.strip())
+    made += mender.finish(is_cut=True)
+    is_value = not mender.is_broken and not rest.strip() and _is_json(made)
+    if is_value and (made == "null" or not accepts_text):
+        return made
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

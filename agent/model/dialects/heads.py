@@ -1,0 +1,132 @@
+"""The head of a call in a model's text: which tool it names, and in which notation the arguments follow."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from agent.model.dialects.bodies import (
+    ARGUMENT_KEYS,
+    NAME_KEYS,
+    OTHER_KEYS,
+    Body,
+    EnvelopeBody,
+    JsonBody,
+    TaggedBody,
+)
+from agent.model.dialects.marks import BETWEEN, CLOSERS, beginnings
+from agent.model.messages import ToolSpec
+
+MOST_UNDECIDED: Final = 2000
+"""Characters that are held while a call's name is not known; a name is at most 64."""
+
+_PREFIXES: Final = ("functions.", "function.", "tools.", "default_api.")
+"""Namespaces that models put before a name."""
+
+_NAMING: Final = ("<function=", "<invoke", "<｜DSML｜invoke")
+_FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
+_BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, "<parameter", "<｜DSML｜parameter", "<arg_key>"))
+_NAMED: Final = re.compile(r"<function=|<(?:｜DSML｜)?invoke\s+name=[\"']?")
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
+_AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|<\|constrain\|>\s*json")
+_KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
+_KEYWORD_BEGUN: Final = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?")
+_TAGS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A call whose name is known."""
+
+    name: str
+    body: Body
+    rest: str
+    """What the body is to be fed."""
+
+
+Verdict: TypeAlias = Head | Literal["open", "none"]
+"""A call, or not decided yet, or no call."""
+
+
+def read_head(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+    """Judge a text that begins with the mark of a call (`is_explicit`), or as a call does that has none.
+
+    Only the name of a known tool makes a call; with `is_last` nothing more will come.
+    """
+    verdict = _read(text, tools, is_explicit=is_explicit, is_last=is_last)
+    return "none" if verdict == "open" and (is_last or len(text) > MOST_UNDECIDED) else verdict
+
+
+def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+    text = _skip(text)
+    if text.startswith("["):
+        text = _skip(text[1:])
+    if not text or text in _BEGUN:
+        return "open"
+    if text.startswith("{"):
+        return _envelope(text, tools, is_explicit=is_explicit, is_last=is_last)
+    named = _NAMED.match(text)
+    if named is None and text.startswith("<"):
+        return "open" if ">" not in text and text.startswith(_NAMING) else "none"
+    text = _without_namespace(text[named.end() :] if named else text)
+    found = _NAME.match(text)
+    written = found[0] if found else ""
+    if len(written) == len(text) and not is_last:
+        is_possible = any(known.startswith(text) for known in (*tools, *_PREFIXES))
+        return "open" if is_possible else "none"
+    tool = tools.get(written.rstrip(".-").removesuffix(".call"))
+    if tool is None:
+        return "none"
+    return _arguments(tool, text[len(tool.name) :].removeprefix(".call"), is_explicit=is_explicit)
+
+
+def _without_namespace(name: str) -> str:
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _skip(text: str) -> str:
+    """Return the text without blanks and marks at its beginning; what may become a longer mark stays."""
+    while True:
+        bare = text.lstrip()
+        if bare in _BEGUN:
+            return bare
+        mark = next((mark for mark in _FILLERS if bare.startswith(mark)), "")
+        if not mark:
+            return bare
+        text = bare[len(mark) :]
+
+
+def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+    body = EnvelopeBody()
+    body.read(text)
+    known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)
+    if not is_explicit and any(key not in known for key in body.keys[:1]):
+        return "none"
+    name = body.name
+    if name is not None:
+        name = _without_namespace(name)
+        if name not in tools:
+            return "none"
+        if body.has_arguments or (is_explicit and (body.is_done or is_last)):
+            return Head(name, body, "")
+    return "none" if body.is_done or body.is_broken else "open"
+
+
+def _arguments(tool: ToolSpec, text: str, *, is_explicit: bool) -> Verdict:
+    """Judge what follows a tool's name."""
+    bare = _skip(text)
+    while found := _AFTER_NAME.match(bare):
+        bare = _skip(bare[found.end() :])
+    if not bare or bare in _BEGUN or "[CALL_ID]".startswith(bare) or "<|constrain|>json".startswith(bare):
+        return "open"
+    if bare.startswith("("):
+        begun: Verdict = "open" if _KEYWORD_BEGUN.fullmatch(bare) else "none"
+        return Head(tool.name, JsonBody(), bare) if _KEYWORD.match(bare) else begun
+    if is_explicit and bare.startswith("{"):
+        return Head(tool.name, JsonBody(), bare)
+    if is_explicit and bare.startswith((*_TAGS, *CLOSERS)):
+        properties = tool.parameters.get("properties")
+        return Head(tool.name, TaggedBody(properties if isinstance(properties, dict) else {}), bare)
+    return "none"

@@ -1,0 +1,94 @@
+"""The marks that models set into their text: around thinking, before and after calls, and at the end of a message."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+THINKING: Final[Mapping[str, str]] = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "[THINK]": "[/THINK]",
+    "<seed:think>": "</seed:think>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<tool_response>": "</tool_response>",
+}
+"""Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's.
+
+The last is of a result that a model makes up behind its own call.
+"""
+
+CALLS: Final = (
+    # Hermes, Qwen, GLM; Granite; Nemotron; LM Studio; the tags that Qwen2.5-Coder and others use at times
+    *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<TOOLCALL>", "[TOOL_REQUEST]", "<function_call>", "<tools>"),
+    # Llama 3 and 4; LFM2; Mistral; Phi 4
+    *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
+    # DeepSeek V3 to V3.2
+    *(
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁call▁begin｜>",
+        "<｜DSML｜function_calls>",
+        "<｜DSML｜tool_calls>",
+        "<｜DSML｜invoke",
+    ),
+    # Anthropic's older notation, MiniMax, Seed; Kimi; Cohere; InternLM
+    *("<function_calls>", "<invoke name=", "<minimax:tool_call>", "<seed:tool_call>"),
+    *("<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<|START_ACTION|>", "<|action_start|>"),
+)
+"""Each says that a call follows."""
+
+HARMONY: Final = ("<|start|>", "<|channel|>", "to=functions.")
+"""The head of a message in gpt-oss's format begins with one of these and ends with `MESSAGE`."""
+
+MESSAGE: Final = "<|message|>"
+
+ENDS: Final = (
+    *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>"),
+    *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+)
+"""Ends of messages that a server let through: dropped."""
+
+FENCE: Final = "```"
+
+CLOSERS: Final = (
+    *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "[END_TOOL_REQUEST]", "</function_call>", "</tools>"),
+    *("</function>", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>", "[/TOOL_CALLS]"),
+    *(
+        "<｜tool▁call▁end｜>",
+        "<｜tool▁calls▁end｜>",
+        "</｜DSML｜invoke>",
+        "</｜DSML｜function_calls>",
+        "</｜DSML｜tool_calls>",
+    ),
+    *("</function_calls>", "</invoke>", "</minimax:tool_call>", "</seed:tool_call>"),
+    *("<|tool_calls_section_end|>", "<|END_ACTION|>", "<|action_end|>", FENCE, *ENDS),
+)
+"""What may follow a call, and is dropped there."""
+
+BETWEEN: Final = (
+    *CALLS,
+    *(
+        "<|plugin|>",
+        "function<｜tool▁sep｜>",
+        "<｜tool▁sep｜>",
+        "<|tool_sep|>",
+        "[ARGS]",
+        "<|tool_call_argument_begin|>",
+    ),
+    *("```json", "```python", "```tool_call", "```tool_code", FENCE),
+)
+"""What may stand between the mark of a call, its name and its arguments."""
+
+THINKERS: Final = re.compile(
+    r"(deepseek-)?r1\b|qwq|think|reason|magistral|glm-z1|marco-o1|skywork-o1|exaone-deep|minimax-m", re.IGNORECASE
+)
+"""Names of models whose prompt ends with the opening tag, so that their text begins within their thinking."""
+
+
+def beginnings(marks: Iterable[str]) -> frozenset[str]:
+    """Return everything that may become one of the marks."""
+    return frozenset(mark[:size] for mark in marks for size in range(1, len(mark)))
+
+
+def begun(text: str, starts: frozenset[str], longest: int = 40) -> int:
+    """Return how many characters at the end of the text may be the beginning of a mark."""
+    return next((size for size in range(min(longest, len(text)), 0, -1) if text[-size:] in starts), 0)

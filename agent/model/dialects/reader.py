@@ -1,0 +1,309 @@
+"""A model's text as it arrives, parted into words, thinking and tool calls."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from agent.model.dialects.bodies import Body
+from agent.model.dialects.heads import Head, read_head
+from agent.model.dialects.marks import CALLS, CLOSERS, ENDS, FENCE, HARMONY, MESSAGE, THINKING, beginnings, begun
+from agent.model.messages import ToolSpec
+
+_THOUGHT_ENDS: Final = tuple(THINKING.values())
+_FIXED: Final = (*THINKING, *_THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
+_ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*_FIXED, FENCE, "{"), key=len, reverse=True))
+_HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
+_RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
+_AFTER_CALL: Final = tuple(sorted(CLOSERS, key=len, reverse=True))
+_AFTER_BEGUN: Final = beginnings(CLOSERS)
+
+MOST_OF_A_HEAD: Final = 200
+"""Characters of a harmony message's head; known ones have 70."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """More of what is meant for others."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """More of what is not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordsWereThought:
+    """All words until here were thinking: its closing tag came, and no opening one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallBegun:
+    """A call of a known tool; its arguments follow."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """More of the last call's arguments, as JSON text."""
+
+    text: str
+
+
+Part: TypeAlias = Words | Thought | WordsWereThought | CallBegun | CallArguments
+
+
+class TextReader:
+    """Takes one answer's text in pieces, cut anywhere.
+
+    What only looks like a call (no known tool, no arguments) is words. Thinking stands at the beginning, after other
+    thinking or after a call; there too a call may stand without any mark. Thinking that is never closed is thinking
+    to the end, except for a call after it.
+    """
+
+    def __init__(self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False) -> None:
+        """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end."""
+        self._tools = {tool.name: tool for tool in tools}
+        names = "|".join(map(re.escape, self._tools))
+        self._marks = re.compile(rf"{_ANYWHERE}|^[ \t]*(?:\[|(?:{names})\()" if names else _ANYWHERE, re.MULTILINE)
+        self._starts = beginnings((*_FIXED, FENCE))
+        self._line_starts = beginnings(f"{name}(" for name in self._tools)
+        self._held = ""
+        self._parts: list[Part] = []
+        self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._words
+        self._is_line_start = True
+        self._may_think = True
+        """Whether nothing was said since the beginning, other thinking or a call."""
+        self._has_thought = False
+        self._ends: Sequence[str] = ()
+        self._unclosed: list[str] = []
+        """The open thinking, for a call that comes with no closing tag before it."""
+        self._mark = ""
+        self._body: Body | None = None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether all text is still held, because it may have begun within thinking."""
+        return self._state == self._undecided
+
+    def trust(self) -> None:
+        """Take the text as words from here on, although it may begin within thinking: the server parts the two."""
+        if self.is_undecided:
+            self._state = self._words
+
+    def feed(self, text: str) -> Iterator[Part]:
+        """Yield what a piece adds."""
+        self._held += text
+        yield from self._run(is_last=False)
+
+    def finish(self, *, is_cut: bool) -> Iterator[Part]:
+        """Yield what was held back; with `is_cut` the model did not come to its end."""
+        yield from self._run(is_last=True)
+        if self._body is not None:
+            self._tell(self._body.finish(is_cut=is_cut))
+        if self._state == self._thought and not is_cut:
+            self._recover()
+        yield from self._run(is_last=True)
+
+    def _run(self, *, is_last: bool) -> Iterator[Part]:
+        while self._held and self._state(is_last):
+            pass
+        parts, self._parts = self._parts, []
+        yield from parts
+
+    def _words(self, is_last: bool) -> bool:
+        """Say everything before the next mark, and look at the mark."""
+        found = next(filter(self._stands_right, self._marks.finditer(self._held)), None)
+        if found is None:
+            kept = 0 if is_last else self._begun()
+            self._say(len(self._held) - kept)
+            return False
+        self._say(found.start())
+        if self._held.lstrip(" \t") in self._starts and not is_last:
+            return False  # it may become a longer mark
+        self._mark = found[0].lstrip(" \t")
+        self._held = self._held[len(found[0]) - len(self._mark) :]
+        if self._mark in THINKING:
+            return self._open_thinking(self._mark)
+        if self._mark in _THOUGHT_ENDS:
+            return self._stray_end(is_last)
+        if self._mark in HARMONY:
+            self._state = self._harmony
+        elif self._mark in ENDS:
+            self._held = self._held[len(self._mark) :]
+            self._is_line_start = True
+        else:
+            self._state = self._call_head
+        return True
+
+    def _stands_right(self, found: re.Match[str]) -> bool:
+        mark = found[0].lstrip(" \t")
+        if mark in THINKING or mark == "to=functions.":
+            return self._may_think and not self._held[: found.start()].strip()
+        if mark in _THOUGHT_ENDS:
+            return not self._has_thought
+        is_bare = mark not in _FIXED
+        if is_bare and mark not in ("{", FENCE):  # stands for a call only at the beginning of a line
+            return bool(found.start()) or self._is_line_start
+        return bool(self._tools) or not (is_bare or mark in CALLS)
+
+    def _begun(self) -> int:
+        """Return how many characters at the end may become a mark; all of them while there are but blanks."""
+        if self._may_think and not self._held.strip():
+            return len(self._held)
+        line = self._held.rpartition("\n")[2]
+        if (line != self._held or self._is_line_start) and line.strip(" \t") in self._line_starts:
+            return len(line)
+        return begun(self._held, self._starts)
+
+    def _say(self, size: int) -> None:
+        text, self._held = self._held[:size], self._held[size:]
+        if text and (text.strip() or not self._may_think):
+            self._may_think = False
+            self._is_line_start = text.endswith("\n")
+            self._parts.append(Words(text))
+
+    def _open_thinking(self, mark: str) -> bool:
+        self._held = self._held[len(mark) :]
+        self._ends, self._has_thought, self._unclosed = (THINKING[mark],), True, []
+        self._state = self._thought
+        return True
+
+    def _thought(self, is_last: bool) -> bool:
+        places = [(place, mark) for mark in self._ends if (place := self._held.find(mark)) >= 0]
+        place, mark = min(places, default=(-1, ""))
+        if not places:
+            place = len(self._held) - (0 if is_last else begun(self._held, beginnings(self._ends)))
+        if place:
+            self._parts.append(Thought(self._held[:place]))
+            self._unclosed.append(self._held[:place])
+        # The head of the next message in harmony's format is looked at, not skipped.
+        self._held = self._held[place + (0 if mark in HARMONY else len(mark)) :]
+        if places:
+            self._resume()
+        return bool(places)
+
+    def _recover(self) -> None:
+        """Look for a call in thinking that was never closed."""
+        text = "".join(self._unclosed)
+        place = min((place for mark in CALLS if (place := text.find(mark)) >= 0), default=-1)
+        if place >= 0 and isinstance(read_head(text[place:], self._tools, is_explicit=True, is_last=True), Head):
+            self._held = text[place:]
+            self._resume()
+
+    def _undecided(self, is_last: bool) -> bool:
+        """Hold everything until it shows whether the text began within thinking."""
+        bare = self._held.lstrip()
+        if tag := next((tag for tag in THINKING if bare.startswith(tag)), ""):
+            self._held = bare
+            return self._open_thinking(tag)
+        if any(end in self._held for end in _THOUGHT_ENDS):
+            self._ends, self._has_thought, self._state = _THOUGHT_ENDS, True, self._thought
+            return True
+        if is_last:
+            self._state = self._words
+        return is_last
+
+    def _stray_end(self, is_last: bool) -> bool:
+        """Judge a closing tag without an opening one: thinking ends there, if it stands at the end of its line."""
+        behind = self._held[len(self._mark) :]
+        if not behind and not is_last:
+            return False
+        if behind[:1] in ("\n", "\r", "") or self._is_line_start:
+            self._has_thought = True
+            self._held = behind
+            self._parts.append(WordsWereThought())
+            self._resume()
+        else:
+            self._say(len(self._mark))
+        return True
+
+    def _harmony(self, is_last: bool) -> bool:
+        """Read the head of a message in gpt-oss's format, and hide what is not meant for others."""
+        head, found, behind = self._held.partition(MESSAGE)
+        if not found:
+            if not is_last and len(head) < MOST_OF_A_HEAD:
+                return False
+            self._state = self._words
+            self._say(len(self._mark))
+            return True
+        self._held = behind
+        recipient = _RECIPIENT.search(head)
+        name = recipient[1].removeprefix("functions.") if recipient else ""
+        if name in self._tools:
+            self._state, self._mark = self._call_head, "<tool_call>"
+            self._held = f"{self._mark}{name}{behind}"
+        elif recipient or "<|channel|>analysis" in head:
+            self._ends, self._has_thought, self._unclosed = _HARMONY_ENDS, True, []
+            self._state = self._thought
+        else:
+            self._resume()
+        return True
+
+    def _call_head(self, is_last: bool) -> bool:
+        verdict = read_head(self._held, self._tools, is_explicit=self._mark in CALLS, is_last=is_last)
+        if verdict == "open":
+            return False
+        if verdict == "none":
+            self._state = self._words
+            self._say(len(self._mark))
+            self._may_think = False
+            return True
+        self._parts.append(CallBegun(verdict.name))
+        self._body, self._state = verdict.body, self._call_body
+        self._tell(verdict.body.feed(verdict.rest))
+        self._held = verdict.body.rest
+        self._end_of_body()
+        return True
+
+    def _call_body(self, is_last: bool) -> bool:
+        assert self._body is not None
+        text, self._held = self._held, ""
+        self._tell(self._body.feed(text))
+        self._held = self._body.rest
+        return self._end_of_body()
+
+    def _end_of_body(self) -> bool:
+        """Go on where the body is at its end, or cannot be understood any more; False while it is open."""
+        assert self._body is not None
+        if self._body.is_done:
+            self._body, self._state = None, self._after_call
+        elif self._body.is_broken:
+            self._body, self._state = None, self._broken_call
+        return self._body is None
+
+    def _broken_call(self, is_last: bool) -> bool:
+        """Give the rest of arguments that are no JSON as it stands, up to the mark that ends the call."""
+        places = [place for mark in CLOSERS if (place := self._held.find(mark)) >= 0]
+        size = min(places, default=len(self._held) - (0 if is_last else begun(self._held, _AFTER_BEGUN)))
+        self._tell(self._held[:size])
+        self._held = self._held[size:]
+        if places:
+            self._state = self._after_call
+        return bool(places)
+
+    def _after_call(self, is_last: bool) -> bool:
+        """Drop what closes a call or stands between two."""
+        bare = self._held.lstrip(" \t\r\n,;]")
+        for mark in _AFTER_CALL:
+            if bare.startswith(mark):
+                self._held = bare[len(mark) :]
+                return True
+        self._held = bare
+        if not bare or (bare in _AFTER_BEGUN and not is_last):
+            return False
+        self._resume()
+        return True
+
+    def _resume(self) -> None:
+        self._state = self._words
+        self._is_line_start = self._may_think = True
+
+    def _tell(self, arguments: str) -> None:
+        if arguments:
+            self._parts.append(CallArguments(arguments))

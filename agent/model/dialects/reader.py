@@ -70,8 +70,9 @@ class TextReader:
         """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end."""
         self._tools = {tool.name: tool for tool in tools}
         names = "|".join(map(re.escape, self._tools))
-        self._marks = re.compile(rf"{_ANYWHERE}|^[ \t]*(?:\[|(?:{names})\()" if names else _ANYWHERE, re.MULTILINE)
-        self._starts = beginnings((*_FIXED, FENCE))
+        bare = rf"|\[(?:{names})\(|^[ \t]*(?:\[|(?:{names})\()" if names else ""
+        self._marks = re.compile(_ANYWHERE + bare, re.MULTILINE)
+        self._starts = beginnings((*_FIXED, FENCE, *(f"[{name}(" for name in self._tools)))
         self._line_starts = beginnings(f"{name}(" for name in self._tools)
         self._held = ""
         self._parts: list[Part] = []
@@ -148,7 +149,7 @@ class TextReader:
         if mark in _THOUGHT_ENDS:
             return not self._has_thought
         is_bare = mark not in _FIXED
-        if is_bare and mark not in ("{", FENCE):  # stands for a call only at the beginning of a line
+        if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)
 

@@ -11,7 +11,7 @@ from memory.json_value import Json
 
 NAME_KEYS: Final = ("name", "function", "tool_name", "tool", "function_name")
 ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs")
-OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id")
+OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id", "tool_call", "tool_calls")
 """Keys of the object that holds a whole call, in the notations known."""
 
 _PARAMETER: Final = re.compile(

@@ -23,10 +23,13 @@ MOST_UNDECIDED: Final = 2000
 _PREFIXES: Final = ("functions.", "function.", "tools.", "default_api.")
 """Namespaces that models put before a name."""
 
-_NAMING: Final = ("<function=", "<invoke", "<｜DSML｜invoke")
+_NAMING: Final = ("<function=", "<function name=", "<invoke", "<｜DSML｜invoke")
 _FILLERS: Final = tuple(sorted((mark for mark in BETWEEN if not mark.startswith(_NAMING)), key=len, reverse=True))
 _BEGUN: Final = beginnings((*BETWEEN, *CLOSERS, "<parameter", "<｜DSML｜parameter", "<arg_key>"))
-_NAMED: Final = re.compile(r"<function=|<(?:｜DSML｜)?invoke\s+name=[\"']?")
+_NAMED: Final = re.compile(r"<function=|<(?:function|(?:｜DSML｜)?invoke)\s+name=[\"']?")
+_WRAPPER: Final = re.compile(r"""\{\s*["']tool_calls?["']\s*:\s*\[?\s*""")
+_KEYED: Final = re.compile(r"""\{\s*"([\w.-]+)"\s*:\s*(?=\{)""")
+"""An object whose only key is the tool's name, as Apertus writes it."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
 _AFTER_NAME: Final = re.compile(r":\d+|[\"'>:]|\[CALL_ID\]\w*|<\|constrain\|>\s*json")
 _KEYWORD: Final = re.compile(r"\(\s*(?:\)|[A-Za-z_]\w*\s*=)")
@@ -61,6 +64,8 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     text = _skip(text)
     if text.startswith("["):
         text = _skip(text[1:])
+    if wrapper := _WRAPPER.match(text):
+        text = text[wrapper.end() :]
     if not text or text in _BEGUN:
         return "open"
     if text.startswith("{"):
@@ -72,7 +77,7 @@ def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_las
     found = _NAME.match(text)
     written = found[0] if found else ""
     if len(written) == len(text) and not is_last:
-        is_possible = any(known.startswith(text) for known in (*tools, *_PREFIXES))
+        is_possible = any(known.startswith(text) for known in (*tools, *_PREFIXES, *(f"{name}.call" for name in tools)))
         return "open" if is_possible else "none"
     tool = tools.get(written.rstrip(".-").removesuffix(".call"))
     if tool is None:
@@ -99,6 +104,8 @@ def _skip(text: str) -> str:
 
 
 def _envelope(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
+    if is_explicit and (keyed := _KEYED.match(text)) and keyed[1] in tools:
+        return Head(keyed[1], JsonBody(), text[keyed.end() :])
     body = EnvelopeBody()
     body.read(text)
     known = (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS)

@@ -10,16 +10,19 @@ THINKING: Final[Mapping[str, str]] = {
     "[THINK]": "[/THINK]",
     "<seed:think>": "</seed:think>",
     "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
     "<tool_response>": "</tool_response>",
 }
-"""Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's.
+"""Opening and closing tags: DeepSeek's, Qwen's and most others', Granite's, Mistral's, Seed's, Cohere's, Apertus'.
 
 The last is of a result that a model makes up behind its own call.
 """
 
 CALLS: Final = (
-    # Hermes, Qwen, GLM; Granite; Nemotron; LM Studio; the tags that Qwen2.5-Coder and others use at times
-    *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<TOOLCALL>", "[TOOL_REQUEST]", "<function_call>", "<tools>"),
+    # Hermes, Qwen, GLM; Granite; Nemotron; Apertus; LM Studio
+    *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<TOOLCALL>", "<|tools_prefix|>", "[TOOL_REQUEST]"),
+    # What Hermes, Qwen2.5-Coder and others write in place of their own tag at times
+    *("<function_call>", "<tools>", "<tool>", "<json>", "<JSON>", "<xml>", "<function name="),
     # Llama 3 and 4; LFM2; Mistral; Phi 4
     *("<function=", "<|python_tag|>", "<|python_start|>", "<|tool_call_start|>", "[TOOL_CALLS]", "functools["),
     # DeepSeek V3 to V3.2
@@ -44,13 +47,15 @@ MESSAGE: Final = "<|message|>"
 ENDS: Final = (
     *("<|end|>", "<|return|>", "<|call|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>"),
     *("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    *("<response>", "</response>"),
 )
-"""Ends of messages that a server let through: dropped."""
+"""Ends of messages that a server let through, and Granite's tags around what is not thinking: dropped."""
 
 FENCE: Final = "```"
 
 CLOSERS: Final = (
-    *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "[END_TOOL_REQUEST]", "</function_call>", "</tools>"),
+    *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "<|tools_suffix|>", "[END_TOOL_REQUEST]"),
+    *("</function_call>", "</tools>", "</tool>", "</json>", "</JSON>", "</xml>"),
     *("</function>", "<|python_end|>", "<|tool_call_end|>", "<|/tool_call|>", "[/TOOL_CALLS]"),
     *(
         "<｜tool▁call▁end｜>",
@@ -74,7 +79,7 @@ BETWEEN: Final = (
         "[ARGS]",
         "<|tool_call_argument_begin|>",
     ),
-    *("```json", "```python", "```tool_call", "```tool_code", FENCE),
+    *("```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
 )
 """What may stand between the mark of a call, its name and its arguments."""
 

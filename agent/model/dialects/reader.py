@@ -15,6 +15,7 @@ _FIXED: Final = (*THINKING, *_THOUGHT_ENDS, *CALLS, *HARMONY, *ENDS)
 _ANYWHERE: Final = "|".join(re.escape(mark) for mark in sorted((*_FIXED, FENCE, "{"), key=len, reverse=True))
 _HARMONY_ENDS: Final = ("<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>")
 _RECIPIENT: Final = re.compile(r"to=([\w.-]+)")
+_QUOTES: Final = ("`", '"', "'", "”", "’", "」")
 _AFTER_CALL: Final = tuple(sorted(CLOSERS, key=len, reverse=True))
 _AFTER_BEGUN: Final = beginnings(CLOSERS)
 
@@ -144,8 +145,11 @@ class TextReader:
 
     def _stands_right(self, found: re.Match[str]) -> bool:
         mark = found[0].lstrip(" \t")
-        if mark in THINKING or mark == "to=functions.":
-            return self._may_think and not self._held[: found.start()].strip()
+        before = self._held[: found.start()]
+        if mark in THINKING:
+            return before.rstrip(" \t").endswith("\n") or (self._is_line_start and not before.strip())
+        if mark == "to=functions.":
+            return self._may_think and not before.strip()
         if mark in _THOUGHT_ENDS:
             return not self._has_thought
         is_bare = mark not in _FIXED
@@ -211,17 +215,17 @@ class TextReader:
         return is_last
 
     def _stray_end(self, is_last: bool) -> bool:
-        """Judge a closing tag without an opening one: thinking ends there, if it stands at the end of its line."""
+        """Judge a closing tag without an opening one: thinking ends there, unless the tag is quoted."""
         behind = self._held[len(self._mark) :]
         if not behind and not is_last:
             return False
-        if behind[:1] in ("\n", "\r", "") or self._is_line_start:
-            self._has_thought = True
-            self._held = behind
-            self._parts.append(WordsWereThought())
-            self._resume()
-        else:
+        if behind[:1] in _QUOTES:
             self._say(len(self._mark))
+            return True
+        self._has_thought = True
+        self._held = behind
+        self._parts.append(WordsWereThought())
+        self._resume()
         return True
 
     def _harmony(self, is_last: bool) -> bool:
@@ -290,7 +294,7 @@ class TextReader:
 
     def _after_call(self, is_last: bool) -> bool:
         """Drop what closes a call or stands between two."""
-        bare = self._held.lstrip(" \t\r\n,;]")
+        bare = self._held.lstrip(" \t\r\n,;]}")
         for mark in _AFTER_CALL:
             if bare.startswith(mark):
                 self._held = bare[len(mark) :]

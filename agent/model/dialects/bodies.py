@@ -256,11 +256,11 @@ class TaggedBody:
     def _begin(self, key: str, attributes: str) -> str:
         made = ("{" if self._is_first else ", ") + json.dumps(key, ensure_ascii=False) + ": "
         self._is_first, self._is_fresh = False, True
-        self._is_text = 'string="true"' in attributes or (
-            'string="false"' not in attributes and _is_text(self._properties.get(key))
-        )
+        types = _types(self._properties.get(key))
+        is_unmarked = 'string="false"' not in attributes  # DeepSeek V3.2 says so itself, where the schema does not
+        self._is_text = types == {"string"} or (not types and is_unmarked)
         self._value = None if self._is_text else []
-        self._accepts_text = 'string="false"' not in attributes and _may_be_text(self._properties.get(key))
+        self._accepts_text = "string" in types and is_unmarked
         return made + ('"' if self._is_text else "")
 
     def _in_value(self) -> str | None:
@@ -307,15 +307,6 @@ def _types(schema: Json) -> set[str]:
         for option in options if isinstance(options, list) else ():
             named |= _types(option)
     return named or ({"string"} if "enum" in schema else set())
-
-
-def _is_text(schema: Json) -> bool:
-    """Whether a value is a text and nothing else; so is one of which nothing is known."""
-    return _types(schema) <= {"string"}
-
-
-def _may_be_text(schema: Json) -> bool:
-    return "string" in _types(schema)
 
 
 def _as_json(text: str, *, accepts_text: bool) -> str:

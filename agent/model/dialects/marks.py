@@ -29,6 +29,7 @@ CALLS: Final = (
     *(
         "<｜tool▁calls▁begin｜>",
         "<｜tool▁call▁begin｜>",
+        "<｜tool▁calls｜>",
         "<｜DSML｜function_calls>",
         "<｜DSML｜tool_calls>",
         "<｜DSML｜invoke",
@@ -79,7 +80,7 @@ BETWEEN: Final = (
         "[ARGS]",
         "<|tool_call_argument_begin|>",
     ),
-    *("```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
+    *("<response>", "```json", "```xml", "```python", "```tool_call", "```tool_code", FENCE),
 )
 """What may stand between the mark of a call, its name and its arguments."""
 

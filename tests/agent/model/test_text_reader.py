@@ -1,0 +1,258 @@
+"""A model's text parted into words, thinking and calls: as early as can be, and nothing that only looks alike."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.model.dialects.dialect import Dialect
+from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.messages import ToolSpec
+from agent.model.stream.accumulate import Accumulator
+from agent.model.wire.profile import GENERIC, INLINE, PROFILES
+from memory.json_value import Json
+from tests.agent.dialect_corpus import outcome
+
+pytestmark = pytest.mark.shows("F1", "B12")
+
+TEXT: dict[str, Json] = {"type": "string"}
+TOOLS = [
+    ToolSpec("reply", "Say something.", {"type": "object", "properties": {"text": TEXT}}),
+    ToolSpec("recall", "Look it up.", {"type": "object", "properties": {"about": TEXT, "most": {"type": "integer"}}}),
+]
+REPLY = '<tool_call>\n{"name": "reply", "arguments": {"text": "Hello there. How are you?"}}\n</tool_call>'
+
+
+class Reading:
+    """One answer that comes bit by bit."""
+
+    def __init__(self, dialect: Dialect | None = None, tools: Sequence[ToolSpec] = TOOLS) -> None:
+        self.dialect = dialect or Dialect(GENERIC, "m")
+        self.accumulator = Accumulator(frozenset(), tools, self.dialect)
+        self.items: list[StreamItem] = []
+
+    def feed(self, text: str) -> list[StreamItem]:
+        fresh = list(self.accumulator.feed({"choices": [{"delta": {"content": text}}]}))
+        self.items += fresh
+        return fresh
+
+    def delta(self, **fields: Json) -> None:
+        self.items += self.accumulator.feed({"choices": [{"delta": {**fields}}]})
+
+    def finish(self, reason: str = "stop") -> tuple[str, list[tuple[str, str]], str]:
+        self.items += self.accumulator.feed({"choices": [{"delta": {}, "finish_reason": reason}]})
+        self.items += self.accumulator.finish()
+        return outcome(self.items)
+
+    @property
+    def said(self) -> str:
+        return "".join(item.text for item in self.items if isinstance(item, TextDelta))
+
+
+def read(text: str, tools: Sequence[ToolSpec] = TOOLS) -> tuple[str, list[tuple[str, str]], str]:
+    reading = Reading(tools=tools)
+    for char in text:
+        reading.feed(char)
+    return reading.finish()
+
+
+def test_words_before_a_call_are_said_before_the_call_is_known() -> None:
+    reading = Reading()
+    reading.feed("Let me see. ")
+    assert reading.said == "Let me see. "
+    reading.feed("One moment.\n<tool")
+    assert reading.said == "Let me see. One moment.\n"
+    reading.feed("_call>\n{")
+    assert reading.said == "Let me see. One moment.\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "pieces"),
+    [
+        (
+            '<tool_call>\n{"name": "reply", "arguments": {"text": "',
+            ["Hello there. ", "How are", ' you?"}}\n</tool_call>'],
+        ),
+        ("<tool_call>\n<function=reply>\n<parameter=text>\n", ["Hello there. ", "How are", " you?\n</parameter>"]),
+        ("[reply(text='", ["Hello there. ", "How are", " you?')]"]),
+        ('[TOOL_CALLS]reply[ARGS]{"text": "', ["Hello there. ", "How are", ' you?"}']),
+        (
+            '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>reply<｜tool▁sep｜>{"text": "',
+            ["Hello there. ", "How", ' are you?"}'],
+        ),
+        (
+            '<|channel|>commentary to=functions.reply <|constrain|>json<|message|>{"text": "',
+            ["Hello there. ", "How are", ' you?"}<|call|>'],
+        ),
+        ("<tool_call>reply\n<arg_key>text</arg_key>\n<arg_value>", ["Hello there. ", "How are", " you?</arg_value>"]),
+        ('{"name": "reply", "parameters": {"text": "', ["Hello there. ", "How are", ' you?"}}']),
+        ("{'name': 'reply', 'arguments': {'text': '", ["Hello there. ", "How are", " you?'}}"]),
+    ],
+)
+def test_what_is_to_be_spoken_comes_out_of_an_open_call(before: str, pieces: list[str]) -> None:
+    reading = Reading()
+    for char in before:
+        reading.feed(char)
+    assert any(isinstance(item, ToolCallStarted) for item in reading.items)
+    first = reading.feed(pieces[0])
+    assert "Hello there. " in "".join(item.text for item in first if isinstance(item, ArgumentsDelta))
+    for piece in pieces[1:]:
+        reading.feed(piece)
+    says, calls, _ = reading.finish()
+    assert [(name, json.loads(arguments)) for name, arguments in calls] == [
+        ("reply", {"text": "Hello there. How are you?"})
+    ]
+    assert says == ""
+
+
+def test_arguments_that_are_json_come_byte_for_byte() -> None:
+    written = '{ "text" :"caf\\u00e9 \\ud83d\\ude00 \\n" ,\n "more": [1.50, -0, 1E5] }'
+    assert read(f'<tool_call>{{"name":"reply","arguments":{written}}}</tool_call>')[1] == [("reply", written)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like {curly} and [square] things, 3 < 4 and a `<tool_call>` too.",
+        'The file holds {"name": "Ada", "born": 1815}.',
+        '{"name": "nobody", "arguments": {}} is no tool of mine.',
+        'Qwen writes <tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>.',
+        "[link](http://example.org) and [recall] and recall (the word)",
+        "reply (to him) tomorrow",
+        "```python\nprint('recall()')\n```",
+        "```\nrecall\n```",
+        "[1, 2, 3]",
+        "<function=unknown>{}</function>",
+        "the <think> tag, and `</think>` after it",
+        "[TOOL_CALLS] is Mistral's mark",
+        "<|python_tag|>",
+        "functools[reduce]",
+        "{" * 50,
+        "to=functions.reply is how gpt-oss says it",
+        "DeepSeek writes <｜tool▁calls▁begin｜> before its calls.",
+    ],
+)
+def test_what_only_looks_like_a_call_is_said(text: str) -> None:
+    assert read(text) == (text, [], "")
+
+
+def test_without_tools_nothing_is_a_call() -> None:
+    assert read(REPLY, tools=()) == (REPLY, [], "")
+
+
+@given(text=st.text(alphabet="<>{}[]()|/\"'`\\:=,_ \ntolcarepyhinkT.fus-｜▁", max_size=120), size=st.integers(1, 7))
+def test_nothing_is_lost_and_no_cut_matters(text: str, size: int) -> None:
+    whole, cut = Reading(), Reading()
+    whole.feed(text)
+    for start in range(0, len(text), size):
+        cut.feed(text[start : start + size])
+    assert cut.finish() == whole.finish()
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "thinks"),
+    [
+        ("<think>Hm.</think>Hello.", "Hello.", "Hm."),
+        ("\n<thinking>Hm.</thinking>\n\nHello.", "\n\nHello.", "Hm."),
+        ("[THINK]Hm.[/THINK]Hello.", "Hello.", "Hm."),
+        ("<think>One.</think>\n<think>Two.</think>Hello.", "Hello.", "One.Two."),
+        ("<think></think>\n\nHello.", "\n\nHello.", ""),
+        ("<think>never closed", "", "never closed"),
+        ("Hm.\n</think>\n\nHello.", "\n\nHello.", "Hm.\n"),
+        (
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello.",
+            "Hello.",
+            "Hm.",
+        ),
+        ("<|channel|>commentary to=python code<|message|>print(1)<|call|>", "", "print(1)"),
+        ("Hello.<|im_end|>", "Hello.", ""),
+    ],
+)
+def test_thinking_is_kept_and_not_said(text: str, says: str, thinks: str) -> None:
+    assert read(text) == (says, [], thinks)
+
+
+@pytest.mark.parametrize("name", ["deepseek-r1:8b", "QwQ-32B", "Qwen/Qwen3-30B-A3B-Thinking-2507", "Magistral-Small"])
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_thinking_that_the_prompt_opened_is_never_said(name: str, size: int) -> None:
+    reading = Reading(Dialect(GENERIC, name))
+    text = "Okay, the user greets me. Be brief.\n</think>\n\nHello."
+    for start in range(0, len(text), size):
+        reading.feed(text[start : start + size])
+    says, _, thinks = reading.finish()
+    assert (reading.said, says, thinks) == ("\n\nHello.", "\n\nHello.", "Okay, the user greets me. Be brief.\n")
+
+
+def test_a_model_is_known_by_its_first_closing_tag() -> None:
+    dialect = Dialect(GENERIC, "house-brand:7b")
+    first = Reading(dialect)
+    first.feed("They greet me.</th")
+    first.feed("ink>Hello.")
+    assert first.finish() == ("Hello.", [], "They greet me.")
+    second = Reading(dialect)
+    second.feed("They greet me again. ")
+    assert second.said == ""
+    second.feed("</think>Hello again.")
+    assert (second.said, second.finish()[2]) == ("Hello again.", "They greet me again. ")
+
+
+def test_a_model_whose_name_misleads_is_held_up_once() -> None:
+    dialect = Dialect(GENERIC, "think-fast:3b")
+    first = Reading(dialect)
+    first.feed("Hello. ")
+    assert first.said == ""
+    assert first.finish() == ("Hello. ", [], "")
+    second = Reading(dialect)
+    second.feed("Hello. ")
+    assert second.said == "Hello. "
+
+
+def test_a_server_that_parts_thinking_itself_holds_nothing_up() -> None:
+    reading = Reading(Dialect(GENERIC, "deepseek-r1:8b"))
+    reading.delta(reasoning_content="They greet me.")
+    reading.feed("Hello. ")
+    assert reading.said == "Hello. "
+
+
+def test_a_call_after_thinking_that_was_never_closed_is_made() -> None:
+    says, calls, _ = read(f"<think>I greet them.\n{REPLY}")
+    assert (says, [name for name, _ in calls]) == ("", ["reply"])
+
+
+def test_a_result_that_the_model_makes_up_is_not_said() -> None:
+    says, calls, thinks = read('<tool_call>{"name": "recall", "arguments": {"about": "tea"}}</tool_call>\n'
+                               "<tool_response>She likes it.</tool_response>")  # fmt: skip
+    assert (says, len(calls), thinks) == ("", 1, "She likes it.")
+
+
+def test_calls_of_the_wire_and_of_the_text_keep_their_order() -> None:
+    reading = Reading()
+    reading.delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "recall", "arguments": "{}"}}])
+    reading.feed(REPLY)
+    reading.delta(tool_calls=[{"index": 1, "id": "b", "function": {"name": "recall", "arguments": '{"most":1}'}}])
+    _, calls, _ = reading.finish()
+    assert [name for name, _ in calls] == ["recall", "reply", "recall"]
+
+
+def test_arguments_as_a_text_are_unwrapped_and_broken_ones_left_to_the_tool() -> None:
+    wrapped = json.dumps({"name": "reply", "arguments": json.dumps({"text": "Hi."})})
+    assert read(f"<tool_call>{wrapped}</tool_call>")[1] == [("reply", '{"text": "Hi."}')]
+    assert read('<tool_call>{"name": "reply", "arguments": {"text": nonsense}}</tool_call>')[1] == [
+        ("reply", '{"text": nonsense}}')
+    ]
+
+
+def test_a_provider_that_parts_everything_itself_is_not_second_guessed() -> None:
+    for name in ("openai", "anthropic", "gemini", "deepseek"):
+        reading = Reading(Dialect(PROFILES[name], "m"))
+        reading.feed(f"<think>{REPLY}")
+        assert reading.finish() == (f"<think>{REPLY}", [], "")
+
+
+def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
+    reading = Reading()
+    reading.feed("<think>Hm.</think>Hello.")
+    reading.finish()
+    assert reading.accumulator.message().extra == {INLINE: "Hm."}

@@ -15,7 +15,7 @@ from agent.model.wire.openai import GrowingList
 from agent.model.wire.profile import Profile
 
 _TAKES_NO_TOOLS: Final = re.compile(
-    r"not support\w* (the )?(tool|function)|(tool|function)[\w -]*(is|are) not (supported|enabled)"
+    r"not support\w* (the )?(tool|function)|(tool|function)[\w `'\"-]*(is|are) not (supported|enabled)"
     r"|support tool use|--enable-auto-tool-choice|tools param requires",
     re.IGNORECASE,
 )

@@ -122,6 +122,7 @@ class ThreadedCall:
         litellm: Any = importlib.import_module("litellm")
         _send_as_it_is()
         stream = await litellm.acompletion(**request, **_client_of(request["model"]))
+        _keep_details(stream.completion_stream)
         try:
             async for chunk in stream:
                 await self._credits.acquire()
@@ -175,6 +176,22 @@ def _send_as_it_is() -> None:
 async def as_it_is(data: object, expected_type: object) -> object:
     """Return the first of the two: in place of `openai._utils.async_maybe_transform`."""
     return data
+
+
+def _keep_details(chunks: Any) -> None:
+    """Let pieces of OpenRouter's reasoning through that have no text: litellm drops them, and with them signatures."""
+    parse = getattr(chunks, "chunk_parser", None)
+    if parse is not None:
+        chunks.chunk_parser = lambda chunk: parse(_with_text(chunk))
+
+
+def _with_text(chunk: Any) -> Any:
+    choices = chunk.get("choices") if isinstance(chunk, dict) else None
+    for choice in choices or ():
+        delta = choice.get("delta") or {}
+        if delta.get("reasoning_details") and delta.get("reasoning") is None:
+            delta["reasoning"] = ""
+    return chunk
 
 
 def _client_of(model: str) -> dict[str, Any]:

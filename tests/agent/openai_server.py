@@ -171,7 +171,7 @@ class OpenAiServer:
         self, request: Recorded, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> tuple[bool, bytes]:
         """Send the answer; return whether the connection can carry another, and what was already read of the next."""
-        if request.path.endswith("/chat/completions"):
+        if request.path.endswith("/chat/completions") and request.path not in self._pages:
             self.requests.append(request)
             scripted = self._next_answer(request)
         else:

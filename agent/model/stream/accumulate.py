@@ -28,6 +28,9 @@ _SIGNED_ID = "__thought__"
 """Where litellm repeats Gemini's signature, thousands of characters of it, in the id of a call."""
 
 
+_GROWING = ("thinking", "text", "summary", "data")
+"""Fields of a block that come in pieces."""
+
 MOST_TOKENS = 2**53
 """No call costs so many; every reader of JSON can hold a smaller number."""
 
@@ -207,33 +210,44 @@ class Accumulator:
 
 
 def read_usage(usage: Mapping[str, Json]) -> Usage:
-    """Return the counts, wherever the provider puts what came out of its cache (OpenAI, DeepSeek, Moonshot)."""
+    """Return the counts, wherever the provider puts what came out of its cache (OpenAI, DeepSeek, Moonshot).
+
+    OpenRouter says the cost besides.
+    """
     details = usage.get("prompt_tokens_details")
     nested = details.get("cached_tokens") if isinstance(details, dict) else None
     cached = nested or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
     asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-    return Usage(asked, _count(cached), answered)
+    cost = usage.get("cost")
+    told = float(cost) if isinstance(cost, int | float) and 0 <= cost < MOST_TOKENS else 0.0
+    return Usage(asked, _count(cached), answered, told)
 
 
-def _joined(pieces: list[Json]) -> Json:
-    """Return blocks of Anthropic's thinking put together again; pieces of anything else as they came.
+def _joined(pieces: list[Json]) -> list[Json]:
+    """Return the blocks of reasoning put together again out of the pieces of a stream.
 
-    Each block's words come in pieces, and its signature last.
+    Anthropic's blocks go on until their signature. OpenRouter numbers its own, and refuses one that comes back in
+    pieces. What is neither stays as it came.
     """
     blocks: list[Json] = []
     for piece in pieces:
         last = blocks[-1] if blocks else None
-        if isinstance(piece, dict) and isinstance(last, dict) and _is_open(last) and piece.get("type") == "thinking":
-            last["thinking"] = _string(last.get("thinking")) + _string(piece.get("thinking"))
-            if piece.get("signature"):
-                last["signature"] = piece["signature"]
+        if isinstance(piece, dict) and isinstance(last, dict) and _goes_on(last, piece):
+            for key, value in piece.items():
+                grows = key in _GROWING and isinstance(value, str)
+                last[key] = _string(last.get(key)) + _string(value) if grows else value or last.get(key)
         else:
             blocks.append(dict(piece) if isinstance(piece, dict) else piece)
     return blocks
 
 
-def _is_open(block: Mapping[str, Json]) -> bool:
-    return block.get("type") == "thinking" and not block.get("signature")
+def _goes_on(block: Mapping[str, Json], piece: Mapping[str, Json]) -> bool:
+    """Whether a piece belongs to the block before it."""
+    if block.get("type") != piece.get("type"):
+        return False
+    if block.get("type") == "thinking":
+        return not block.get("signature")
+    return piece.get("index") is not None and block.get("index") == piece.get("index")
 
 
 def _count(value: Json) -> int:

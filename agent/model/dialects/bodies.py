@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from agent.model.dialects.marks import CLOSERS, beginnings, begun
@@ -104,11 +104,7 @@ class EnvelopeBody:
     @property
     def has_arguments(self) -> bool:
         """Whether the arguments have begun."""
-        return bool(self._arguments)
-
-    @property
-    def _arguments(self) -> str:
-        return self._fields.raw_of(ARGUMENT_KEYS)
+        return bool(self._fields.raw_of(ARGUMENT_KEYS))
 
     def read(self, text: str) -> None:
         """Take a piece, and keep what it adds to the arguments for the next `feed`."""
@@ -127,11 +123,9 @@ class EnvelopeBody:
         return self._fresh()
 
     def _fresh(self) -> str:
-        whole = self._arguments
-        if self.is_done and not whole:
-            whole = "{}"
-        fresh, self._told = whole[self._told :], max(self._told, len(whole))
-        return fresh
+        raw = self._fields.raw_of(ARGUMENT_KEYS)
+        fresh, self._told = "".join(raw[self._told :]), len(raw)
+        return "{}" if self.is_done and not raw else fresh
 
 
 class _Fields:
@@ -149,12 +143,12 @@ class _Fields:
         for char in text:
             self._take(char)
 
-    def raw_of(self, names: tuple[str, ...]) -> str:
-        """Return the value of the first of the names there is, without blanks before it."""
-        for place, key in enumerate(self.keys):
-            if key in names and place < len(self._raw) and (raw := "".join(self._raw[place]).lstrip()):
+    def raw_of(self, names: tuple[str, ...]) -> Sequence[str]:
+        """Return the characters of the value under the first of the names there is, without blanks around it."""
+        for key, raw in zip(self.keys, self._raw, strict=False):
+            if key in names and raw:
                 return raw
-        return next(filter(None, (inner.raw_of(names) for inner in self._inner.values())), "")
+        return next(filter(None, (inner.raw_of(names) for inner in self._inner.values())), [])
 
     def text_of(self, names: tuple[str, ...]) -> str | None:
         """Return the first whole text under one of the names."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from agent.model.dialects.bodies import Body
@@ -70,11 +71,7 @@ class TextReader:
     def __init__(self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False) -> None:
         """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end."""
         self._tools = {tool.name: tool for tool in tools}
-        names = "|".join(map(re.escape, self._tools))
-        bare = rf"|\[(?:{names})\(|^[ \t]*(?:\[|(?:{names})\()" if names else ""
-        self._marks = re.compile(_ANYWHERE + bare, re.MULTILINE)
-        self._starts = beginnings((*_FIXED, FENCE, *(f"[{name}(" for name in self._tools)))
-        self._line_starts = beginnings(f"{name}(" for name in self._tools)
+        self._marks, self._starts, self._line_starts = _marks_of(tuple(self._tools))
         self._held = ""
         self._parts: list[Part] = []
         self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._words
@@ -312,3 +309,12 @@ class TextReader:
     def _tell(self, arguments: str) -> None:
         if arguments:
             self._parts.append(CallArguments(arguments))
+
+
+@lru_cache(maxsize=8)
+def _marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], frozenset[str]]:
+    """Return what finds a mark where these tools are known, and the beginnings of marks, anywhere and of lines."""
+    either = "|".join(map(re.escape, names))
+    bare = rf"|\[(?:{either})\(|^[ \t]*(?:\[|(?:{either})\()" if names else ""
+    anywhere = beginnings((*_FIXED, FENCE, *(f"[{name}(" for name in names)))
+    return re.compile(_ANYWHERE + bare, re.MULTILINE), anywhere, beginnings(f"{name}(" for name in names)

@@ -117,7 +117,9 @@ class TextReader:
 
     def _words(self, is_last: bool) -> bool:
         """Say everything before the next mark, and look at the mark."""
-        found = next(filter(self._stands_right, self._marks.finditer(self._held)), None)
+        found = self._marks.search(self._held)
+        while found is not None and not self._stands_right(found):
+            found = self._marks.search(self._held, found.start() + 1)
         if found is None:
             kept = 0 if is_last else self._begun()
             self._say(len(self._held) - kept)

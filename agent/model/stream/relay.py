@@ -39,6 +39,8 @@ async def relay(
             for item in accumulator.feed(chunk):
                 has_begun = True
                 yield item
+        if accumulator.finish_reason == "error":  # OpenRouter's word for a provider that failed behind it
+            raise broken(name, "ended in an error")
     except ModelError as error:
         if not has_begun:
             raise

@@ -322,6 +322,7 @@ async def test_each_failure_is_one_sentence_with_its_mend(
         pytest.param([DONE], id="done without a reason"),
         pytest.param([b"data: {nonsense\n\n", DONE], id="malformed"),
         pytest.param([event({"error": {"message": "gpu gone", "code": 500}}), DONE], id="error in the stream"),
+        pytest.param([chunk({}, "error"), DONE], id="an error for a reason"),
         pytest.param([Stall()], id="stall"),
         pytest.param([KEEP_ALIVE, KEEP_ALIVE, Stall()], id="stall with comments"),
     ],

@@ -138,6 +138,13 @@ def test_what_only_looks_like_a_call_is_said(text: str) -> None:
     assert read(text) == (text, [], "")
 
 
+def test_a_cut_before_the_blank_before_a_bracket_does_not_matter() -> None:
+    reading = Reading()
+    for piece in ("Wait:", " [recall(ab", "out='tea')]"):
+        reading.feed(piece)
+    assert reading.finish() == ("Wait: ", [("recall", '{"about": "tea"}')], "")
+
+
 def test_without_tools_nothing_is_a_call() -> None:
     assert read(REPLY, tools=()) == (REPLY, [], "")
 

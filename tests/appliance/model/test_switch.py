@@ -9,7 +9,8 @@ import pytest
 
 from agent.bus import Bus
 from agent.model.chain import Chain, Guarded, Prices
-from agent.model.messages import Message
+from agent.model.interface import ToolCallStarted
+from agent.model.messages import Message, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.record import Recorder
 from appliance.config.load import Config, load
@@ -21,6 +22,7 @@ from appliance.model.switch import ANSWERED, ModelChoice
 from memory.state import journal as journal_module
 from memory.state.database import Database
 from memory.state.journal import Entry, Journal
+from tests.agent.openai_server import OpenAiServer, text
 from tests.fakes import ScriptedModel
 
 CATALOG = """
@@ -59,6 +61,19 @@ async def test_the_catalog_gives_aliases_parameters_and_the_order(tmp_path: Path
     assert isinstance(local, OpenAiCompatibleModel)
     for model in chain.models:
         await model.aclose()
+
+
+@pytest.mark.shows("F1", "F2")
+async def test_tools_in_the_prompt_can_be_configured(tmp_path: Path) -> None:
+    tools = [ToolSpec("reply", "Say something.", {"type": "object", "properties": {"text": {"type": "string"}}})]
+    async with OpenAiServer() as server:
+        server.enqueue(text('<tool_call>\n{"name": "reply", "arguments": {"text": "Hi."}}\n</tool_call>'))
+        model = f'[model]\nprovider = "openai"\nbase_url = "{server.url}"\nname = "m"\ntools = "text"\n'
+        chain = await choose_models(catalog_of(configured(tmp_path, model)))
+        items = [item async for item in chain.first.stream([Message("user", "hello")], tools)]
+        await chain.first.aclose()
+    assert [item.name for item in items if isinstance(item, ToolCallStarted)] == ["reply"]
+    assert "tools" not in server.requests[0].json
 
 
 @pytest.mark.shows("F2")

@@ -89,6 +89,13 @@ THINKERS: Final = re.compile(
 )
 """Names of models whose prompt ends with the opening tag, so that their text begins within their thinking."""
 
+OPENINGS: Final = (
+    *("the user", "okay, the user", "okay, so the user", "ok, the user", "ok, so the user", "alright, the user"),
+    *("alright, so the user", "hmm, the user", "hmm, so the user", "so the user", "first, the user", "we need to"),
+    *("用户", "好的，用户", "嗯，用户", "首先，用户", "好，用户"),
+)
+"""How thinking begins whose opening tag stood in the prompt, in small letters: nobody is spoken to as "the user"."""
+
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
     """Return everything that may become one of the marks."""

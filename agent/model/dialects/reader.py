@@ -8,7 +8,18 @@ from typing import Final, TypeAlias
 
 from agent.model.dialects.bodies import Body
 from agent.model.dialects.heads import Head, read_head
-from agent.model.dialects.marks import CALLS, CLOSERS, ENDS, FENCE, HARMONY, MESSAGE, THINKING, beginnings, begun
+from agent.model.dialects.marks import (
+    CALLS,
+    CLOSERS,
+    ENDS,
+    FENCE,
+    HARMONY,
+    MESSAGE,
+    OPENINGS,
+    THINKING,
+    beginnings,
+    begun,
+)
 from agent.model.messages import ToolSpec
 
 _THOUGHT_ENDS: Final = tuple(THINKING.values())
@@ -68,13 +79,19 @@ class TextReader:
     to the end, except for a call after it.
     """
 
-    def __init__(self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False) -> None:
-        """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end."""
+    def __init__(
+        self, tools: Sequence[ToolSpec], *, begins_thinking: bool = False, reads_bare_calls: bool = True
+    ) -> None:
+        """With `begins_thinking` the text is held until a closing tag tells that it began as thinking, or its end.
+
+        Without it so is a text that begins as thinking does. Without `reads_bare_calls` only a mark makes a call.
+        """
         self._tools = {tool.name: tool for tool in tools}
         self._marks, self._starts, self._line_starts = _marks_of(tuple(self._tools))
         self._held = ""
         self._parts: list[Part] = []
-        self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._words
+        self._state: Callable[[bool], bool] = self._undecided if begins_thinking else self._opening
+        self._reads_bare_calls = reads_bare_calls
         self._is_line_start = True
         self._may_think = True
         """Whether nothing was said since the beginning, other thinking or a call."""
@@ -88,7 +105,7 @@ class TextReader:
     @property
     def is_undecided(self) -> bool:
         """Whether all text is still held, because it may have begun within thinking."""
-        return self._state == self._undecided
+        return self._state in (self._undecided, self._opening)
 
     def trust(self) -> None:
         """Take the text as words from here on, although it may begin within thinking: the server parts the two."""
@@ -114,6 +131,14 @@ class TextReader:
             pass
         parts, self._parts = self._parts, []
         yield from parts
+
+    def _opening(self, is_last: bool) -> bool:
+        """Look whether the text begins as only thinking does."""
+        bare = self._held.lstrip().lower()
+        if not is_last and any(opening.startswith(bare) for opening in OPENINGS):
+            return False
+        self._state = self._undecided if bare.startswith(OPENINGS) else self._words
+        return True
 
     def _words(self, is_last: bool) -> bool:
         """Say everything before the next mark, and look at the mark."""
@@ -152,6 +177,8 @@ class TextReader:
         if mark in _THOUGHT_ENDS:
             return not self._has_thought
         is_bare = mark not in _FIXED
+        if is_bare and not self._reads_bare_calls:
+            return False
         if is_bare and (mark == "[" or mark[0] not in "[{`"):  # stands for a call only at the beginning of a line
             return bool(found.start()) or self._is_line_start
         return bool(self._tools) or not (is_bare or mark in CALLS)

@@ -168,6 +168,8 @@ class Accumulator:
                 yield from self._feed_call(piece)
 
     def _feed_call(self, piece: Mapping[str, Json]) -> Iterator[StreamItem]:
+        if self._dialect is not None:
+            self._dialect.has_called = True
         function = piece.get("function")
         named = function if isinstance(function, dict) else {}
         identifier, name = _string(piece.get("id")), _string(named.get("name"))

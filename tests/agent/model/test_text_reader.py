@@ -192,6 +192,37 @@ def test_thinking_that_the_prompt_opened_is_never_said(name: str, size: int) -> 
     assert (reading.said, says, thinks) == ("\n\nHello.", "\n\nHello.", "Okay, the user greets me. Be brief.\n")
 
 
+@pytest.mark.parametrize("text", ["Okay, the user greets me.", "The user wants tea. Hm.", "好的，用户在打招呼。"])
+def test_thinking_is_known_by_how_it_begins(text: str) -> None:
+    reading = Reading()
+    for char in f"{text}</think>Hello.":
+        reading.feed(char)
+    assert (reading.said, reading.finish()) == ("Hello.", ("Hello.", [], text))
+
+
+def test_an_answer_that_only_begins_like_thinking_is_said_at_its_end() -> None:
+    reading = Reading()
+    reading.feed("Okay, ")
+    assert reading.said == ""
+    reading.feed("done. ")
+    assert reading.said == "Okay, done. "
+    assert read("The user manual is in the drawer.") == ("The user manual is in the drawer.", [], "")
+
+
+def test_once_a_server_knows_a_models_calls_words_are_words() -> None:
+    dialect = Dialect(GENERIC, "m")
+    first = Reading(dialect)
+    first.delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "recall", "arguments": "{}"}}])
+    first.finish()
+    quoted = 'The page says {"name": "reply", "arguments": {"text": "x"}} and [recall(about="y")].'
+    second = Reading(dialect)
+    second.feed(quoted)
+    assert second.finish() == (quoted, [], "")
+    third = Reading(dialect)
+    third.feed(REPLY)
+    assert [name for name, _ in third.finish()[1]] == ["reply"]
+
+
 def test_a_model_is_known_by_its_first_closing_tag() -> None:
     dialect = Dialect(GENERIC, "house-brand:7b")
     first = Reading(dialect)

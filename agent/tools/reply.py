@@ -21,7 +21,7 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
     async def reply(
         call: Call,
         text: Annotated[str, Field(description="What you say, as one speaks; no markdown.")],
-        aloud: Annotated[bool, Field(description="Also say it in the room, when they typed and ask for that.")] = False,
+        aloud: Annotated[bool, Field(description="Also say it in the room; only when they typed.")] = False,
     ) -> Json:
         """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
         delivery = run_state.deliveries.get(call.id)

@@ -105,7 +105,7 @@ async def test_a_store_that_opens_with_less_in_it_is_made_again(tmp_path: Path, 
 @pytest.mark.shows("C12", "C15")
 @SESSION
 async def test_a_snapshot_on_schedule_is_not_taken_of_a_damaged_store(tmp_path: Path) -> None:
-    home, clock = Home(tmp_path), Clock(rounds=6 * 24 * 2)
+    home, clock = Home(tmp_path), Clock(6 * 24 * 2, datetime.now(UTC))  # as its audit log has it
     async with home.supervised():
         await home.grow()
     damage(home, _zeros)

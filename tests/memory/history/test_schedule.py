@@ -92,8 +92,8 @@ class Over(Exception):
 class Clock:
     """Time passes only when somebody waits."""
 
-    def __init__(self, rounds: int) -> None:
-        self.at = START
+    def __init__(self, rounds: int, at: datetime = START) -> None:
+        self.at = at
         self.rounds = rounds
 
     def now(self) -> datetime:

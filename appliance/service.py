@@ -1,7 +1,10 @@
 """Everything that runs, on one screen: the appliance is these loops in one group, and cancelling is the only stop."""
 
 import asyncio
+import os
 import signal
+import sys
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -25,8 +28,12 @@ log = structlog.get_logger()
 Watch: TypeAlias = "Callable[[Box], Coroutine[None, None, None]]"
 """Looks on while it runs, until cancelled."""
 
-FAREWELL_SECONDS: Final = 4.0
+FAREWELL_SECONDS: Final = 3.0
 """How long a stop waits for the event in hand and the sentence under way; what is cut off then comes back later."""
+
+STOP_SECONDS: Final = 4.6
+"""How long a stop takes altogether: the farewell, and what the parts take to end (the store 1.2 s at most). What hangs
+then, such as a call into a driver, is left behind as a kill leaves it, which loses nothing that was written."""
 
 CONVERSATION_SECONDS: Final = 120.0
 """A conversation is a stretch without so much silence."""
@@ -93,17 +100,21 @@ def run(config: Config, options: RunOptions, watch: "Watch | None" = None) -> Ex
     """
     source = choose_source(config.ears, options)
     with recording_from_now_on(source):
-        asyncio.run(_run(config, options, source, watch))
+        is_stopped = asyncio.run(_run(config, options, source, watch))
+    if is_stopped:
+        sys.stdout.flush()
+        os._exit(Exit.OK)  # all is closed; Python would take seconds more to take itself apart on a busy machine
     return Exit.OK
 
 
-async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> None:
+async def _run(config: Config, options: RunOptions, source: "AudioSource | None", watch: "Watch | None" = None) -> bool:
+    """Serve; return whether a signal ended it."""
     from appliance.wiring.box import open_box
     from appliance.wiring.environment import around
 
     notifier = Notifier(config.supervisor.notify_socket)
+    stop = asyncio.Event()
     async with open_box(config, options, around(source)) as box:
-        stop = asyncio.Event()
         for number in _ending():
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
 
@@ -118,13 +129,20 @@ async def _run(config: Config, options: RunOptions, source: "AudioSource | None"
                 if watching is not None:
                     watching.cancel()
             notifier.stopping()
+            if stop.is_set():
+                _end_within(STOP_SECONDS)
 
         await serve(box, until_over, Watchdog(notifier, config.supervisor.watchdog, box.beats))
     log.info("service_stopped")
+    return stop.is_set()
 
 
 async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog: Watchdog | None = None) -> None:
-    """Run every loop of the box until `until_over` returns; then let its finish its sentence, and stop them all."""
+    """Run every loop of the box until `until_over` returns; then let it finish its sentence, and stop them all.
+
+    An event that is in hand even then is suspended, and goes on where it broke off at the next start.
+    """
+    from memory.errors import MemoryFailure
 
     async def end() -> None:
         await until_over()
@@ -139,7 +157,8 @@ async def serve(box: "Box", until_over: Callable[[], Awaitable[None]], watchdog:
                 group.create_task(watchdog.run(), name="watchdog: tells systemd that all this lives")
             group.create_task(end(), name="end: until somebody stops us")
     except* _Over:
-        pass
+        with suppress(MemoryFailure):
+            await box.household.mailbox.give_back()
 
 
 async def conversation_over(box: "Box") -> None:
@@ -193,13 +212,25 @@ async def asking(config: Config, session: str) -> AsyncIterator[Callable[[str], 
 
 
 async def _farewell(box: "Box") -> None:
-    """Let its finish the event in hand and the sentence under way, for a moment; a disk that is full cuts it short."""
+    """Let it finish the event in hand and the sentence under way, for a moment; a disk that is full cuts it short."""
     from memory.errors import StateUnusable
 
     with suppress(TimeoutError, StateUnusable):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await box.household.mailbox.until_idle()
             await box.output.speech.quiet()
+
+
+def _end_within(seconds: float) -> None:
+    """End the process so many seconds from now, whatever hangs in it then."""
+
+    def end() -> None:
+        log.error("stop_cut_short", seconds=seconds, threads=[each.name for each in threading.enumerate()])
+        os._exit(Exit.OK)
+
+    timer = threading.Timer(seconds, end)
+    timer.name, timer.daemon = "end: whatever hangs", True
+    timer.start()
 
 
 def _ending() -> list[signal.Signals]:

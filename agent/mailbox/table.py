@@ -214,6 +214,12 @@ def retry(connection: sqlite3.Connection, event_id: str) -> bool:
     )
 
 
+def give_back(connection: sqlite3.Connection) -> bool:
+    """Suspend what is in hand without a note or a wake: it is due, before its peers; False when nothing is."""
+    statement = "UPDATE mailbox SET state = 'suspended', redelivered = 1 WHERE state = 'in_hand'"
+    return bool(connection.execute(statement).rowcount)
+
+
 def recover(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
     """Put what was in hand back before its peers, one attempt more; after too many, into the dead letter."""
     connection.execute("UPDATE mailbox SET attempt = attempt + 1 WHERE state = 'in_hand'")

@@ -62,8 +62,10 @@ def newest(state_folder: Path, count: int) -> list[HeardTurn]:
 
 
 _NEWEST: Final = """
-SELECT at, body FROM journal
-WHERE (topic = ?1 AND body ->> 'source' = 'mic' AND body ->> 'attempt' = 1) OR topic = ?2
+SELECT at, body FROM journal AS heard
+WHERE topic = ?2 OR topic = ?1 AND body ->> 'source' = 'mic' AND NOT EXISTS (
+    SELECT 1 FROM journal AS before WHERE before.event_id = heard.event_id AND before.topic = ?1
+    AND before.seq < heard.seq)
 ORDER BY seq DESC LIMIT ?3
 """
 

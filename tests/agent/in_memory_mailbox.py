@@ -190,6 +190,14 @@ class InMemoryMailbox:
                 held.change(state="pending", progress=replace(progress, redelivered=True))
         return [progress]
 
+    async def give_back(self) -> bool:
+        """See `Mailbox.give_back`."""
+        if (held := self._held()) is None:
+            return False
+        with self._changing():
+            held.change(state="suspended", progress=replace(held.filed.progress, redelivered=True))
+        return True
+
     async def find(self, event_id: str) -> MailboxRecord | None:
         """See `Mailbox.find`."""
         letter = self._letters.get(event_id)

@@ -7,6 +7,7 @@ its beginning and at a call, while there is FOLDER/away. KIND is
 - chatty: greets people on standard output;
 - endless: writes a line without end;
 - stubborn: ends by no request;
+- hung: answers no call, and ends by no request;
 - slow: answers no call, tells a change instead, and has a tool named cancelled once the call is;
 - wrong: answers a call with what is no result;
 - lists: has a list of tools without end.
@@ -57,6 +58,8 @@ def result_of(method: str, params: dict[str, Any]) -> object:
 def answer(asked: dict[str, Any]) -> None:
     if asked["method"] not in ("initialize", "tools/list", "tools/call"):
         say(id=asked["id"], error={"code": -32601, "message": "no such method"})
+    elif kind == "hung" and asked["method"] == "tools/call":
+        (folder / "called").touch()
     elif kind == "slow" and asked["method"] == "tools/call":
         say(method="notifications/tools/list_changed")
     else:
@@ -68,7 +71,7 @@ if kind == "endless":
         sys.stdout.write("x" * 100_000)
 if kind == "chatty":
     write("Welcome to the bare server!")
-if kind == "stubborn":
+if kind in ("stubborn", "hung"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for line in sys.stdin:
     asked = json.loads(line)
@@ -77,5 +80,5 @@ for line in sys.stdin:
         say(method="notifications/tools/list_changed")
     if "id" in asked:
         answer(asked)
-if kind == "stubborn":
+if kind in ("stubborn", "hung"):
     signal.pause()

@@ -1,5 +1,6 @@
 """The `nakari` command as a real process: started, watched by its log, killed, and its state looked into afterwards."""
 
+import asyncio
 import json
 import os
 import signal
@@ -81,6 +82,15 @@ class Household:
                 yield running
             finally:
                 running.kill()
+
+    async def hear(self, words: str) -> None:
+        """Put words into the mailbox of the running service as if they were heard, as any program here may."""
+        request = {"do": "enqueue", "type": "asr_transcript", "content": words, "priority": 10}
+        _, writer = await asyncio.open_unix_connection(self.folder / "door.sock")
+        writer.write(json.dumps(request).encode() + b"\n")
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
 
     def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
         """Look into the state database."""

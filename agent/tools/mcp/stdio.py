@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 4_000_000
 """Of one message; a program that sends a longer one is ended."""
 
-STOP_SECONDS: Final = 1.0
+STOP_SECONDS: Final = 0.4
 """For each step: it is to end by itself once its input does, then it is asked to, then it is killed."""
 
 LAST_LINES: Final = 3
@@ -89,17 +89,17 @@ class Program:
             self._heard(line)
 
     async def stop(self) -> None:
-        """Let it end by itself, ask it to, kill it with all that it started: three times `STOP_SECONDS` at most."""
+        """Let it end by itself, ask it to, kill it with all that it started: four times `STOP_SECONDS` at most."""
         self._is_wanted = False
         assert self._process.stdin is not None
         self._process.stdin.close()
         async with anyio.create_task_group() as group:
             group.start_soon(self._drain)
-            for number in (None, signal.SIGTERM, signal.SIGKILL):
+            for number, patience in ((None, 1), (signal.SIGTERM, 1), (signal.SIGKILL, 2)):
                 if number is not None:
                     with suppress(ProcessLookupError):
                         os.killpg(self._process.pid, number)
-                with anyio.move_on_after(STOP_SECONDS):
+                with anyio.move_on_after(patience * STOP_SECONDS):
                     await self._process.wait()
                     break
             group.cancel_scope.cancel()

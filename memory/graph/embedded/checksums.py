@@ -20,7 +20,7 @@ FILE: Final = "seal"
 READ_SECONDS: Final = 15.0
 """For reading all files at a start: 600 MB from an SD card (40 MB/s). What is not reached is left to another start."""
 
-WRITE_SECONDS: Final = 3.0
+WRITE_SECONDS: Final = 0.7
 """For reading those that changed, at a stop; they are in memory still. What is not reached has no checksum."""
 
 _STARTED: Final = Path("config") / "server-users.jsonl"

@@ -297,3 +297,18 @@ async def test_every_observer_is_told_of_each_arrival_and_each_change(rig: Rig) 
     await rig.take_now()
     await finish(rig, event.id)
     assert changed == ["one", "other"] * 3
+
+
+@pytest.mark.shows("F32", "A24")
+async def test_an_orderly_stop_suspends_what_is_in_hand_however_often_and_it_goes_on_before_its_peers(rig: Rig) -> None:
+    await filed(rig, work("long", id="w"), work("peer"))
+    for _ in range(MAX_ATTEMPTS + 1):
+        taken = await rig.take_now()
+        assert (taken.event.id, taken.attempt) == ("w", 1), "nothing died of it"
+        assert await rig.mailbox.give_back()
+        assert (await rig.mailbox.counts())["suspended"] == 1
+        assert await rig.restart() == []
+    assert (await rig.take_now()).redelivered, "it goes on where it broke off"
+    await finish(rig, "w")
+    assert await handled(rig) == ["peer"]
+    assert not await rig.mailbox.give_back()

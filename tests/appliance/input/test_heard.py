@@ -29,9 +29,10 @@ async def tell(state: State) -> None:
     """Let a turn through, hold two back."""
     turns, published = SuppressedTurns(state.bus, lambda: NOW), state.bus.observe(EARS_SUPPRESSED)
     cause = Event(type=ASR_TRANSCRIPT, content="what time is it", source="mic")
-    await state.bus.publish(
-        step("runs.new", cause, "run", {"source": "mic", "attempt": 1, "content": ""}, cause.content)
-    )
+    for run in ("run", "the same event, taken again after it was suspended"):
+        await state.bus.publish(
+            step("runs.new", cause, run, {"source": "mic", "attempt": 1, "content": ""}, cause.content)
+        )
     typed = Event(type="user_text", content="hello", source="cli")
     await state.bus.publish(step("runs.new", typed, "run", {"source": "cli", "attempt": 1, "content": ""}, "hello"))
     async with asyncio.TaskGroup() as group:

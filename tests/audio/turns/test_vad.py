@@ -33,18 +33,19 @@ def model_file(package: str, inside: str) -> Path:
     return Path(spec.submodule_search_locations[0]) / inside
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(
-            ("silero_vad", "data/silero_vad.onnx"),
-            marks=pytest.mark.skipif(
-                importlib.util.find_spec("silero_vad") is None, reason="the extra silero-vad is not installed"
-            ),
+MODELS = [
+    pytest.param(
+        ("silero_vad", "data/silero_vad.onnx"),
+        marks=pytest.mark.skipif(
+            importlib.util.find_spec("silero_vad") is None, reason="the extra silero-vad is not installed"
         ),
-        ("faster_whisper", "assets/silero_vad_v6.onnx"),
-    ],
-    ids=["silero_vad", "faster_whisper"],
-)
+        id="silero_vad",
+    ),
+    pytest.param(("faster_whisper", "assets/silero_vad_v6.onnx"), id="faster_whisper"),
+]
+
+
+@pytest.fixture(params=MODELS)
 def detector(request: pytest.FixtureRequest) -> SileroDetector:
     return SileroDetector(model_file(*request.param))
 

@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
 from agent.errors import ModelError
 from agent.model.interface import Answer, CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec, Usage
+from memory.backoff import Backoff
 from memory.json_value import Json
 
 FAILURES: Final = 2
@@ -18,42 +19,14 @@ FIRST_REST: Final = 5.0
 LONGEST_REST: Final = 120.0
 """Seconds; each further failure doubles the rest."""
 
-MOST_DOUBLINGS: Final = 16
-"""Of the rest; far beyond the longest one."""
+JITTER: Final = 0.1
+"""Share by which chance shortens a rest: the boxes of a town must not come back to a provider in the same second."""
 
 LONGEST_ASKED_FOR: Final = 900.0
 """Seconds of a server's own Retry-After that are believed."""
 
 UsageObserver: TypeAlias = Callable[[Usage], None]
 """Called with what each whole answer cost."""
-
-
-@dataclass(slots=True)
-class Breaker:
-    """A circuit breaker: closed, open for a time after failures, then one try decides."""
-
-    clock: Callable[[], float] = monotonic
-    failures: int = 0
-    """In a row."""
-    _until: float = 0.0
-
-    @property
-    def rest(self) -> float:
-        """Seconds for which the model is left alone; 0 when it may be asked."""
-        return max(0.0, self._until - self.clock())
-
-    def failed(self, retry_after: float = 0.0) -> None:
-        """Count a failure; `retry_after` is what the server asked for, in seconds, and is kept to at once."""
-        self.failures += 1
-        rest = min(retry_after, LONGEST_ASKED_FOR)
-        if self.failures >= FAILURES:
-            doublings = min(self.failures - FAILURES, MOST_DOUBLINGS)  # a model may be away for years
-            rest = max(rest, min(FIRST_REST * 2**doublings, LONGEST_REST))
-        self._until = self.clock() + rest
-
-    def worked(self) -> None:
-        """Close it."""
-        self.failures, self._until = 0, 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +93,7 @@ class Guarded:
         self.model = model
         self.name = model.name
         self.sends_to = model.sends_to
-        self.breaker = Breaker(clock)
+        self.breaker = Backoff(FIRST_REST, LONGEST_REST, forgiven=FAILURES - 1, jitter=JITTER, clock=clock)
         self._prices = prices or Prices()
         self._observers: list[UsageObserver] = []
 
@@ -142,7 +115,7 @@ class Guarded:
                     else:
                         yield item
         except ModelError as error:
-            self.breaker.failed(error.retry_after)
+            self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
 
     async def warm(self) -> None:

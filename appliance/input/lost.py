@@ -7,6 +7,7 @@ from typing import Final
 
 from audio.speech import RecognizedTurn, SpeechStarted
 from audio.turns.listener import FAILED, TOO_SLOW
+from memory.backoff import Backoff
 
 NOT_AGAIN_WITHIN: Final = 5.0
 """Seconds after a sign; twice as long each time until words are recognized again, for the television may be on."""
@@ -30,7 +31,7 @@ class LostTurns:
         self._clock = clock
         self._began = 0.0
         """When speech began the last time."""
-        self._quiet_until, self._rest = float("-inf"), NOT_AGAIN_WITHIN
+        self._signs = Backoff(NOT_AGAIN_WITHIN, LONGEST_REST, clock=clock)
         self._wanted = asyncio.Event()
 
     def speech_started(self, started: SpeechStarted) -> None:
@@ -44,9 +45,9 @@ class LostTurns:
         """Want a sign for words that were lost; with a wake word only where they were for it."""
         now = self._clock()
         if heard is not None:
-            self._quiet_until, self._rest = float("-inf"), NOT_AGAIN_WITHIN
-        elif suppressed in {FAILED, TOO_SLOW} and now >= self._quiet_until and self._is_for_her(self._began, now):
-            self._quiet_until, self._rest = now + self._rest, min(2 * self._rest, LONGEST_REST)
+            self._signs.worked()
+        elif suppressed in {FAILED, TOO_SLOW} and not self._signs.rest and self._is_for_her(self._began, now):
+            self._signs.failed()
             self._wanted.set()
 
     async def run(self) -> None:

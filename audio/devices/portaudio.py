@@ -11,6 +11,7 @@ from queue import Full, Queue
 from types import ModuleType
 from typing import Any, Final, Protocol, TypeVar
 
+from audio.backoff import Backoff
 from audio.errors import DeviceUnavailable
 
 T = TypeVar("T")
@@ -117,11 +118,9 @@ class DeviceList:
 
     def __init__(self, cards: Path = CARDS, clock: Callable[[], float] = time.monotonic) -> None:
         self._cards = cards
-        self._clock = clock
         self._seen = self._hardware()
         self._open: list[Stream] = []
-        self._patience = SOONEST_FORCED
-        self._forced_at = -LATEST_FORCED
+        self._forcing = Backoff(SOONEST_FORCED, LATEST_FORCED, clock=clock)
         self._allowed = 0
         """Readings that a change told by the system allows, though idle streams are given up for them."""
         self._is_initialized = True
@@ -155,7 +154,7 @@ class DeviceList:
             stream.give_up()
             self.closed(stream)
         if hardware != self._seen:
-            self._patience = SOONEST_FORCED
+            self._forcing.worked()
         self._seen, self._allowed = hardware, max(0, self._allowed - 1)
         if self._is_initialized:
             module._terminate()
@@ -169,10 +168,9 @@ class DeviceList:
             return False
         if self._allowed:
             return True
-        now = self._clock()
-        if now - self._forced_at < self._patience:
+        if self._forcing.rest:
             return False
-        self._forced_at, self._patience = now, min(2 * self._patience, LATEST_FORCED)
+        self._forcing.failed()
         return True
 
     def _hardware(self) -> str:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 
 import numpy as np
 
+from audio.backoff import Backoff
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
 from audio.interfaces import Synthesizer, closing
@@ -33,33 +34,7 @@ def failure_tone() -> Samples:
 
 FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 300.0
-
-
-class Breaker:
-    """A circuit breaker: opens at a failure, for twice as long each time in a row; then one try decides.
-
-    `clock` gives monotonic seconds. One failure is enough: a person hears each, as a pause and another voice.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._pause = 0.0
-        self._until = clock()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the voice is to be left alone now."""
-        return self._clock() < self._until
-
-    def failed(self) -> None:
-        """Take note of a failure."""
-        self._pause = min(LONGEST_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, 2 * self._pause))
-        self._until = self._clock() + self._pause
-
-    def succeeded(self) -> None:
-        """Take note of a whole sentence."""
-        self._pause, self._until = 0.0, self._clock()
-
+"""A voice's rest after one failure, doubled up to the longest: a person hears each, as a pause and another voice."""
 
 HEAD_SECONDS = 0.3
 """Sound that a voice must have given before any of it is heard: most failures come earlier, and stay unheard."""
@@ -74,7 +49,7 @@ class VoiceChain:
     A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound. If it fails before they are heard,
     the next voice speaks the whole sentence. If it fails later, the next one goes on after the last whole word where
     the voice timed its words, and otherwise begins the sentence anew after a pause: a word twice is better than none.
-    A voice that failed is left out for a while in that language (`Breaker`), unless all are. When every voice has
+    A voice that failed is left out for a while in that language (`Backoff`), unless all are. When every voice has
     failed, the `last_resort` is asked for the whole sentence, whether it could help before or not. When it cannot, a
     tone is heard, and then `SynthesisFailed` tells of each why.
     """
@@ -91,7 +66,9 @@ class VoiceChain:
     ) -> None:
         self._voices = voices
         self._last_resort = last_resort
-        self._breakers: defaultdict[tuple[str, str], Breaker] = defaultdict(lambda: Breaker(clock))
+        self._breakers: defaultdict[tuple[str, str], Backoff] = defaultdict(
+            lambda: Backoff(FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, clock=clock)
+        )
         """By a voice's name and the language, because a voice may know one language and not another."""
         self._first_audio_deadline = first_audio_deadline
 
@@ -122,7 +99,7 @@ class VoiceChain:
                 if said.is_whole:
                     return
             else:
-                breaker.succeeded()
+                breaker.worked()
                 for piece in said.left():
                     yield piece
                 return
@@ -131,7 +108,7 @@ class VoiceChain:
 
     def _in_order(self, language: str) -> list[Synthesizer]:
         """Return the voices to be tried."""
-        ready = [voice for voice in self._voices if not self._breakers[voice.name, language].is_open]
+        ready = [voice for voice in self._voices if not self._breakers[voice.name, language].rest]
         return [*(ready or self._voices), *([self._last_resort] if self._last_resort else [])]
 
     async def _attempt(self, voice: Synthesizer, text: str, language: str) -> AsyncGenerator[SpeechAudio, None]:

@@ -60,6 +60,10 @@ def test_packages_import_only_downwards() -> None:
     assert upward == []
 
 
+def test_what_audio_and_memory_share_is_one_file() -> None:
+    assert (ROOT / "audio/backoff.py").resolve() == (ROOT / "memory/backoff.py").resolve()
+
+
 def test_nothing_imports_the_tests() -> None:
     assert [str(path) for path in sources() for name, _ in imports(path) if name.split(".")[0] == "tests"] == []
 

@@ -11,6 +11,7 @@ import structlog
 
 from agent.errors import ServerLost, ToolFailed
 from agent.tools.mcp.server import LAST_WORDS, Offered, Server
+from memory.backoff import Backoff
 from memory.json_value import Json
 
 if TYPE_CHECKING:
@@ -43,10 +44,6 @@ class Pace:
     begins: float = 60.0
     """For its part of the handshake: a program may have to be fetched first."""
 
-    def after(self, delay: float, lived: float) -> float:
-        """Return the delay that follows on one, after a connection that lived so many seconds."""
-        return self.first if lived >= self.steady or not delay else min(2 * delay, self.longest)
-
 
 PACE: Final = Pace()
 
@@ -65,7 +62,7 @@ class Owner:
         self._offer = offer
         """Given its list whenever that is another one than before; what it offered stays while it is away."""
         self._pace = pace
-        self._clock = clock
+        self._backoff = Backoff(pace.first, pace.longest, steady=pace.steady, clock=clock)
         self.state: State = "connecting"
         self.reason = "it is being connected"
         """Why it is not connected, to follow on its name."""
@@ -80,16 +77,13 @@ class Owner:
     async def run(self) -> None:
         """Connect, and connect again, until cancelled. Raises nothing else."""
         connected = await asyncio.to_thread(_adapter)
-        delay = 0.0
         while True:
-            began = self._clock()
             try:
                 await self._keep_connected(connected)
             except ServerLost as lost:
                 _end_if_cancelled()
-                delay = self._pace.after(delay, self._clock() - began)
-                self._mark_lost(str(lost), delay)
-            await asyncio.sleep(delay)
+                self._mark_lost(str(lost), self._backoff.failed())
+            await asyncio.sleep(self._backoff.rest)
 
     async def call(self, tool: str, arguments: dict[str, Json]) -> str:
         """Call a tool by the server's name of it. Raises `ToolFailed` in a sentence; takes no time while it is away."""

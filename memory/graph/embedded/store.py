@@ -14,6 +14,7 @@ from typing import Final, Self
 
 import structlog
 
+from memory.backoff import Backoff
 from memory.durable import sync_folder
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.cypher import Statement
@@ -28,7 +29,7 @@ START_SECONDS: Final = 45.0
 """It takes under one on an idle machine; a store with thousands of labels on an SD card takes more, and its files are
 read first (`checksums.READ_SECONDS`)."""
 
-STOP_SECONDS: Final = 5.0
+STOP_SECONDS: Final = 1.2
 """It stops in hundredths of a second and writes checksums (`checksums.WRITE_SECONDS`); past this it is killed, which
 loses nothing acknowledged."""
 
@@ -144,14 +145,12 @@ class EmbeddedStore:
 
         Its indexes are built and warmed by a loop of their own (`IndexBuilder.run`).
         """
-        delay = 0.0
+        backoff = Backoff(FIRST_DELAY, LONGEST_DELAY, steady=STEADY_SECONDS)
         self._is_supervised = True
         try:
             while True:
-                began = time.monotonic()
                 await self._live_once()
-                delay = next_delay(delay, time.monotonic() - began)
-                await within(delay, self._hurry)
+                await within(backoff.failed(), self._hurry)
                 self._hurry.clear()
         finally:
             self._is_supervised = False
@@ -297,13 +296,6 @@ class EmbeddedStore:
         self._entered[self.state].clear()
         self.state, self.reason = state, reason
         self._entered[state].set()
-
-
-def next_delay(last: float, lived: float) -> float:
-    """Return the seconds to wait before a restart, from the last wait and the seconds the store has lived since."""
-    if lived >= STEADY_SECONDS or last == 0:
-        return FIRST_DELAY
-    return min(last * 2, LONGEST_DELAY)
 
 
 def usual_heap(machine: int) -> int:

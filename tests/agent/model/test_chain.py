@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.errors import ModelUnavailable
-from agent.model.chain import FAILURES, FIRST_REST, LONGEST_REST, Breaker, Chain, Guarded, Prices
+from agent.model.chain import FAILURES, FIRST_REST, JITTER, LONGEST_REST, Chain, Guarded, Prices
 from agent.model.interface import Answer
 from agent.model.messages import Message, ToolSpec, Usage
 from tests.fakes import ScriptedModel
@@ -39,30 +39,25 @@ async def ask(model: Guarded) -> Answer:
     return last
 
 
-def test_a_breaker_opens_after_failures_in_a_row_and_doubles_its_rest() -> None:
-    clock = ManualClock()
-    breaker = Breaker(clock)
-    for _ in range(FAILURES - 1):
-        breaker.failed()
-    assert breaker.rest == 0
-    rests = []
-    for _ in range(8):
-        breaker.failed()
-        rests.append(breaker.rest)
-        clock.advance(breaker.rest)
-        assert breaker.rest == 0  # one try is due
-    assert rests[:3] == [FIRST_REST, FIRST_REST * 2, FIRST_REST * 4]
-    assert rests[-1] == LONGEST_REST
-    breaker.worked()
-    breaker.failed()
-    assert breaker.rest == 0
-
-
 @pytest.mark.parametrize(("asked", "kept"), [(7.0, 7.0), (86_400.0, 900.0)])
-def test_what_a_server_asks_for_is_kept_to_at_once_within_reason(asked: float, kept: float) -> None:
-    breaker = Breaker(ManualClock())
-    breaker.failed(asked)
-    assert breaker.rest == kept
+async def test_what_a_server_asks_for_is_kept_to_at_once_within_reason(asked: float, kept: float) -> None:
+    model = Guarded("first", ScriptedModel(away(asked)), clock=ManualClock())
+    with pytest.raises(ModelUnavailable):
+        await ask(model)
+    assert model.breaker.rest == kept
+
+
+async def test_who_stays_away_rests_ever_longer_up_to_a_bound() -> None:
+    clock, rests = ManualClock(), []
+    model = Guarded("first", ScriptedModel(*(away() for _ in range(8))), clock=clock)
+    for _ in range(8):
+        with pytest.raises(ModelUnavailable):
+            await ask(model)
+        rests.append(model.breaker.rest)
+        clock.advance(model.breaker.rest)
+    assert rests[: FAILURES - 1] == [0] * (FAILURES - 1)
+    assert rests[FAILURES - 1] == pytest.approx(FIRST_REST, rel=JITTER)
+    assert rests[-1] == pytest.approx(LONGEST_REST, rel=JITTER)
 
 
 @pytest.mark.shows("F6")

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.event import Event
-from agent.model.chain import LONGEST_REST, Breaker
 from agent.model.interface import Answer
 from agent.model.messages import Message
 from agent.model.stream.accumulate import Accumulator, read_usage
@@ -113,10 +112,3 @@ async def test_a_call_that_is_nested_too_deeply_gets_an_observation_and_she_goes
         await mind.handle(event)
         assert await mind.state_of(event) == "completed"
         assert [message.role for message in model.requests[1][-3:]] == ["assistant", "tool", "tool"]
-
-
-def test_a_model_that_is_away_for_years_is_still_asked_now_and_then() -> None:
-    breaker = Breaker(lambda: 0.0)
-    for _ in range(3_000):
-        breaker.failed()
-    assert breaker.rest == LONGEST_REST

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from agent.model.wire.profile import NAME
 from agent.model.wire.validate import validate_tools
 from agent.tools.mcp.choosing import MOST_CHARACTERS, MOST_NAMED, chosen, name_of, share_of, spec_of
-from agent.tools.mcp.owner import Pace
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.tool import Effect
 
@@ -123,14 +122,6 @@ def test_a_description_is_marked_as_the_servers_words_and_bounded() -> None:
 )
 def test_what_nobody_knows_of_a_tool_is_the_worst(server: Server, only_reads: bool, effect: Effect) -> None:
     assert server.effect_of(offered("a", only_reads=only_reads)) == effect
-
-
-def test_delays_grow_to_a_bound_and_begin_anew_after_a_steady_time() -> None:
-    pace, delay, delays = Pace(first=1.0, longest=8.0, steady=60.0), 0.0, []
-    for lived in (0.1, 0.1, 59.0, 0.0, 0.0, 60.0, 0.0):
-        delay = pace.after(delay, lived)
-        delays.append(delay)
-    assert delays == [1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0]
 
 
 def test_no_secret_shows_in_a_server() -> None:

@@ -5,10 +5,10 @@ import pytest
 
 from audio.pcm import rms_dbfs
 from audio.resampler import StreamResampler
-from audio.tts.chain import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, TONE_RATE, Breaker, failure_tone
+from audio.tts.chain import TONE_RATE, failure_tone
 from audio.tts.edge import Mp3Decoder
 from tests.audio.edge_server import mp3
-from tests.audio.mouth_fakes import Clock, is_tone, note
+from tests.audio.mouth_fakes import is_tone, note
 
 
 @pytest.mark.parametrize("size", [1, 100, 720, 5000])
@@ -57,38 +57,6 @@ def test_a_flushed_resampler_begins_a_new_stream() -> None:
 
     assert lengths == [4800, 4800]
     assert len(resampler.flush()) == 0
-
-
-def test_a_breaker_opens_for_longer_with_each_failure_in_a_row() -> None:
-    clock = Clock()
-    breaker = Breaker(clock)
-    pauses: list[float] = []
-
-    for _ in range(7):
-        breaker.failed()
-        began = clock.now
-        while breaker.is_open:
-            clock.now += 1.0
-        pauses.append(clock.now - began)
-
-    assert pauses == [10, 20, 40, 80, 160, LONGEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS]
-
-
-def test_one_whole_sentence_closes_the_breaker_and_forgets() -> None:
-    clock = Clock()
-    breaker = Breaker(clock)
-    states: list[bool] = []
-    for _ in range(3):
-        breaker.failed()
-
-    breaker.succeeded()
-    states.append(breaker.is_open)
-    breaker.failed()
-    states.append(breaker.is_open)
-    clock.now += FIRST_PAUSE_SECONDS
-    states.append(breaker.is_open)
-
-    assert states == [False, True, False]
 
 
 def test_the_tone_is_two_falling_notes_that_do_not_click() -> None:

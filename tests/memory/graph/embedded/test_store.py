@@ -16,12 +16,8 @@ from memory.errors import GraphUnavailable
 from memory.graph.embedded import checksums
 from memory.graph.embedded.server import groups
 from memory.graph.embedded.store import (
-    FIRST_DELAY,
-    LONGEST_DELAY,
-    STEADY_SECONDS,
     EmbeddedStore,
     State,
-    next_delay,
 )
 from memory.graph.graph import Graph
 from tests.memory.graph_looks import Process
@@ -235,12 +231,3 @@ def test_the_reader_may_only_read() -> None:
     assert found["reader"]["types"] == {"*": {"access": ["readRecord"]}}
     assert "updateSecurity" not in found["writer"]["access"]
     assert found["*"]["types"] == {"*": {"access": []}}
-
-
-def test_delays_grow_and_are_forgotten_after_a_steady_life() -> None:
-    delays = [0.0]
-    for _ in range(12):
-        delays.append(next_delay(delays[-1], 0.5))
-    assert delays[1:4] == [FIRST_DELAY, 2 * FIRST_DELAY, 4 * FIRST_DELAY]
-    assert delays[-1] == LONGEST_DELAY
-    assert next_delay(LONGEST_DELAY, STEADY_SECONDS) == FIRST_DELAY

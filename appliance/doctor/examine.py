@@ -53,6 +53,7 @@ class Line:
 
 PARTS: Final = (
     "appliance.doctor.machine",
+    "appliance.doctor.access",
     "appliance.doctor.sound",
     "appliance.input.whisper.check",
     "appliance.output.check",

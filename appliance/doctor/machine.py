@@ -7,10 +7,13 @@ import os
 import platform
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterable
-from datetime import UTC, datetime, tzinfo
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, tzinfo
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 
 from agent.model.chain import Chain
@@ -32,6 +35,12 @@ IPV6_DIGITS = 32
 ROUTE_UP = 0x0001
 ROUTE_REJECT = 0x0200
 """RTF_UP and RTF_REJECT of linux/route.h."""
+
+JUMP_SECONDS = 60.0
+"""By which the clock must have been set back to be told: an entry may be written some seconds after its moment."""
+
+NEWEST_ENTRIES = 5_000
+"""Of the journal that are looked through for such a jump: some days of a household."""
 
 UNSYNCHRONISED = 5
 """What adjtimex(2) returns when nothing sets the clock (TIME_ERROR)."""
@@ -90,7 +99,8 @@ def disk(config: Config) -> Line:
 
 def clock(config: Config) -> Line:
     """Look whether the clock can be right and is kept right; timers and memories depend on it."""
-    return judge_clock(datetime.now(UTC), config.zone, _is_synchronised())
+    now = datetime.now(UTC)
+    return judge_clock(now, config.zone, _is_synchronised(), set_back(config.state_folder / "nakari.db", now))
 
 
 def network(config: Config) -> Line:
@@ -154,14 +164,28 @@ def judge_space(free: int) -> Line:
     return Line("disk", Verdict.OK, what)
 
 
-def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool) -> Line:
-    """Say whether it can be `now`."""
+def judge_clock(now: datetime, zone: tzinfo, is_synchronised: bool, was_set_back: float = 0.0) -> Line:
+    """Say whether it can be `now`, with a clock that was set back by so many seconds."""
     what = f"{now.astimezone(zone):%Y-%m-%d %H:%M}, {zone}"
     if now < BUILT:
         return Line("clock", Verdict.FAULT, f"{what} is in the past", "set the clock; a box without one needs NTP")
     if not is_synchronised:
         return Line("clock", Verdict.WARNING, f"{what}, set by nobody", "switch NTP on: timedatectl set-ntp true")
+    if was_set_back > JUMP_SECONDS:
+        what = f"{what}, set back by {timedelta(seconds=round(was_set_back))} within the newest of the journal"
+        return Line("clock", Verdict.WARNING, what, "see why: a timer may have rung twice or late; a box needs NTP")
     return Line("clock", Verdict.OK, what)
+
+
+def set_back(journal: Path, now: datetime) -> float:
+    """Return by how many seconds the clock went back at most between the newest entries of a journal, and since."""
+    try:
+        with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = connection.execute("SELECT at FROM journal ORDER BY seq DESC LIMIT ?", (NEWEST_ENTRIES,))
+            moments = [now, *(datetime.fromisoformat(at) for (at,) in rows)]
+    except (sqlite3.Error, ValueError):  # not begun, or damaged: its own line tells that
+        return 0.0
+    return max(((before - after).total_seconds() for after, before in pairwise(moments)), default=0.0)
 
 
 def _normal(name: str) -> str:

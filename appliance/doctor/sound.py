@@ -1,4 +1,4 @@
-"""What the doctor looks at of the sound card: its devices, and how loud the microphone is."""
+"""What the doctor looks at of the sound card: its devices, how loud the microphone is, and its echo."""
 
 import json
 from typing import Final
@@ -8,6 +8,7 @@ from appliance.doctor.child import Broken, Culprit, printed
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service
 from appliance.doctor.sound_devices import SoundDevices
+from memory.json_value import Json
 
 QUIET_PEAK: Final = 16
 """Of 32768 (-66 dBFS): the noise of a room alone is louder at a gain that lets speech through."""
@@ -15,8 +16,12 @@ QUIET_PEAK: Final = 16
 CLIPPED_SHARE: Final = 0.001
 """Of the samples at full scale, from which on words suffer."""
 
+CLIPPED_CHUNKS: Final = 0.01
+"""Of the running service's chunks with such a sample: a second of speech that is cut off in a minute and a half."""
 
 _MONITOR: Final = "plug the microphone in, or set [ears] device; `pactl set-default-source` chooses the server's own"
+
+_GAIN_DOWN: Final = "turn the microphone's gain down (alsamixer), then look again"
 
 _PORTAUDIO: Final = Culprit(
     "PortAudio", "look at ~/.asoundrc and /etc/asound.conf; apt reinstall libasound2-data", "restart the sound server"
@@ -66,7 +71,7 @@ def level(config: Config) -> Line:
         what = "the microphone is the loudspeaker's monitor: nakari hears itself"
         return Line("level", Verdict.FAULT, what, _MONITOR)
     if found.missing and ears.get("source", "none") != "none":
-        return Line("level", Verdict.OK, "not measured: the running service has the microphone")
+        return judge_heard(ears.get("level"))
     if found.missing:
         return Line("level", Verdict.WARNING, f"not measured: {found.missing}")
     return judge_level(found.peak, found.dbfs, found.clipped)
@@ -92,11 +97,55 @@ def judge_level(peak: int, dbfs: float, clipped: float) -> Line:
     what = f"{dbfs:.0f} dBFS during one second"
     if clipped > CLIPPED_SHARE:
         what = f"{what}, {clipped:.1%} of it cut off at full scale"
-        return Line("level", Verdict.WARNING, what, "turn the microphone's gain down (alsamixer), then look again")
+        return Line("level", Verdict.WARNING, what, _GAIN_DOWN)
     if peak < QUIET_PEAK:
         what = f"{what}: too quiet even for an empty room"
         return Line("level", Verdict.WARNING, what, "turn the microphone's gain up (alsamixer), then look again")
     return Line("level", Verdict.OK, what)
 
 
-CHECKS: tuple[Check, ...] = (sound, level)
+def judge_heard(level: Json) -> Line:
+    """Judge what the running service, which has the microphone, tells of the last half minute (`LevelWatch`)."""
+    what = "not measured: the running service has the microphone"
+    match level:
+        case {"clipped_chunks": float(clipped)} if clipped > CLIPPED_CHUNKS:
+            what = f"the running service hears {clipped:.0%} of its sound cut off at full scale"
+            return Line("level", Verdict.WARNING, what, _GAIN_DOWN)
+        case {"peak_dbfs": float(peak)}:
+            what = f"{what}, and heard at most {peak:.0f} dBFS in the last half minute"
+    return Line("level", Verdict.OK, what)
+
+
+def echo(config: Config) -> Line:
+    """Tell whether nakari's own voice is taken out of what it hears, and what of it was measured."""
+    from audio.echo.canceller import has_canceller
+
+    if not config.ears.cancel_echo:
+        return Line("echo", Verdict.OK, "not cancelled, by [ears] cancel_echo: nakari does not listen while it speaks")
+    if missing := judge_canceller(is_there=has_canceller()):
+        return missing
+    duplex = told_by_service(config.sockets, "ears").get("duplex")
+    if not isinstance(duplex, str):
+        return Line("echo", Verdict.OK, "there is a canceller; a running service measures what it leaves")
+    return judge_echo(duplex)
+
+
+def judge_canceller(*, is_there: bool) -> Line | None:
+    """Judge that there is no canceller; None where there is one."""
+    from audio.echo.control import MISSING
+
+    fix = "run scripts/setup; until then it does not listen while it speaks"
+    return None if is_there else Line("echo", Verdict.WARNING, MISSING, fix)
+
+
+def judge_echo(duplex: str) -> Line:
+    """Judge how the running service listens while it speaks, by its own sentence (`Duplex.describe`)."""
+    from audio.echo.duplex import Mode
+
+    if duplex.startswith(Mode.HALF):
+        moved = "put the microphone away from the loudspeaker or turn that down, then run `nakari calibrate`"
+        return Line("echo", Verdict.WARNING, duplex, moved if "dB is left" in duplex else "run scripts/setup again")
+    return Line("echo", Verdict.OK, duplex)
+
+
+CHECKS: tuple[Check, ...] = (sound, level, echo)

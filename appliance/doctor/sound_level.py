@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from audio.capture.health import FULL_SCALE
 from audio.capture.live import LiveMicrophone
 from audio.devices.pulse import records_itself
 from audio.errors import DeviceUnavailable
@@ -22,9 +23,6 @@ SECONDS: Final = 1.0
 
 SETTLING: Final = 8
 """Chunks left out first (0.26 s): cards begin with zeros, or with a click."""
-
-FULL_SCALE: Final = 32_700
-"""A sample above this is taken for one that was cut off; converters and mixers stop a little short of 32767."""
 
 
 @dataclass(frozen=True, slots=True)

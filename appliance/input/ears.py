@@ -12,6 +12,7 @@ from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.input.whisper.recognizers import Hearing
 from appliance.notify import HeartBeat
+from audio.capture.health import LevelWatch
 from audio.interfaces import TurnObserver
 from audio.loops import Loop
 from audio.pcm import AudioChunk
@@ -53,6 +54,7 @@ class Ears:
     clock: Callable[[], float]
     """The source's."""
     beat: HeartBeat = field(default_factory=lambda: HeartBeat("ears", FRAMES_SECONDS))
+    level: LevelWatch = field(default_factory=LevelWatch)
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what hears, until cancelled."""
@@ -69,6 +71,7 @@ class Ears:
     def arrived(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
         """Take note that a chunk came, as a `ChunkWatcher`: the heart beat, and the proof that the device works."""
         self.beat.touch()
+        self.level.hear(chunk.samples)
         self.devices.microphone.chunk()
 
     async def listen(self) -> None:
@@ -116,6 +119,7 @@ class Ears:
         return {
             "source": self.listener.source.name if self.devices.microphone.first_heard.is_set() else "none",
             "microphone": self.devices.microphone.describe(),
+            "level": {**self.level.describe()},
             "recognizer": self.hearing.recognizer.name,
             "chunks": counters.chunks,
             "dropped_chunks": self.listener.source.dropped_chunks,

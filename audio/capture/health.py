@@ -3,13 +3,14 @@
 from collections import deque
 from enum import StrEnum
 from itertools import pairwise
+from math import log10
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audio.errors import DeviceUnavailable
-from audio.pcm import SAMPLE_RATE, Samples
+from audio.pcm import QUIETEST_DBFS, SAMPLE_RATE, Samples
 
 
 class Fault(StrEnum):
@@ -64,6 +65,32 @@ class ZeroRun:
         """Take int16 samples, shape (n,), 16 kHz; return the seconds of zeros up to their end."""
         self.seconds = 0.0 if samples.any() else self.seconds + len(samples) / SAMPLE_RATE
         return self.seconds
+
+
+FULL_SCALE: Final = 32_700
+"""A sample above this is taken for one that was cut off; converters and mixers stop a little short of 32767."""
+
+LEVEL_CHUNKS: Final = 938
+"""Half a minute."""
+
+
+class LevelWatch:
+    """Keeps how loud the last half minute was at its loudest, and how much of it was at full scale."""
+
+    def __init__(self) -> None:
+        self._peaks: deque[int] = deque(maxlen=LEVEL_CHUNKS)
+
+    def hear(self, samples: Samples) -> None:
+        """Take a chunk of int16 samples, shape (n,)."""
+        self._peaks.append(max(int(samples.max()), -int(samples.min())))
+
+    def describe(self) -> dict[str, float]:
+        """Return the largest sample in dBFS, and the share of chunks with one at full scale; empty before the first."""
+        if not self._peaks:
+            return {}
+        loudest = 20.0 * log10(max(self._peaks) / 32768) if any(self._peaks) else QUIETEST_DBFS
+        clipped = sum(peak > FULL_SCALE for peak in self._peaks) / len(self._peaks)
+        return {"peak_dbfs": round(loudest, 1), "clipped_chunks": round(clipped, 4)}
 
 
 class LagWatch:

@@ -6,25 +6,29 @@ import re
 import threading
 import tomllib
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent.event import Event
 from appliance.config.load import Config, Secret, load
 from appliance.config.models import ModelSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict, examine, summary
 from appliance.doctor.machine import (
     BUILT,
+    JUMP_SECONDS,
     has_default_route,
     judge_clock,
     judge_space,
     judge_unwritable,
     missing_of,
+    set_back,
 )
 from appliance.errors import ConfigError
+from appliance.wiring.state import open_state
 from tests.appliance.command import ROOT, nakari
 
 
@@ -170,6 +174,30 @@ def test_time() -> None:
     assert past.verdict is Verdict.FAULT
     assert "in the past" in past.what
     assert judge_clock(BUILT, UTC, is_synchronised=True).verdict is Verdict.OK
+
+
+@pytest.mark.shows("H5")
+async def test_a_clock_that_was_set_back_is_told(config: Config) -> None:
+    now, file = datetime.now(UTC), config.state_folder / "nakari.db"
+    async with open_state(config.state_folder) as state:
+        for seconds in (-300, -200, -204, -100):
+            await state.bus.publish(Event("a.step", created_at=now + timedelta(seconds=seconds)))
+        assert 0.0 < set_back(file, now) < JUMP_SECONDS, "what is written some seconds after its moment"
+        await state.bus.publish(Event("a.step", created_at=now + timedelta(hours=2)))
+        assert set_back(file, now) == pytest.approx(7200)
+        await state.bus.publish(Event("a.step", created_at=now))
+        assert set_back(file, now + timedelta(hours=3)) == pytest.approx(7200)
+    line = judge_clock(now, UTC, is_synchronised=True, was_set_back=7200.4)
+    assert line.verdict is Verdict.WARNING
+    assert line.what.endswith(", set back by 2:00:00 within the newest of the journal")
+    assert line.fix
+    assert checks_machine.clock(config).verdict is Verdict.WARNING
+
+
+def test_a_journal_that_is_not_there_or_damaged_says_nothing_of_the_clock(tmp_path: Path) -> None:
+    assert set_back(tmp_path / "none", datetime.now(UTC)) == 0.0
+    (tmp_path / "bad").write_bytes(b"x" * 5000)
+    assert set_back(tmp_path / "bad", datetime.now(UTC)) == 0.0
 
 
 def test_this_machine_s_clock_is_read(config: Config) -> None:

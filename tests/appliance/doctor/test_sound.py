@@ -18,14 +18,17 @@ from appliance.config.load import Config, load
 from appliance.config.sections import EarsSettings
 from appliance.doctor import sound as checks_sound
 from appliance.doctor.examine import Line, Verdict, examine
-from appliance.doctor.sound import judge_devices, judge_level
+from appliance.doctor.sound import judge_canceller, judge_devices, judge_level
 from appliance.doctor.sound_devices import SoundDevices
 from appliance.doctor.sound_level import SETTLING, level_of, listen
 from appliance.input.whisper import check as checks_whisper
 from appliance.input.whisper.check import judge_speed
 from appliance.input.whisper.speed import RecognizerSpeed
+from audio.capture.health import LevelWatch
 from audio.capture.input import InputFormat, Taker
 from audio.capture.live import LiveMicrophone
+from audio.echo.canceller import has_canceller
+from audio.echo.duplex import Duplex, Leak, Mode
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, QUIETEST_DBFS
 from memory.json_value import Json
 from tests.appliance.command import ROOT, environment, nakari
@@ -236,8 +239,12 @@ class Listening(ScriptedHandler):
     source: str = ""
     microphone: Mapping[str, Json] = field(default_factory=lambda: {"state": "open", "times_lost": 0})
 
+    level: Mapping[str, Json] = field(default_factory=dict)
+    duplex: str = ""
+
     async def status(self, owner_key: str) -> Mapping[str, Json]:
-        return {"ears": {"source": self.source, "microphone": {**self.microphone}}}
+        ears: dict[str, Json] = {"source": self.source, "microphone": {**self.microphone}, "level": {**self.level}}
+        return {"ears": ears | ({"duplex": self.duplex} if self.duplex else {})}
 
 
 @pytest.mark.parametrize(("source", "verdict"), [("USB mic", Verdict.OK), ("none", Verdict.WARNING)])
@@ -387,3 +394,63 @@ def test_a_busy_machine_is_no_fault_of_the_recognizer() -> None:
     assert line.verdict is Verdict.OK
     assert line.what.endswith("; it had to wait for other programs and took 9.0 s: the machine is busy")
     assert line.fix == ""
+
+
+@pytest.mark.shows("H5")
+@pytest.mark.parametrize(
+    ("peak", "verdict", "said"),
+    [
+        (3000, Verdict.OK, "and heard at most -21 dBFS in the last half minute"),
+        (32767, Verdict.WARNING, "hears 25% of its sound cut off at full scale"),
+        (-32768, Verdict.WARNING, "hears 25% of its sound cut off at full scale"),
+    ],
+)
+async def test_what_the_running_service_hears_cut_off_is_told(
+    config: Config, peak: int, verdict: Verdict, said: str
+) -> None:
+    watch = LevelWatch()
+    assert watch.describe() == {}
+    for number in range(40):
+        chunk = np.zeros(CHUNK_SAMPLES, np.int16)
+        chunk[7] = peak if number % 4 == 0 else 1000
+        watch.hear(chunk)
+    deaf = replace(config, ears=EarsSettings(device="no such microphone"))
+    async with serving(config.socket, Listening(source="USB mic", level={**watch.describe()})):
+        line = await asyncio.to_thread(checks_sound.level, deaf)
+    assert line.verdict is verdict
+    assert said in line.what
+    assert ("gain down" in line.fix) is (verdict is Verdict.WARNING)
+
+
+@pytest.mark.shows("H5", "V14")
+@pytest.mark.parametrize(
+    ("duplex", "verdict", "said", "fix"),
+    [
+        (Duplex(Mode.FULL, Leak(-40.0, -12.0), 0.08), Verdict.OK, "-40 dB is left of it", ""),
+        (Duplex(Mode.DUCKED, Leak(-25.0, -3.0)), Verdict.OK, "interrupted by a raised voice", ""),
+        (Duplex(Mode.HALF, Leak(-12.0, -3.0)), Verdict.WARNING, "-12 dB is left of it", "away from the loudspeaker"),
+        (Duplex(Mode.HALF, reason="it cannot be loaded"), Verdict.WARNING, "(it cannot be loaded)", "scripts/setup"),
+    ],
+)
+async def test_the_echo_is_told_as_the_running_service_measured_it(
+    config: Config, duplex: Duplex, verdict: Verdict, said: str, fix: str
+) -> None:
+    async with serving(config.socket, Listening(source="USB mic", duplex=duplex.describe())):
+        line = await asyncio.to_thread(checks_sound.echo, config)
+    assert line.verdict is verdict
+    assert said in line.what
+    assert fix in line.fix
+    assert bool(line.fix) is (verdict is Verdict.WARNING)
+
+
+@pytest.mark.shows("H5", "V14")
+def test_without_a_service_the_echo_line_says_what_would_be(config: Config) -> None:
+    assert checks_sound.echo(config).what.startswith("there is a canceller" if has_canceller() else "no echo")
+    unwanted = checks_sound.echo(replace(config, ears=EarsSettings(cancel_echo=False)))
+    assert unwanted.verdict is Verdict.OK
+    assert "by [ears] cancel_echo" in unwanted.what
+    missing = judge_canceller(is_there=False)
+    assert missing is not None
+    assert missing.verdict is Verdict.WARNING
+    assert missing.what.startswith("no echo cancellation: ")
+    assert "run scripts/setup" in missing.fix

@@ -255,7 +255,8 @@ class LogSettings:
         Literal["debug", "info", "warning", "error"], Meaning("The least important thing that is logged.")
     ] = "info"
     words: Annotated[
-        bool, Meaning("Whether what people and nakari said may be in the log; the journal holds it anyway.")
+        bool,
+        Meaning("Whether what people and nakari said, and what tools were called with, may be in the log."),
     ] = True
     file: Annotated[str, Meaning('A file to log to as well, as JSON lines, turned over at 5 MB; "" is none.')] = ""
 

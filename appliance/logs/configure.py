@@ -27,8 +27,8 @@ OURS = ("appliance", "agent", "audio", "memory")
 SILENCED = ("mcp", "neo4j")
 """Loggers that tell of an outage what the exception tells too, a line for each try: heard only when all is lost."""
 
-WORD_KEYS = frozenset({"words", "text_spoken"})
-"""The only keys under which anything that was said may be logged."""
+WORD_KEYS = frozenset({"words", "text_spoken", "arguments"})
+"""The only keys under which anything that was said, or written by the agent, may be logged."""
 
 FILE_BYTES = 5_000_000
 """Size at which the log file is turned over."""

@@ -96,6 +96,7 @@ class VoiceReplySink(SpeechObserver):
             self._failing = ""
         else:
             body["unsaid"] = sentence.text.removeprefix(heard).strip()
+            log.info("sentence_cut_off", number=sentence.number, words=heard)
         await self._publish(self._envelope(SENTENCE_ENDED, sentence, body))
         if (delivery := self._open.get(sentence.key)) is not None:
             delivery.account(heard, whole=whole)

@@ -14,6 +14,7 @@ from agent.bus import Bus
 from agent.mailbox import Mailbox
 from agent.record import Recorder
 from appliance.admin import exchange
+from appliance.logs.steps import logged
 from memory.graph import name_usage as asked_module
 from memory.history import audit_anchor as anchor_module
 from memory.json_value import Json
@@ -48,7 +49,7 @@ async def open_state(state_folder: Path) -> AsyncIterator[State]:
     await database.open(*(module.SCHEMA for module in modules))
     try:
         journal = Journal(database)
-        yield State(journal, Mailbox(database), Bus(Recorder(journal)))
+        yield State(journal, Mailbox(database), Bus(logged(Recorder(journal))))
     finally:
         await database.close()
 

@@ -48,7 +48,20 @@ REALLY_RUN = {
 """The commands, each with a test that starts it as a process and looks at what it did."""
 
 OTHER_PROGRAMS = {
-    *("cd", "cp", "curl", "echo", "git", "journalctl", "mkdir", "python", "socat", "systemctl", "systemd-analyze"),
+    *(
+        "cd",
+        "cp",
+        "curl",
+        "echo",
+        "git",
+        "journalctl",
+        "jq",
+        "mkdir",
+        "python",
+        "socat",
+        "systemctl",
+        "systemd-analyze",
+    ),
     *("tee", "usermod"),
 }
 """What else a block may start: a misspelt name of ours is none of these."""

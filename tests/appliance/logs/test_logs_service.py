@@ -1,7 +1,6 @@
 """Planted secrets and planted words in the real service: in no log, in no line that people are shown."""
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,7 @@ async def test_no_log_of_a_running_service_holds_a_secret_and_words_only_if_want
         secrets = {"PLANTED": KEY, "NAKARI_NEO4J_PASSWORD": PASSWORD}
         with home.running("run", "--output", str(tmp_path / "a.wav"), environment=secrets) as service:
             await asyncio.to_thread(service.until, "service_started")
-            sent = json.dumps({"do": "enqueue", "type": "asr_transcript", "content": SAID, "priority": 10})
-            await _through_the_door(home, sent)
+            await home.hear(SAID)
             await asyncio.to_thread(service.until, "run_finished")
             assert await asyncio.to_thread(service.stop) == 0
         shown = await asyncio.to_thread(lambda: home.run("logs", PATH=str(tmp_path), **secrets))
@@ -41,12 +39,3 @@ async def test_no_log_of_a_running_service_holds_a_secret_and_words_only_if_want
         assert ("I heard you" in text) is words, "what nakari said aloud"
     assert "Traceback" not in shown.stdout
     assert all(len(line.split()) >= 3 for line in shown.stdout.splitlines())
-
-
-async def _through_the_door(home: Household, line: str) -> None:
-    """Send one request as any program of this machine may."""
-    _, writer = await asyncio.open_unix_connection(home.folder / "door.sock")
-    writer.write(line.encode() + b"\n")
-    await writer.drain()
-    writer.close()
-    await writer.wait_closed()

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +36,7 @@ NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup")
 BOOT = """
 tree=$1 writes=$2 program=$3 card=$4
 ip link set lo up
-mount -t tmpfs tmpfs "$writes"
-mkdir "$writes/upper" "$writes/work" "$writes/root"
+mkdir -p "$writes/upper" "$writes/work" "$writes/root"
 mount -t overlay -o "lowerdir=$tree,upperdir=$writes/upper,workdir=$writes/work" overlay "$writes/root"
 cd "$writes/root"
 mount -t proc proc proc
@@ -89,8 +88,35 @@ class NotBooted(Exception):
 class Box:
     """A running machine with nakari's source in /srv/nakari."""
 
-    outer: subprocess.Popen[bytes]
+    command: Sequence[str]
+    """What boots it."""
+    console: Path
+    _outer: subprocess.Popen[bytes] | None = None
     """`unshare`, whose only child is the machine's first process."""
+
+    def switch_on(self) -> None:
+        """Boot, and return when its units are up. Raises `NotBooted`."""
+        with self.console.open("wb") as written:
+            self._outer = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + BOOT_SECONDS
+        while time.monotonic() < deadline and self._outer.poll() is None:
+            try:
+                state = self.run("systemctl", "is-system-running").stdout.strip()
+            except NotBooted:
+                continue
+            if state in {"running", "degraded"}:
+                return
+        told = self.console.read_text(encoding="utf-8", errors="replace")
+        raise NotBooted(f"no systemd within {BOOT_SECONDS} s: {told}")
+
+    def reboot(self) -> None:
+        """Shut down in order, as `poweroff` does, and boot again from what is on its disk."""
+        assert self._outer is not None
+        self.run("systemctl", "poweroff")
+        self._outer.wait(COMMAND_SECONDS)
+        self.switch_on()
 
     def run(self, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command inside, as root, with `text` as its input."""
@@ -139,14 +165,16 @@ class Box:
         """End the machine: its first process takes all others with it, and `unshare` ends after that."""
         with suppress(NotBooted, ProcessLookupError):
             os.kill(self._first_process(), signal.SIGKILL)
-        self.outer.wait(COMMAND_SECONDS)
+        if self._outer is not None:
+            self._outer.wait(COMMAND_SECONDS)
 
     def _enter(self) -> list[str]:
         return ["nsenter", "--target", str(self._first_process()), *NAMESPACES, "--"]
 
     def _first_process(self) -> int:
         try:
-            children = Path(f"/proc/{self.outer.pid}/task/{self.outer.pid}/children").read_text(encoding="ascii")
+            assert self._outer is not None
+            children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text(encoding="ascii")
             return int(children.split()[0])
         except (OSError, IndexError) as error:
             raise NotBooted("the box is off") from error
@@ -167,36 +195,32 @@ def cannot_boot() -> str | None:
 def booted(card: Path) -> Iterator[Box]:
     """Boot a box with this folder of a `VirtualSound` as its sound card; it is off at the end. Raises `NotBooted`."""
     tree = tree_of_this_lock()
-    with tempfile.TemporaryDirectory(prefix="nakari-box-") as folder, own_cgroup(Path(folder).name) as cgroup:
-        console = Path(folder) / "console"
-        writes = Path(folder) / "writes"
-        writes.mkdir()
+    with (
+        tempfile.TemporaryDirectory(prefix="nakari-box-") as folder,
+        own_cgroup(Path(folder).name) as cgroup,
+        _disk(Path(folder) / "writes") as writes,
+    ):
         boot = ["sh", "-euc", BOOT, "sh", str(tree), str(writes), str(ROOT), str(card)]
         joined = ["sh", "-euc", 'echo $$ >"$0/init/cgroup.procs"; exec "$@"', str(cgroup)]
-        command = [*joined, "unshare", *NAMESPACES, "--fork", "--kill-child=KILL", "--propagation", "private", *boot]
-        with (
-            console.open("wb") as written,
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT) as outer,
-        ):
-            box = Box(outer)
-            try:
-                _wait_for_boot(box, console)
-                box.write("/etc/asound.conf", SOUND_BY_THE_CARD)
-                yield box
-            finally:
-                box.pull_the_plug()
-
-
-def _wait_for_boot(box: Box, console: Path) -> None:
-    deadline = time.monotonic() + BOOT_SECONDS
-    while time.monotonic() < deadline and box.outer.poll() is None:
+        unshared = ["unshare", *NAMESPACES, "--fork", "--kill-child=KILL", "--propagation", "private"]
+        box = Box([*joined, *unshared, *boot], Path(folder) / "console")
         try:
-            state = box.run("systemctl", "is-system-running").stdout.strip()
-        except NotBooted:
-            continue
-        if state in {"running", "degraded"}:
-            return
-    raise NotBooted(f"no systemd within {BOOT_SECONDS} s: {console.read_text(encoding='utf-8', errors='replace')}")
+            box.switch_on()
+            box.write("/etc/asound.conf", SOUND_BY_THE_CARD)
+            yield box
+        finally:
+            box.pull_the_plug()
+
+
+@contextmanager
+def _disk(place: Path) -> Iterator[Path]:
+    """Give a folder that outlives a reboot of the box: memory, mounted here, and not in the box's own namespace."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import re
 import shutil
 import time
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,9 @@ CONFIGURATION = f"""
 [ears]
 download = false      # what this box can reach is its own loopback
 zeros_are_dead = 0    # the card of software is that silent
+
+[log]
+words = false
 
 [model]
 provider = "offline"
@@ -77,14 +80,14 @@ def status_of(box: Box) -> dict[str, dict[str, object]]:
     return found
 
 
-def lines_of(box: Box) -> list[dict[str, str]]:
+def lines_of(box: Box, *more: str) -> list[dict[str, str]]:
     """The lines of the program itself in the journal, oldest first."""
-    return [line for line in box.journal() if line.get("SYSLOG_IDENTIFIER") == "nakari"]
+    return [line for line in box.journal(*more) if line.get("SYSLOG_IDENTIFIER") == "nakari"]
 
 
-def logged(box: Box) -> list[str]:
+def logged(box: Box, *more: str) -> list[str]:
     """What it logged, by the names of the events."""
-    return [json.loads(line["MESSAGE"])["event"] for line in lines_of(box)]
+    return [json.loads(line["MESSAGE"])["event"] for line in lines_of(box, *more)]
 
 
 def events_of(box: Box, state: str) -> list[str]:
@@ -235,18 +238,102 @@ def test_killed_it_comes_back_and_answers_what_it_was_asked(box: Box) -> None:
     box.must("nakari", "model", "use", "offline")
 
 
-@pytest.mark.shows("H2")
-def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(box: Box) -> None:
-    box.write("/run/systemd/system/nakari.service.d/soon.conf", "[Service]\nWatchdogSec=6\nTimeoutAbortSec=1\n")
-    box.must("systemctl", "daemon-reload")
-    box.must("systemctl", "restart", "nakari.service")
+def bitten(box: Box, hang: Callable[[], object]) -> None:
+    """Let something hang, and see that the watchdog ends the process and systemd starts it again."""
     before = box.show("MainPID")
-    box.must("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "nakari.service")
+    hang()
     box.until("the watchdog bites", lambda: box.show("MainPID") not in {before, "0"}, UP_SECONDS)
     box.until("it is up", lambda: box.show("ActiveState") == "active", UP_SECONDS)
     assert any("Watchdog timeout" in line["MESSAGE"] for line in box.journal())
-    box.must("rm", "-r", "/run/systemd/system/nakari.service.d")
+
+
+@pytest.fixture
+def soon(box: Box, running: None) -> Iterator[None]:
+    """A watchdog that bites within seconds, and a program that can be made to hang in its parts by signals."""
+    (folder,) = box.must("sh", "-c", "echo /opt/nakari/current/.venv/lib/python3.*/site-packages").split()
+    box.write(f"{folder}/hanging.py", HANGING)
+    box.write(f"{folder}/hanging.pth", "import hanging\n")
+    box.write("/run/systemd/system/nakari.service.d/soon.conf", "[Service]\nWatchdogSec=6\nTimeoutAbortSec=1\n")
     box.must("systemctl", "daemon-reload")
+    box.must("systemctl", "restart", "nakari.service")
+    yield
+    box.must("rm", "-r", "/run/systemd/system/nakari.service.d", f"{folder}/hanging.py", f"{folder}/hanging.pth")
+    box.must("systemctl", "daemon-reload")
+    box.must("systemctl", "restart", "nakari.service")
+
+
+HANGING = """
+import gc, signal, time
+
+def beat_of(name):
+    kinds = ("HeartBeat", "LoopHeartBeat")
+    return next(each for each in gc.get_objects() if type(each).__name__ in kinds and each.name == name)
+
+def deafen(*_):
+    ears = beat_of("ears")
+    ears.touch()
+    ears.touch = lambda: None
+
+def hurry(*_):
+    beat_of("mind").max_age = 1.0
+
+signal.signal(signal.SIGUSR1, lambda *_: time.sleep(3600))
+signal.signal(signal.SIGUSR2, deafen)
+signal.signal(signal.SIGRTMIN, hurry)
+"""
+"""By a signal the event loop blocks while every thread goes on, no chunk reaches the ears, or the mind's time is up."""
+
+
+def signalled(box: Box, signal: str) -> None:
+    box.must("systemctl", "kill", "--kill-whom=main", f"--signal={signal}", "nakari.service")
+
+
+@pytest.mark.shows("H2")
+@pytest.mark.parametrize("signal", ["STOP", "USR1"], ids=["the process", "the event loop"])
+def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(box: Box, soon: None, signal: str) -> None:
+    bitten(box, lambda: signalled(box, signal))
+
+
+@pytest.mark.shows("H2", "V5")
+def test_ears_that_hang_are_named_and_it_is_started_anew(box: Box, soon: None) -> None:
+    bitten(box, lambda: signalled(box, "USR2"))
+    assert missed(box)[-1] == ["ears"]
+
+
+@pytest.mark.shows("H2", "B10")
+def test_a_mind_that_hangs_is_named_and_the_question_is_answered_by_the_next_start(box: Box, soon: None) -> None:
+    box.must("systemd-run", "--quiet", "--unit=never", "python3", "-c", NEVER_ANSWERS)
+    box.must("nakari", "model", "use", "never")
+    asked = "what month is it"
+    with box.start("nakari", "ask", asked) as asking:
+        box.until("it thinks", lambda: asked in events_of(box, "in_hand"), UP_SECONDS)
+        bitten(box, lambda: signalled(box, "RTMIN"))
+        asking.wait(UP_SECONDS)
+    assert missed(box)[-1] == ["mind"]
+    box.must("systemctl", "stop", "never.service")
+    box.until("the answer", lambda: asked in events_of(box, "completed"), UP_SECONDS)
+    box.must("nakari", "model", "use", "offline")
+
+
+def missed(box: Box) -> list[object]:
+    """The parts that were named as stuck, each time."""
+    lines = [json.loads(line["MESSAGE"]) for line in lines_of(box)]
+    return [line["parts"] for line in lines if line["event"] == "heart_beat_missed"]
+
+
+@pytest.mark.shows("H2", "A24", "E4")
+def test_a_reboot_starts_it_by_itself_with_all_it_had_and_the_timer_that_was_due_meanwhile(box: Box) -> None:
+    box.must("nakari", "memory", "write", "CREATE (:Harbour {name: 'Kolchis'})")
+    box.must("nakari", "volume", "35")
+    assert "timer" in box.must("nakari", "ask", "set a timer for 3 seconds").lower()
+    box.reboot()
+    box.until("it is up", lambda: box.show("ActiveState") == "active", UP_SECONDS)
+    box.until("the timer that was due rings", lambda: "timer_rang" in logged(box, "--boot"), UP_SECONDS)
+    assert box.show("NRestarts") == "0"
+    assert "35 percent" in box.must("nakari", "volume")
+    query = ("nakari", "memory", "query", "MATCH (h:Harbour) RETURN h.name")
+    box.until("its memory has started", lambda: box.run(*query).returncode == 0, UP_SECONDS)
+    assert "Kolchis" in box.must(*query)
 
 
 @pytest.mark.shows("H2")

@@ -30,6 +30,7 @@ NAMES = (
 )
 """In the order of docs/figures.md."""
 
+FOLDER = ROOT / "benchmarks"
 README = ROOT / "README.md"
 FULL = ROOT / "docs" / "figures.md"
 
@@ -55,9 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         FULL.write_text(page(figures, circumstances), encoding="utf-8")
 
 
+def module_of(name: str) -> str:
+    """Return the module of a benchmark, whichever folder of this one it is in."""
+    (file,) = FOLDER.rglob(f"{name}.py")
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts)
+
+
 def _measured(name: str, *, quick: bool) -> Figure:
     """Measure one figure in a fresh process, so that none leaves warm caches or memory to the next; print it."""
-    command = module(f"benchmarks.{name}", "--json", *(["--quick"] if quick else []))
+    command = module(module_of(name), "--json", *(["--quick"] if quick else []))
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{name} could not be measured: it ended with {done.returncode}")

@@ -91,7 +91,7 @@ def milliseconds(what: str, seconds: Iterable[float]) -> Series:
 
 
 def run(measure: Measure, arguments: Sequence[str] | None = None) -> None:
-    """Measure and print: what `python -m benchmarks.NAME` does."""
+    """Measure and print: what `python -m benchmarks.FOLDER.NAME` does."""
     parser = argparse.ArgumentParser(description="Measure one figure.")
     parser.add_argument("--quick", action="store_true", help="only see that it works")
     parser.add_argument("--json", action="store_true", help="one line of JSON")

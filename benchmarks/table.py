@@ -14,8 +14,9 @@ PAGE_HEAD = """\
 
 Each line was measured in one run against a floor (the least that any program of the kind does) or a peer: trust the
 ratios, not the seconds. `scripts/bench --readme` measures them all on your machine, writes this page and takes five of
-them into README. Each figure is a file in `benchmarks/`, runs by itself (`python -m benchmarks.NAME`) and measures both
-sides in turn: ours first, then the floor or peer that it is held against. Medians, quartiles in brackets.
+them into README. Each figure is a file in a folder of `benchmarks/`, runs by itself (such as `python -m
+benchmarks.agent.mailbox`) and measures both sides in turn: ours first, then the floor or peer that it is held against.
+Medians, quartiles in brackets.
 """
 
 IN_FULL = "## In full, as each benchmark printed it"

@@ -1,6 +1,6 @@
 """The bus keeps nothing: a million envelopes published past two observers, one that reads and one that never does.
 
-`python -m benchmarks.bus` takes about half a minute; it prints, and fails where memory grew.
+`python -m benchmarks.agent.bus` takes about half a minute; it prints, and fails where memory grew.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def _resident() -> int:
 
 def main() -> None:
     """Publish, tell, and judge."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bus", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agent.bus", description=__doc__)
     parser.add_argument("--publishes", type=int, default=PUBLISHES, help=f"how many (default: {PUBLISHES})")
     sys.exit("\n".join(asyncio.run(measure(parser.parse_args().publishes))) or 0)
 

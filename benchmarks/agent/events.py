@@ -1,6 +1,6 @@
 """Ten thousand events among faults of every kind: all of them end, and nothing grows.
 
-`python -m benchmarks.events` takes about five minutes; it prints, and fails where an event did not end or memory grew.
+`python -m benchmarks.agent.events` takes five minutes; it prints, and fails where an event did not end or memory grew.
 tests/agent/test_loop_faults.py is its sample.
 """
 
@@ -36,7 +36,7 @@ NOISE = 300_000
 
 def main() -> None:
     """Go through all events, tell of each step, and judge."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.events", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agent.events", description=__doc__)
     parser.add_argument("--events", type=int, default=EVENTS, help=f"how many (default: {EVENTS})")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trace", action="store_true", help="measure what Python has allocated; three times as slow")

@@ -1,8 +1,8 @@
 """What litellm and its adapter add to the time until the first word."""
 
 from agent.model.litellm import LiteLlmModel
+from benchmarks.agent.first_token import compared
 from benchmarks.figure import Figure, run
-from benchmarks.first_token import compared
 
 
 def measure(*, quick: bool = False) -> Figure:

@@ -1,8 +1,8 @@
 """What the thin adapter for OpenAI-compatible servers adds to the time until the first word."""
 
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from benchmarks.agent.first_token import compared
 from benchmarks.figure import Figure, run
-from benchmarks.first_token import compared
 
 
 def measure(*, quick: bool = False) -> Figure:

@@ -119,7 +119,7 @@ def _syncs_of_a_turn(url: str) -> int:
         with tempfile.TemporaryDirectory(prefix="nakari-bench-") as folder:
             told = Path(folder) / "calls"
             traced = ["strace", "-f", "-qq", "-e", "trace=fdatasync,fsync", "-o", str(told)]
-            command = [*traced, *module("benchmarks.turn_overhead", url, str(turns))]
+            command = [*traced, *module("benchmarks.agent.turn_overhead", url, str(turns))]
             subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
             counted.append(len(told.read_text().splitlines()))
     return round((counted[1] - counted[0]) / (2 * COUNTED))

@@ -1,7 +1,7 @@
 """kill -9 at every step, in full: random stories, each killed at many boundaries, and the verdict on all of them.
 
-`python -m benchmarks.crashes` kills 600 times and takes about ten minutes; it fails where anything was lost, spoken or
-done twice. tests/crash/test_crashes.py is its sample.
+`python -m benchmarks.appliance.crashes` kills 600 times and takes ten minutes; it fails where anything was lost,
+spoken or done twice. tests/crash/test_crashes.py is its sample.
 """
 
 import argparse
@@ -37,7 +37,7 @@ class Tally:
 
 def main() -> None:
     """Kill until enough lives have ended, and tell what was found."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.crashes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.appliance.crashes", description=__doc__)
     parser.add_argument("--kills", type=int, default=KILLS, help=f"at least so many (default: {KILLS})")
     parser.add_argument("--seed", type=int, default=1000, help="of the first story")
     parser.add_argument("--keep", type=Path, help="a folder that keeps what went wrong")

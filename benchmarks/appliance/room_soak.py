@@ -1,6 +1,6 @@
 """Four hours of a household in the simulated room, in accelerated time: memory, clocks and queues at each hour.
 
-`python -m benchmarks.room_soak` takes about half an hour; `--hours 0.2` a minute. It prints, and fails where
+`python -m benchmarks.appliance.room_soak` takes about half an hour; `--hours 0.2` a minute. It prints, and fails where
 something grew. tests/room/test_soak.py is its sample.
 """
 
@@ -22,7 +22,7 @@ HOURS = 4.0
 
 def main() -> None:
     """Let the hours pass, tell of each quarter, and end with what grew."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.room_soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.appliance.room_soak", description=__doc__)
     parser.add_argument("--hours", type=float, default=HOURS, help=f"of the room's time (default: {HOURS})")
     wanted = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.graph_page import write_growth
-from benchmarks.graph_server import own_server
+from benchmarks.memory.graph_page import write_growth
+from benchmarks.memory.graph_server import own_server
 from benchmarks.processes import resident_megabytes
 from memory.errors import TooLarge
 from memory.graph.embedded.store import EmbeddedStore

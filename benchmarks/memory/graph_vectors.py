@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audio.loops import running
-from benchmarks.graph_page import write_vectors
-from benchmarks.graph_server import own_server
+from benchmarks.memory.graph_page import write_vectors
+from benchmarks.memory.graph_server import own_server
 from benchmarks.processes import cpu_seconds, resident_megabytes
 from memory.errors import GraphRefused, GraphUnavailable
 from memory.graph.embedded.index_builder import Stage

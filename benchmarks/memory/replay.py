@@ -1,7 +1,7 @@
 """Five thousand audited writes, replayed into an empty store: equal or not, and how long it takes.
 
-`python -m benchmarks.replay` takes some minutes; `--writes 200` some seconds. It prints, and fails where the graphs
-differ. tests/memory/history/test_writer.py is its sample.
+`python -m benchmarks.memory.replay` takes some minutes; `--writes 200` some seconds. It prints, and fails where the
+graphs differ. tests/memory/history/test_writer.py is its sample.
 """
 
 import argparse

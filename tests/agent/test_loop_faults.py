@@ -12,7 +12,7 @@ from tests.agent.mind import EachStep, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
 EVENTS = 60
-"""A sample; `benchmarks.events` drives ten thousand."""
+"""A sample; `benchmarks.agent.events` drives ten thousand."""
 
 
 @pytest.mark.shows("B1", "B24", "B10", "A14")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import NAMES, main
+from benchmarks.__main__ import NAMES, main, module_of
 from benchmarks.figure import Figure, Series, milliseconds, run, short
 from benchmarks.processes import (
     children_of,
@@ -146,7 +146,7 @@ def rows(text: str) -> list[str]:
 
 def texts(name: str) -> set[str]:
     """Return every text that stands in a benchmark: the name of its figure is one of them."""
-    tree = ast.parse((ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / f"{module_of(name).replace('.', '/')}.py").read_text(encoding="utf-8"))
     return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 

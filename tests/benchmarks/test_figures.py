@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import NAMES
+from benchmarks.__main__ import NAMES, module_of
 from benchmarks.figure import Figure
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
@@ -17,7 +17,7 @@ FOLDER = Path(importlib.import_module("benchmarks").__path__[0])
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_gives_a_figure(name: str) -> None:
-    figure = importlib.import_module(f"benchmarks.{name}").measure(quick=True)
+    figure = importlib.import_module(module_of(name)).measure(quick=True)
     assert isinstance(figure, Figure)
     assert figure.ours.unit == figure.against.unit
     for series in (figure.ours, figure.against):
@@ -29,9 +29,9 @@ def test_a_benchmark_gives_a_figure(name: str) -> None:
 
 
 def test_every_figure_is_in_the_table() -> None:
-    measuring = {path.stem for path in FOLDER.glob("*.py") if "\ndef measure(" in path.read_text(encoding="utf-8")}
+    measuring = {path.stem for path in FOLDER.rglob("*.py") if "\ndef measure(" in path.read_text(encoding="utf-8")}
     assert measuring == set(NAMES)
 
 
 def test_a_spoken_question_costs_one_call() -> None:
-    assert importlib.import_module("benchmarks.model_calls").measure(quick=True).ratio == 1.0
+    assert importlib.import_module("benchmarks.agent.model_calls").measure(quick=True).ratio == 1.0

@@ -12,7 +12,7 @@ from tests.crash.story import Nursery, boundaries, deaths, nursery, told
 from tests.crash.verdict import complaints, remains
 
 RUNS = 4
-"""Of each story; `benchmarks.crashes` takes more of more."""
+"""Of each story; `benchmarks.appliance.crashes` takes more of more."""
 
 
 EFFECTS = 3

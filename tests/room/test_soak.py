@@ -1,4 +1,4 @@
-"""Four minutes of a household in seconds, a sample of the four hours of `benchmarks/room_soak.py`: nothing grows."""
+"""Four minutes of a household in seconds, of the four hours of `benchmarks/appliance/room_soak.py`: nothing grows."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Human clips with pauses put in where nobody has finished: who is cut off, and how long everybody waits.
 
-A sample of what benchmarks/endpointing.py measures whole, side by side with other programs.
+A sample of what benchmarks/audio/endpointing.py measures whole, side by side with other programs.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
-from benchmarks.endpointing import Judged, all_ends_of_ours, by_kind, corpus, ends_of_ours, judge
+from benchmarks.audio.endpointing import Judged, all_ends_of_ours, by_kind, corpus, ends_of_ours, judge
 from tests.audio.ears_fakes import Intake
 from tests.audio.pauses import (
     LEAD,

@@ -75,7 +75,7 @@ def test_every_difference_is_in_the_generated_tool_description(store: str, tmp_p
 
 
 def test_the_page_is_not_stale() -> None:
-    """`python -m benchmarks.graph_page` writes it anew."""
+    """`python -m benchmarks.memory.graph_page` writes it anew."""
     written = PAGE.read_text(encoding="utf-8")
     assert BEGIN in written
     assert written == page(written, CASES)

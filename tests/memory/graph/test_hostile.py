@@ -25,7 +25,7 @@ pytestmark = [SESSION, pytest.mark.shows("C3", "C7", "C15", "C18")]
 
 SEED = 20261121
 SAMPLE = 200
-"""Of the 2,000 that `python -m benchmarks.graph_mutations` runs."""
+"""Of the 2,000 that `python -m benchmarks.memory.graph_mutations` runs."""
 
 LONGEST = 15.0
 """Seconds for one call: the limit of a statement here is 2, a child that must be killed is back within some more."""

@@ -8,7 +8,7 @@ import pytest
 from tests.memory.lives import live, verdict
 
 LIVES = 4
-"""Of the 100 that `python -m benchmarks.graph_kills` ends."""
+"""Of the 100 that `python -m benchmarks.memory.graph_kills` ends."""
 
 
 @pytest.mark.shows("C11", "C12", "C15")

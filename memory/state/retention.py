@@ -38,6 +38,8 @@ DETAILS: Final = (
     "ui.events",
     "context.build.request",
     "context.build.response",
+    "system.command",
+    "command.result",
 )
 """Topics of which nothing but the moment itself needs the entries. Requests and results of models stay: they are small,
 and tell what it cost."""

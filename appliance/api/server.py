@@ -11,7 +11,10 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
     {"do": "status"}
         {…}                                                      how it is, one object
     {"do": "enqueue", "type": "…", "content": "…", "priority": 0, "metadata": {…}}
-        {"id": "…"}                                              it is durable now; type is any word, the rest optional
+        {"id": "…"}                                              it is durable now; type is any word, the rest optional;
+                                                                 also "importance", 0 to 1, for the memory
+    {"do": "say", "text": "…", "id": "…"}                        in the room, once by its id, which is optional
+        {"done": "…"}                                            once it was heard to its end, now or before
     {"do": "hush", "what": "stop"}                               or wait, go on, quieter, louder, repeat, mute, unmute
         {"done": "…"}                                            one sentence, "" when there was nothing to act upon
     {"do": "forget", "last": 1}                                  or "minutes": what was heard, with all that came of it
@@ -23,7 +26,7 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"result": "…"}
     {"do": "calibrate"}                                          its echo is measured; it plays a chime for it
         {"done": "…"}
-    {"do": "ask", "text": "…", "session": "…", "stream": true}
+    {"do": "ask", "text": "…", "session": "…", "stream": true}   with "speak": true the answer is said in the room too
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
         {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed
     {"do": "model", "use": "NAME"}                               who thinks from the next event on; kept over restarts

@@ -100,7 +100,10 @@ async def test_a_program_in_another_language_needs_nothing_of_ours(path: Path) -
         (b'{"do":"ask","text":"\xff"}\n', "this line is no JSON: invalid unicode"),
         (b'{"do":"ask","text":"\\ud800"}\n', "this line is no JSON"),
         (b"[" * 100_000 + b"\n", "this line is no JSON: recursion limit"),
-        (b"[]\n", 'a request is one JSON object with "do": "ping", "status", "ask", "enqueue", "hush", "forget"'),
+        (
+            b"[]\n",
+            'a request is one JSON object with "do": "ping", "status", "ask", "say", "enqueue", "hush", "forget"',
+        ),
         (b"{}\n", "a request is one JSON object"),
         (b'{"do":"dance"}\n', "a request is one JSON object"),
         (b'{"do":"ask"}\n', "text: field required"),

@@ -30,9 +30,6 @@ FEW: Final = 4
 QUIET_SECONDS: Final = 60.0
 """Without a word from the store: the first page of a graph of a million nodes takes a tenth of it."""
 
-BATCH: Final = 64
-"""Records asked for in one go where nobody says how many."""
-
 
 class Connections:
     """One driver for each login at the present endpoint; those of an earlier endpoint are closed."""
@@ -174,6 +171,6 @@ class Rows:
             return await self._answer.consume()
 
     async def __aiter__(self) -> "AsyncIterator[Record]":
-        while records := await self.fetch(BATCH):
+        while records := await self.fetch(FETCH):
             for record in records:
                 yield record

@@ -161,6 +161,8 @@ class Accumulator:
         own = delta.get("provider_specific_fields")
         if isinstance(own, dict) and isinstance(signatures := own.get("thought_signatures"), list):
             self._signatures.extend(signatures)
+        if thought := _thoughts(delta.get("content")):
+            self._text_fields.setdefault(INLINE, Growing()).add(thought)
         yield from self._read(self._raw_text.add(_words(delta.get("content") or delta.get("refusal"))))
         calls = delta.get("tool_calls")
         for piece in calls if isinstance(calls, list) else ():
@@ -275,3 +277,10 @@ def _words(content: Json) -> str:
     if isinstance(content, list):
         return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
     return _string(content)
+
+
+def _thoughts(content: Json) -> str:
+    """Return the thinking of a content, which Mistral sends as parts of its own."""
+    if not isinstance(content, list):
+        return ""
+    return "".join(_words(part.get("thinking")) for part in content if isinstance(part, dict))

@@ -289,6 +289,14 @@ def test_a_provider_that_parts_everything_itself_is_not_second_guessed() -> None
         assert reading.finish() == (f"<think>{REPLY}", [], "")
 
 
+def test_parts_of_thinking_are_kept_and_not_said() -> None:
+    reading = Reading()
+    thinking: Json = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    reading.delta(content=[thinking])
+    reading.delta(content=[{"type": "text", "text": "Hello."}])
+    assert reading.finish() == ("Hello.", [], "Hm.")
+
+
 def test_what_is_thought_inline_is_kept_under_our_own_name() -> None:
     reading = Reading()
     reading.feed("<think>Hm.</think>Hello.")

@@ -4,10 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.agent.dialect_corpus import FOLDER, Case, cases, is_right, outcome, read, splits
+from tests.agent.dialect_corpus import FOLDER, Case, cases, damaged, is_right, outcome, read, splits
 
 CUTS = 50
 """Random ways in which each output is cut, besides character by character."""
+
+DAMAGED = 20_000
+"""Outputs that are damaged at random."""
 
 SHARES = ("seen", "held back")
 
@@ -24,6 +27,8 @@ def main() -> None:
     cells = [f"{_sum(right, share)} of {_sum(total, share)}" for share in SHARES]
     print(f"| all | {' | '.join(cells)} |\n")
     print(f"read otherwise when cut otherwise: {sum(map(_depends_on_cuts, corpus))} of {len(corpus)}")
+    broken = sum(_depends_on_cuts(case, 2) for case in damaged(corpus, DAMAGED, seed=1))
+    print(f"and of outputs with pieces missing, repeated or mixed: {broken} of {DAMAGED}")
     for name, first, count in _at_first():
         print(f"{name}: {first} of {count} before anything was changed for it")
 
@@ -32,9 +37,9 @@ def _sum(counted: Counter[tuple[str, str]], share: str) -> int:
     return sum(count for (_, one), count in counted.items() if one == share)
 
 
-def _depends_on_cuts(case: Case) -> bool:
+def _depends_on_cuts(case: Case, cuts: int = CUTS) -> bool:
     whole = outcome(read(case, [case.text]))
-    return any(outcome(read(case, cut)) != whole for cut in (list(case.text), *splits(case.text, CUTS, seed=1)))
+    return any(outcome(read(case, cut)) != whole for cut in (list(case.text), *splits(case.text, cuts, seed=1)))
 
 
 def _at_first() -> Iterator[tuple[str, int, int]]:

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from agent.model.dialects.dialect import Dialect
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import ToolSpec
 from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.arguments import unwrapped
 from agent.model.wire.profile import GENERIC, INLINE
 
 FOLDER = Path(__file__).parents[1] / "data" / "tool_calls"
+_STRAY = "\"'{}[]<>\\\n()`"
 TOLD = "said"
 """A note with this word leaves the words open."""
 
@@ -63,7 +65,7 @@ def outcome(items: Sequence[StreamItem]) -> tuple[str, list[tuple[str, str]], st
     streamed = [(each.name, "".join(_arguments(items, each.index))) for each in started]
     assert [name for name, _ in streamed] == [call.name for call in message.tool_calls]
     for (_, told), call in zip(streamed, message.tool_calls, strict=True):
-        assert told == call.arguments
+        assert unwrapped(told) == call.arguments
     assert "".join(item.text for item in items if isinstance(item, TextDelta)).endswith(message.content)
     return (
         message.content,
@@ -88,6 +90,27 @@ def splits(text: str, count: int, seed: int) -> Iterator[list[str]]:
     for _ in range(count):
         cuts = sorted(chance.sample(range(len(text) + 1), min(len(text), chance.randrange(1, 20))))
         yield [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def damaged(corpus: Sequence[Case], count: int, seed: int) -> Iterator[Case]:
+    """Yield so many cases with a piece missing, repeated, of another case, or a stray character in their texts."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        case = chance.choice(corpus)
+        text = case.text
+        for _ in range(chance.randrange(1, 4)):
+            start = chance.randrange(len(text) + 1)
+            end = min(len(text), start + chance.randrange(1, 15))
+            other = chance.choice(corpus).text[start : end + 15]
+            text = chance.choice(
+                (
+                    text[:start] + text[end:],
+                    text[:end] + text[start:],
+                    text[:start] + other + text[start:],
+                    text[:start] + chance.choice(_STRAY) + text[start:],
+                )
+            )
+        yield replace(case, text=text)
 
 
 def _arguments(items: Sequence[StreamItem], index: int) -> Iterator[str]:

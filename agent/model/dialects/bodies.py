@@ -14,8 +14,12 @@ ARGUMENT_KEYS: Final = ("arguments", "parameters", "args", "input", "kwargs")
 OTHER_KEYS: Final = ("type", "id", "tool_call_id", "call_id", "tool_call", "tool_calls")
 """Keys of the object that holds a whole call, in the notations known."""
 
+MOST_OF_A_TAG: Final = 300
+"""Characters of a parameter's tags before its value; a name has 64 at most."""
+
 _PARAMETER: Final = re.compile(
-    r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([^\"'>\s]+)[\"']?([^>]*)>|<arg_key>\s*([^<]*?)\s*</arg_key>\s*<arg_value>"
+    r"<(?:｜DSML｜)?parameter(?:=|\s+name=)[\"']?([^\"'>\s]{1,100})[\"']?([^>]{0,150})>"
+    r"|<arg_key>\s*([^<]{0,200}?)\s*</arg_key>\s*<arg_value>"
 )
 _PARAMETER_ENDS: Final = ("</parameter>", "</｜DSML｜parameter>", "</arg_value>")
 _PARAMETER_STARTS: Final = ("<parameter", "<｜DSML｜parameter", "<arg_key>")
@@ -242,10 +246,9 @@ class TaggedBody:
         if found := _PARAMETER.match(bare):
             self._held = bare[found.end() :]
             return self._begin(found[1] or found[3], found[2] or "")
-        tags = 3 if bare.startswith("<arg_key>") else 1
-        if not bare or bare in _STARTING or (bare.startswith(_PARAMETER_STARTS) and bare.count(">") < tags):
-            return None
-        return self._end()
+        last = "<arg_value>" if bare.startswith("<arg_key>") else ">"
+        is_begun = bare.startswith(_PARAMETER_STARTS) and last not in bare and len(bare) < MOST_OF_A_TAG
+        return None if not bare or bare in _STARTING or is_begun else self._end()
 
     def _begin(self, key: str, attributes: str) -> str:
         made = ("{" if self._is_first else ", ") + json.dumps(key, ensure_ascii=False) + ": "

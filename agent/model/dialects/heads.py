@@ -62,7 +62,7 @@ def read_head(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is
 
 def _read(text: str, tools: Mapping[str, ToolSpec], *, is_explicit: bool, is_last: bool) -> Verdict:
     text = _skip(text)
-    if text.startswith("["):
+    if text.startswith("[") and text not in _BEGUN:
         text = _skip(text[1:])
     if wrapper := _WRAPPER.match(text):
         text = text[wrapper.end() :]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from string import hexdigits
 from typing import Final, Literal
 
 _CLOSERS: Final[Mapping[str, str]] = {"{": "}", "{{": "}", "[": "]", "(": ")"}
@@ -200,9 +201,11 @@ class JsonMender:
 
     def _after_held(self, char: str) -> str:
         held = self._held
+        if held.startswith("\\u") or (held == "\\" and char == "u"):
+            return self._in_number(held, char)
         if held == "\\":
             self._held = ""
-            if char in '"\\/bfnrtu':
+            if char in '"\\/bfnrt':
                 return held + char
             return "'" if char == "'" else "\\n" if char == "\n" else "\\\\" + _inside(char)
         if char in _BLANKS:
@@ -214,6 +217,15 @@ class JsonMender:
         self._quote = ""
         self._end_of_text()
         return '"' + held[1:] + self._take(char)
+
+    def _in_number(self, held: str, char: str) -> str:
+        """Take a piece of a character that is written as its number."""
+        is_digit = len(held) == 1 or char in hexdigits
+        whole = held + char
+        self._held = whole if is_digit and len(whole) < len("\\u0000") else ""
+        if is_digit:
+            return "" if self._held else whole
+        return f"\\{held}{self._in_text(char)}"
 
     def _end_of_text(self) -> None:
         self._expected = "colon" if self._is_key else "comma"

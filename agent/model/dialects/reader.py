@@ -95,6 +95,8 @@ class TextReader:
         self._is_line_start = True
         self._may_think = True
         """Whether nothing was said since the beginning, other thinking or a call."""
+        self._blanks = ""
+        """What stands before the first words, said with them or never."""
         self._has_thought = False
         self._ends: Sequence[str] = ()
         self._unclosed: list[str] = []
@@ -149,11 +151,10 @@ class TextReader:
             kept = 0 if is_last else self._begun()
             self._say(len(self._held) - kept)
             return False
-        self._say(found.start())
-        if self._held.lstrip(" \t") in self._starts and not is_last:
-            return False  # it may become a longer mark
         self._mark = found[0].lstrip(" \t")
-        self._held = self._held[len(found[0]) - len(self._mark) :]
+        self._say(found.end() - len(self._mark))
+        if self._held in self._starts and not is_last:
+            return False  # it may become a longer mark
         if self._mark in THINKING:
             return self._open_thinking(self._mark)
         if self._mark in _THOUGHT_ENDS:
@@ -193,14 +194,18 @@ class TextReader:
         return begun(self._held, self._starts)
 
     def _say(self, size: int) -> None:
-        text, self._held = self._held[:size], self._held[size:]
-        if text and (text.strip() or not self._may_think):
-            self._may_think = False
-            self._is_line_start = text.endswith("\n")
+        text, self._held = self._blanks + self._held[:size], self._held[size:]
+        if self._may_think and not text.strip():
+            self._blanks = text
+        elif text:
+            self._blanks, self._may_think = "", False
+            line = text.rpartition("\n")[2]
+            self._is_line_start = not line.strip() and (line != text or self._is_line_start)
             self._parts.append(Words(text))
 
     def _open_thinking(self, mark: str) -> bool:
         self._held = self._held[len(mark) :]
+        self._blanks = ""
         self._ends, self._has_thought, self._unclosed = (THINKING[mark],), True, []
         self._state = self._thought
         return True
@@ -332,7 +337,7 @@ class TextReader:
         return True
 
     def _resume(self) -> None:
-        self._state = self._words
+        self._state, self._blanks = self._words, ""
         self._is_line_start = self._may_think = True
 
     def _tell(self, arguments: str) -> None:

@@ -48,6 +48,7 @@ def test_json_stays_as_it_is_byte_for_byte(value: Any, is_ascii: bool, indent: i
         ('{"a": "two\nlines\tand a tab"}', {"a": "two\nlines\tand a tab"}),
         ('{"a": "C:\\Users and \\d"}', {"a": "C:\\Users and \\d"}),
         ('{"a": "\\d and \\\'"}', {"a": "\\d and '"}),
+        ('{"a": "\\u00e9 \\user \\u12"}', {"a": "é \\user \\u12"}),
         ("(text='Hi.', n=2, more=[1, {'x': None}])", {"text": "Hi.", "n": 2, "more": [1, {"x": None}]}),
         ("()", {}),
         ('{"a": [1, {"b": 2]}', {"a": [1, {"b": 2}]}),

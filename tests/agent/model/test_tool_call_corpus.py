@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.agent.dialect_corpus import Case, cases, is_right, outcome, read, splits
+from tests.agent.dialect_corpus import Case, cases, damaged, is_right, outcome, read, splits
 
 pytestmark = pytest.mark.shows("F1", "B12")
 
@@ -17,6 +17,13 @@ def test_an_output_is_read_right_and_alike_however_it_is_cut(case: Case) -> None
     assert is_right(case, whole) == (not case.wrong)
     for pieces in (list(case.text), *splits(case.text, 5, seed=len(case.text))):
         assert outcome(read(case, pieces)) == whole
+
+
+def test_a_damaged_output_is_read_alike_however_it_is_cut() -> None:
+    for number, case in enumerate(damaged(CORPUS, 400, seed=7)):
+        whole = outcome(read(case, [case.text]))
+        for pieces in splits(case.text, 2, seed=number):
+            assert outcome(read(case, pieces)) == whole, (case.text, pieces)
 
 
 def test_the_share_of_right_outputs() -> None:

@@ -8,6 +8,7 @@ AgentError
 │   └── StreamBroken        the answer broke off; `partial` holds what had arrived
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
+├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
 ├── TooManyEvents           it made more events for one event, or altogether, than it may
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
 └── ToolFailed              a tool's own words for the model; never ends the loop
@@ -60,6 +61,10 @@ class Stopped(AgentError):
 
 class IllegalMessages(AgentError):
     """The message list breaks a rule of every provider (an orphan result, a call without result, wrong order)."""
+
+
+class DamagedContext(AgentError):
+    """The disk has changed what the journal has of a context. Fix: begin it anew from what can be read."""
 
 
 class TooManyEvents(AgentError):

@@ -14,7 +14,7 @@ from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
 from agent.context.recent import Recent
 from agent.context.situation import SituationProvider
-from agent.errors import ModelError, Stopped
+from agent.errors import ContextTooLong, IllegalMessages, ModelError, Stopped
 from agent.event import MODEL_AVAILABLE, Event
 from agent.mailbox import Lease, Mailbox, Wake
 from agent.model.messages import Message
@@ -104,13 +104,24 @@ class Loop:
         self._observers.append(observer)
 
     async def run(self) -> None:
-        """Take and handle events until cancelled; while the state cannot be used, at the start too, try again."""
-        while not await self._could(self._tell_given_up):
-            pass
+        """Take and handle events until cancelled; while the state cannot be used, at the start too, try again.
+
+        What breaks off a step in spite of all that is caught further in is logged; the event in hand comes back as
+        after a crash, and after as many of them as after so many crashes it is given up.
+        """
+        is_recovered = False
         while True:
-            for observer in self._observers:
-                observer.rested()
-            await self._could(self._handle_next)
+            try:
+                if not is_recovered:
+                    is_recovered = await self._could(self._tell_given_up)
+                    continue
+                for observer in self._observers:
+                    observer.rested()
+                await self._could(self._handle_next)
+            except Exception:  # nothing ends the loop
+                log.exception("loop_broke_off")
+                is_recovered = False
+                await asyncio.sleep(self._limits.retry_seconds)
 
     async def _could(self, step: Callable[[], Awaitable[None]]) -> bool:
         """Take a step; False, after a pause, where the state could not be used for it."""
@@ -145,7 +156,11 @@ class Loop:
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""
-        await self._attention.watch()
+        while True:
+            try:
+                await self._attention.watch()
+            except Exception:  # it was one arrival, which is handled in its turn
+                log.exception("watch_broke_off")
 
     def interrupt(self, event_id: str = "") -> bool:
         """End the run in hand; see `Attention.interrupt`."""
@@ -169,6 +184,7 @@ class Loop:
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
                 await self._opening.build(run, await self._prefix(event))
+                await self._tell_of_damage(run)
                 await self._closing.finish(run, await self._live(run))
             except MemoryFailure as error:
                 await self._break_off(run)
@@ -185,7 +201,22 @@ class Loop:
             finally:
                 self._attention.let_go()
                 self._stepped()
+            await self._rest(event)
+
+    async def _rest(self, event: Event) -> None:
+        """Sum up a full context. What fails there costs nothing: the next event finds it full."""
+        try:
             await self._summarizer.at_rest(event)
+        except MemoryFailure:
+            raise
+        except Exception:  # the event is put away, and no other has to do with it
+            log.exception("rest_failed")
+
+    async def _tell_of_damage(self, run: Run) -> None:
+        """Tell a person once that some of the conversation could not be read any more."""
+        if run.epoch.follows_damage and run.event.is_from_person:
+            run.epoch.follows_damage = False
+            await self._replies.tell(run.event, "context_lost")
 
     async def _prefix(self, event: Event) -> Prefix:
         """Return what an epoch opened now for this event would begin with."""
@@ -225,6 +256,15 @@ class Loop:
             run.move("AWAITING_LLM_DECISION")
             try:
                 message = await self._mind.thinker.answer(run)
+            except ContextTooLong as refusal:
+                if not await self._summarizer.refused(run, refusal):
+                    await self._replies.say(run, "too_long")
+                    return GivenUp(f"it is longer than the model reads: {refusal}")
+                message, was_last_turn = None, False
+            except IllegalMessages as damage:
+                await self._summarizer.abandon(run, damage)
+                await self._tell_of_damage(run)
+                message, was_last_turn = None, False
             except ModelError as error:
                 await self._replies.say(run, "no_model")
                 return _without_model(run, error)

@@ -19,6 +19,7 @@ NAMES = (
     "turn_overhead",
     "context_building",
     "prefix_day",
+    "small_window",
     "short_utterances",
     "endpointing",
     "reflex_delay",

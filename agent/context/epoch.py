@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent.context.summary import Front
 from agent.model.messages import Message, ToolSpec
 
 
@@ -31,15 +32,20 @@ class Epoch:
     model: str = ""
     opened_by: str = ""
     """Id of the event it was opened for."""
+    front: Front | None = None
+    """What stands first behind the prompt, in its parts; None where nothing came before."""
     opening_messages: int = 0
     """How many messages it was opened with; what these tell of the past may be a summary of it."""
-    opening_tokens: int = 0
+    prefix_tokens: int = 0
+    """Of the system prompt and the tools."""
     grown_at: float = float("-inf")
     """Seconds on the loop's own clock when it last grew; never, as far as this process knows."""
     may_have_unsaid: bool = True
     """Whether some of the session's last reply may not have been heard, and no block has told it since."""
     is_outdated: bool = False
     """Whether its owner has asked for another prompt since."""
+    follows_damage: bool = False
+    """Whether it was begun because the one before could not be read, and nobody was told of it yet."""
     _hash: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
     @property
@@ -58,10 +64,15 @@ class Epoch:
         """The system prompt it was opened with."""
         return self.messages[0].content
 
+    @property
+    def talk(self) -> list[Message]:
+        """The messages behind the prompt and the front."""
+        return self.messages[1 if self.front is None else 2 :]
+
     def position_of(self, event_id: str) -> int | None:
         """Return the index of the user message that handed over the event, None when it is not in this epoch."""
         mark = f'id="{event_id}"'
-        for index in range(len(self.messages) - 1, 0, -1):
+        for index in range(len(self.messages) - 1, 0 if self.front is None else 1, -1):
             message = self.messages[index]
             if message.role == "user" and mark in message.content:
                 return index

@@ -3,22 +3,27 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import structlog
 
 from agent.bus import Bus
 from agent.context import history, summary
+from agent.context.carried import Beginning, Carried, Shares, Weighed
 from agent.context.epoch import Epoch, Prefix
+from agent.context.opened import body_of, front_of, opened_of
 from agent.context.summary import Compression, Front
 from agent.context.tokens import TokenCounter
+from agent.errors import ContextTooLong, DamagedContext
 from agent.event import SYSTEM, Event, new_id
-from agent.model.messages import Message, ToolSpec
+from agent.model.messages import Message
 from agent.record import step
 from memory.json_value import Json
-from memory.state.journal import ERASED, THINNED, Journal, Stored
+from memory.state.journal import DAMAGED, Journal, Stored
 
-_NAMED: Final = 40
-"""Characters by which a text that is too long to keep is named."""
+log = structlog.get_logger()
 
 EPOCH = "context.epoch"
 
@@ -30,82 +35,28 @@ SESSIONS_IN_MEMORY = 16
 IDLE_SECONDS: Final = 120.0
 """After so much silence a conversation is over, and a new prompt or a new tool may join."""
 
-GROWN_BY: Final = 1.5
-"""An epoch is not full before it has grown by so much: else a large prompt would begin it anew at every event."""
+LEAST_ROOM: Final = 500
+"""Tokens an epoch has room for behind its prefix, however large that is: else it would begin anew at every event."""
 
+LEARNT_SHARE: Final = 0.85
+"""Of the tokens at which a refusal would have begun; the rest is for the answer."""
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """Builds the first messages of an epoch from the one before it, with a summary by a rule, a model or the agent.
+UNTOLD_SHARE: Final = 2 / 3
+"""Of the tokens of a refused list, where the refusal does not say how many would do."""
 
-    No model is asked here.
-    """
+WORTHWHILE: Final = 0.95
+"""Of its tokens that an epoch may have after it was cut to fit: with more than that nothing was gained."""
 
-    most_messages: int
-    most_tokens: int
-    """Of the newest turns together. An event in hand counts, and stays whole whatever it holds."""
-    summary_tokens: int
-    """The longest summary; the rest of a longer one is cut off."""
-    tokens: TokenCounter
+SALVAGED: Final = 200
+"""Messages that are read back when the epoch that held them cannot be."""
 
-    def by_rule(self, epoch: Epoch, in_hand: str = "") -> list[Message]:
-        """Return the newest turns, behind a digest of what they leave behind. `in_hand` is an event's id, if any is."""
-        left, taken = self._newest(epoch, in_hand)
-        digest = summary.by_rule(left, epoch.id, lambda text: self.tokens.count(text) <= self.summary_tokens)
-        return [*digest, *taken]
+FRONTS: Final = 8
+"""Epochs whose fronts are looked at then, for what the agent keeps."""
 
-    def by_model(self, epoch: Epoch, account: str, in_hand: str = "") -> list[Message]:
-        """Return the newest turns, behind what a model told of the whole epoch."""
-        _, taken = self._newest(epoch, in_hand)
-        return [self._front(epoch, account).message(), *taken]
+LOST: Final = "Part of your context could not be read any more. This is what the journal still has of it."
 
-    def by_agent(self, epoch: Epoch, wanted: Compression, in_hand: str) -> list[Message]:
-        """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
-
-        All it keeps has `most_tokens` together; what goes beyond is named.
-        """
-        turns = {name: turn for turn in history.turns(epoch.messages) if (name := history.event_of(turn))}
-        kept = self._kept([item for item in wanted.keep if item != in_hand], turns)
-        taken = [message for name, turn in turns.items() if name in kept.events for message in turn]
-        front = replace(self._front(epoch, wanted.summary), kept=kept.texts, too_long=kept.too_long)
-        start = epoch.position_of(in_hand)
-        return [front.message(), *taken, *([] if start is None else epoch.messages[start:])]
-
-    def _newest(self, epoch: Epoch, in_hand: str) -> tuple[list[Message], list[Message]]:
-        """Return what is left behind, and what is taken along: the event in hand whole, before it what has room."""
-        start = (epoch.position_of(in_hand) if in_hand else None) or len(epoch.messages)
-        before, event = epoch.messages[:start], epoch.messages[start:]
-        cost = self.tokens.of_message
-        room = max(0, self.most_tokens - sum(map(cost, event)))
-        left, taken = history.split(before, max(0, self.most_messages - len(event)), room, cost)
-        return left, [*taken, *event]
-
-    def _kept(self, items: Sequence[str], turns: dict[str, list[Message]]) -> "_Kept":
-        """Return which of these find room, each once and in their order: ids of turns, and any other texts."""
-        kept, room = _Kept(), self.most_tokens
-        for item in dict.fromkeys(items):
-            turn = turns.get(item)
-            cost = self.tokens.count(item) if turn is None else sum(map(self.tokens.of_message, turn))
-            if cost > room or not history.is_answered(turn or []):
-                kept.too_long.append(f"{item[:_NAMED]}…" if turn is None else item)
-                continue
-            room -= cost
-            (kept.texts if turn is None else kept.events).append(item)
-        return kept
-
-    def _front(self, epoch: Epoch, account: str) -> Front:
-        return Front(self.tokens.cut(account, self.summary_tokens), summary.BY_MODEL, epoch.id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What it wanted to keep, by what becomes of it."""
-
-    events: list[str] = field(default_factory=list)
-    """Ids of the events whose turns stay."""
-    texts: list[str] = field(default_factory=list)
-    too_long: list[str] = field(default_factory=list)
-    """Ids of events, and beginnings of texts, that find no room."""
+Limits: TypeAlias = "Callable[[], ContextLimits]"
+"""Returns the limits in force now: they change with what is learnt of the models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +69,32 @@ class ContextLimits:
     """Of the newest messages together."""
     compress_above_tokens: int = 24_000
     summary_tokens: int = 1_000
-    """The longest summary; the rest of a longer one is cut off."""
+    """The longest summary, a model's or the agent's."""
+    kept_tokens: int = 2_000
+    """Of all that the agent keeps word for word."""
+    window_tokens: int = 0
+    """The longest list that the models in question read, with room for an answer; 0 where nobody knows."""
+
+    def shares(self, prefix: int, refused: int = 0) -> Shares:
+        """Return the shares of an epoch whose prefix has so many tokens; `refused` is what a refusal taught, or 0.
+
+        Together they leave at least a third of what is behind the prefix to the events to come.
+        """
+        most = min((each for each in (self.window_tokens, refused) if each), default=0)
+        # An eighth is left to the next question, so that it finds room, and a model can sum up after it.
+        bound = most - max(most - prefix, 0) // 8 if most else self.compress_above_tokens
+        full = max(min(self.compress_above_tokens, bound), prefix + LEAST_ROOM)
+        room = full - prefix
+        return Shares(
+            full,
+            most,
+            prefix + max(most - prefix, 0) * 3 // 4 if most else full,
+            self.history_messages,
+            min(self.history_tokens, room // 5),
+            min(self.summary_tokens, room // 8),
+            min(self.kept_tokens, room // 8),
+            min(self.summary_tokens, room // 16),
+        )
 
 
 class Contexts:
@@ -128,20 +104,24 @@ class Contexts:
         self,
         journal: Journal,
         bus: Bus,
-        limits: ContextLimits,
+        limits: Limits,
         tokens: TokenCounter,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._journal = journal
         self._bus = bus
         self._limits = limits
-        self._carried = Carried(limits.history_messages, limits.history_tokens, limits.summary_tokens, tokens)
+        self._refused: dict[str, int] = {}
+        """By the model an epoch was opened for: the tokens, as counted here, above which a list was refused."""
         self._tokens = tokens
         self._clock = clock
         self._open: OrderedDict[tuple[str, str], Epoch] = OrderedDict()
 
     async def opened(self, event: Event) -> Epoch | None:
-        """Return the epoch that is open in the event's session, None when there is none yet."""
+        """Return the epoch that is open in the event's session, None when there is none yet.
+
+        Raises `DamagedContext` when the journal's account of it cannot be read.
+        """
         return self._open.get((event.owner_key, event.session_id)) or await self._load(event)
 
     async def current(self, event: Event, run_id: str, wanted: Prefix) -> Epoch:
@@ -149,27 +129,102 @@ class Contexts:
 
         Another model begins a new one. Another prompt, a new or changed tool do so only when the conversation was
         over, or after `renew`; a tool that vanished never does by itself. An event that is already in the open epoch
-        (handed over before a crash or a suspension) stays in it. No model is asked here, somebody may be waiting.
+        (handed over before a crash or a suspension) stays in it. One that cannot be read is given up, and a new one
+        begun from what the journal still has. No model is asked here, somebody may be waiting.
         """
-        epoch = await self.opened(event)
+        try:
+            epoch = await self.opened(event)
+        except DamagedContext as damage:
+            log.error("context_damaged", session=event.session_id, reason=str(damage))  # noqa: TRY400  no bug of ours
+            opening = await self._salvaged(event)
+            epoch = await self._begin(event, run_id, wanted, opening)
+            epoch.follows_damage = True
         if epoch is None:
-            epoch = await self._begin(event, run_id, wanted, [])
-        elif epoch.position_of(event.id) is None and (self._is_stale(epoch, wanted) or self.is_full(epoch)):
-            opening = self._carried.by_rule(epoch)
+            epoch = await self._begin(event, run_id, wanted, Beginning(None, []))
+        elif epoch.position_of(event.id) is None and (self._is_stale(epoch, wanted) or self.is_full(epoch, event)):
+            opening = self._carried(epoch).by_rule(epoch)
             if epoch.model != wanted.model:  # a provider's own fields mean nothing to another
-                opening = [replace(message, extra={}) for message in opening]
+                opening = replace(opening, rest=[replace(message, extra={}) for message in opening.rest])
             epoch = await self._begin(event, run_id, wanted, opening)
         self._keep_open(event, epoch)
         return epoch
 
-    def is_full(self, epoch: Epoch) -> bool:
-        """Whether the next event should find a new one."""
-        return epoch.tokens > max(self._limits.compress_above_tokens, GROWN_BY * epoch.opening_tokens)
+    def is_full(self, epoch: Epoch, coming: Event | None = None) -> bool:
+        """Whether the next event should find a new one; `coming` is that event: the list must be readable with it."""
+        shares = self._shares(epoch)
+        if coming is None or not shares.most:
+            return epoch.tokens > shares.full
+        words = min(self._tokens.count(coming.content), (shares.full - epoch.prefix_tokens) // 4)
+        return epoch.tokens > shares.full or epoch.tokens + words > shares.most
 
     def is_due(self, epoch: Epoch, event: Event) -> bool:
         """Whether to begin anew while the event is in hand: only where that leaves something behind but the event."""
         start = epoch.position_of(event.id) or 0
         return self.is_full(epoch) and epoch.opened_by != event.id and start > 1
+
+    def is_too_long(self, epoch: Epoch) -> bool:
+        """Whether the models in question are known not to read it as it is."""
+        most = self._shares(epoch).most
+        return 0 < most < epoch.tokens
+
+    def learn(self, epoch: Epoch, refusal: ContextTooLong) -> None:
+        """Take note that this list was refused for its length: the epochs of this model stay below that from now on.
+
+        What the server counted is turned into what is counted here, by the list that both have counted.
+        """
+        counted = refusal.asked / epoch.tokens if refusal.asked else 1.0
+        most = refusal.window / counted * LEARNT_SHARE
+        if not 0 < most < epoch.tokens:
+            most = epoch.tokens * UNTOLD_SHARE
+        self._refused[epoch.model] = min(int(most), self._refused.get(epoch.model, int(most)))
+        log.warning(
+            "context_too_long",
+            tokens=epoch.tokens,
+            window=refusal.window,
+            asked=refusal.asked,
+            most=self._refused[epoch.model],
+        )
+
+    async def fit(self, epoch: Epoch, event: Event) -> Epoch:
+        """Open an epoch that is as short as is known to be needed, by a rule; the same one where nothing is gained.
+
+        Long texts of the event in hand are cut; the journal has them whole. To be called at a legal boundary only:
+        every call of the event has its result.
+        """
+        carried = self._carried(epoch)
+        opening = carried.to_fit(epoch, event.id)
+        if epoch.prefix_tokens + carried.cost(opening.messages) > WORTHWHILE * epoch.tokens:
+            return epoch
+        return await self._anew(epoch, event, opening)
+
+    async def abandon(self, epoch: Epoch, event: Event, note: str) -> Epoch:
+        """Give up an epoch that no provider takes, and open one with the event in hand as it was handed over.
+
+        `note` tells what was done for the event so far.
+        """
+        log.error("context_illegal", session=event.session_id, epoch=epoch.id)
+        start = epoch.position_of(event.id)
+        handed_over = [] if start is None else [epoch.messages[start]]
+        told = await self._salvaged(event, turns=False)
+        front = told.front or Front(damage=LOST)
+        opening = Beginning(replace(front, lines=(*front.lines, note)), handed_over)
+        anew = await self._anew(epoch, event, opening)
+        anew.follows_damage = True
+        return anew
+
+    def has_room(self, epoch: Epoch, tokens: int) -> bool:
+        """Whether so much more leaves a quarter of what is behind the prefix to what comes."""
+        full = self._shares(epoch).full
+        return epoch.tokens + tokens <= full - (full - epoch.prefix_tokens) // 4
+
+    def gauge(self, epoch: Epoch) -> str:
+        """Return how full it is, and what will leave it next; "" below half of what is behind the prefix."""
+        return self._carried(epoch).gauge(epoch)
+
+    def weigh(self, event: Event, wanted: Compression) -> Weighed:
+        """Return what will become of what the agent wants to carry on, before it takes effect. Raises KeyError."""
+        epoch = self.loaded(event.owner_key, event.session_id)
+        return self._carried(epoch).weigh(epoch, wanted, event.id)
 
     def loaded(self, owner_key: str, session_id: str) -> Epoch:
         """Return the open epoch of a session that is in memory. Raises KeyError."""
@@ -194,34 +249,39 @@ class Contexts:
         """
         if self._open.get((event.owner_key, event.session_id)) is not epoch:
             return epoch
-        name = event.id if in_hand else ""
-        opening = self._carried.by_model(epoch, account, name) if account else self._carried.by_rule(epoch, name)
-        return await self._anew(epoch, event, opening)
+        name, carried = event.id if in_hand else "", self._carried(epoch)
+        return await self._anew(
+            epoch, event, carried.by_model(epoch, account, name) if account else carried.by_rule(epoch, name)
+        )
 
     async def compress(self, epoch: Epoch, event: Event, wanted: Compression) -> Epoch:
         """Open a new epoch with its summary of what came before and what it keeps; the event in hand stays whole.
 
-        What it keeps has `history_tokens` together; what goes beyond is named, not kept. To be called at a legal
-        boundary only: every call of the event has its result.
+        What goes beyond its share is named, not kept (see `weigh`). To be called at a legal boundary only: every call
+        of the event has its result.
         """
-        return await self._anew(epoch, event, self._carried.by_agent(epoch, wanted, event.id))
+        return await self._anew(epoch, event, self._carried(epoch).by_agent(epoch, wanted, event.id))
 
     async def leave_out(self, event: Event, events: Collection[str], words: Collection[str]) -> bool:
         """Open a new epoch of the event's session without the turns of these events, nor lines that hold the words.
 
-        A summary that a model wrote goes whole where it may tell of them. Between two runs only. No earlier epoch of
-        the session is read again. False where there is none.
+        What anybody told in words of their own goes whole where it may tell of them. Between two runs only. No earlier
+        epoch of the session is read again. False where there is none that can be read.
         """
-        epoch = await self.opened(event)
+        try:
+            epoch = await self.opened(event)
+        except DamagedContext:
+            return False
         if epoch is None:
             return False
-        kept = history.without(epoch.messages, events, words)
-        places = [epoch.position_of(name) or 0 for name in events]
-        if any(place < epoch.opening_messages for place in places):
-            kept = [summary.without_account(message) for message in kept if not summary.is_by_model(message)]
+        kept, front = history.without(epoch.talk, events), epoch.front and epoch.front.without([*words])
+        if any((epoch.position_of(name) or 0) < epoch.opening_messages for name in events):
+            kept = [summary.without_account(message) for message in kept]
+            front = front and front.without_accounts()
+        front = front if front != Front() else None
         # Its cause must not be an event whose entries are erased.
         cause = Event(SYSTEM, owner_key=event.owner_key, session_id=event.session_id)
-        await self._anew(epoch, cause, kept)
+        await self._anew(epoch, cause, Beginning(front, kept))
         return True
 
     def append(self, epoch: Epoch, message: Message) -> None:
@@ -243,53 +303,85 @@ class Contexts:
         is_over = epoch.is_outdated or self._clock() - epoch.grown_at > IDLE_SECONDS
         return is_over and (has_new_tools or epoch.system != wanted.system)
 
+    def _shares(self, epoch: Epoch) -> Shares:
+        return self._limits().shares(epoch.prefix_tokens, self._refused.get(epoch.model, 0))
+
+    def _carried(self, epoch: Epoch) -> Carried:
+        return Carried(self._tokens, self._shares(epoch))
+
     async def _load(self, event: Event) -> Epoch | None:
         """Read the session's last epoch back: the entry that opened it, and all that was appended since."""
-        owner, session = event.owner_key, event.session_id
-        found = await self._journal.entries(topic=EPOCH, owner_key=owner, session_id=session, newest=True, limit=1)
-        if not found or THINNED in found[0].body or ERASED in found[0].body:
+        found = await self._entries(event, EPOCH, newest=True, limit=1)
+        if not found or not (found[0].is_whole or DAMAGED in found[0].body):
             return None
-        body = cast("dict[str, Any]", found[0].body)
-        prefix = Prefix("", tools_of(found[0]), body.get("model", ""))
-        messages = [Message.from_json(message) for message in body["messages"]]
-        epoch = self._grown(body["epoch"], prefix, found[0].event_id, messages)
-        since = await self._journal.entries(topic=MESSAGE, owner_key=owner, session_id=session, after=found[0].seq)
-        for entry in since:
-            grown = cast("dict[str, Any]", entry.body)
-            if grown.get("epoch") == epoch.id:
-                self.append(epoch, Message.from_json(grown["message"]))
+        since = await self._entries(event, MESSAGE, after=found[0].seq)
+        try:
+            return self._read_back(found[0], since)
+        except ValueError as error:
+            raise DamagedContext(f"epoch {found[0].id}: {error}") from error
+
+    async def _entries(
+        self, event: Event, topic: str, after: int = 0, limit: int = -1, *, newest: bool = False
+    ) -> list[Stored]:
+        """Return the session's entries of a topic; see `Journal.entries`."""
+        owner, session = event.owner_key, event.session_id
+        return await self._journal.entries(
+            topic=topic, owner_key=owner, session_id=session, after=after, limit=limit, newest=newest
+        )
+
+    def _read_back(self, entry: Stored, since: Sequence[Stored]) -> Epoch:
+        """Return the epoch that these entries tell. Raises ValueError where one of them is damaged."""
+        opened = opened_of(entry)
+        prefix = Prefix("", opened.tools, opened.model)
+        epoch = self._grown(opened.id, prefix, entry.event_id, opened.messages, opened.front)
+        for grown in since:
+            if DAMAGED in grown.body:
+                raise ValueError(f"entry {grown.id} is no JSON")
+            if grown.body.get("epoch") == epoch.id:
+                self.append(epoch, Message.from_json(grown.body.get("message")))
         epoch.grown_at = float("-inf")
         return epoch
 
-    async def _anew(self, epoch: Epoch, event: Event, messages: Sequence[Message]) -> Epoch:
+    async def _salvaged(self, event: Event, *, turns: bool = True) -> Beginning:
+        """Return what a session's journal still holds: what the agent keeps, and the newest turns that can be read.
+
+        Without `turns` only what was said in them, in lines.
+        """
+        opened = await self._entries(event, EPOCH, newest=True, limit=FRONTS)
+        front = next((front for entry in reversed(opened) if (front := front_of(entry))), None)
+        found = Epoch("", (), [Message("system"), *([front.message()] if front else [])], front=front)
+        for entry in await self._entries(event, MESSAGE, newest=True, limit=SALVAGED):
+            with suppress(ValueError):
+                found.messages.append(Message.from_json(entry.body.get("message")))
+        shares = self._limits().shares(0)
+        opening = Carried(self._tokens, shares if turns else replace(shares, history=0)).by_rule(found)
+        return replace(opening, front=replace(opening.front or Front(), left="", damage=LOST))
+
+    async def _anew(self, epoch: Epoch, event: Event, opening: Beginning) -> Epoch:
         """Open the session's next epoch with the same prefix."""
         prefix = Prefix(epoch.system, epoch.tools, epoch.model)
-        anew = await self._begin(event, "", prefix, messages)
+        anew = await self._begin(event, "", prefix, opening)
         anew.is_outdated = epoch.is_outdated
         self._keep_open(event, anew)
         return anew
 
-    async def _begin(self, event: Event, run_id: str, prefix: Prefix, opening: Sequence[Message]) -> Epoch:
+    async def _begin(self, event: Event, run_id: str, prefix: Prefix, opening: Beginning) -> Epoch:
         """Write a new epoch down, with all that it is opened with."""
-        epoch = self._grown(new_id(), prefix, event.id, [Message("system", prefix.system), *opening])
-        described: list[Json] = [
-            {"name": t.name, "description": t.description, "parameters": dict(t.parameters)} for t in prefix.tools
-        ]
-        body: dict[str, Json] = {
-            "epoch": epoch.id,
-            "model": prefix.model,
-            "tools": described,
-            "messages": [message.to_json() for message in epoch.messages],
-        }
+        messages = [Message("system", prefix.system), *opening.messages]
+        epoch = self._grown(new_id(), prefix, event.id, messages, opening.front)
+        body = body_of(epoch.id, prefix, messages, opening.front)
         # The entry has the epoch's id, so that whoever has the one finds the other.
         await self._bus.publish(replace(step(EPOCH, event, run_id, body), id=epoch.id))
         return epoch
 
-    def _grown(self, name: str, prefix: Prefix, opened_by: str, messages: Sequence[Message]) -> Epoch:
-        epoch = Epoch(name, prefix.tools, [], self._tokens.of_tools(prefix.tools), prefix.model, opened_by)
+    def _grown(
+        self, name: str, prefix: Prefix, opened_by: str, messages: Sequence[Message], front: Front | None
+    ) -> Epoch:
+        tools = self._tokens.of_tools(prefix.tools)
+        epoch = Epoch(name, prefix.tools, [], tools, prefix.model, opened_by, front, len(messages))
         for message in messages:
             self.append(epoch, message)
-        epoch.opening_messages, epoch.opening_tokens = len(epoch.messages), epoch.tokens
+        epoch.prefix_tokens = tools + self._tokens.of_message(messages[0])
         return epoch
 
     def _keep_open(self, event: Event, epoch: Epoch) -> None:
@@ -298,9 +390,3 @@ class Contexts:
         self._open.move_to_end(key)
         while len(self._open) > SESSIONS_IN_MEMORY:
             self._open.popitem(last=False)
-
-
-def tools_of(opened: Stored) -> tuple[ToolSpec, ...]:
-    """Return the tools that the entry of an epoch tells."""
-    body = cast("dict[str, Any]", opened.body)
-    return tuple(ToolSpec(t["name"], t["description"], t["parameters"]) for t in body["tools"])

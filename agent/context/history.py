@@ -1,4 +1,4 @@
-"""The turns a new epoch takes over from the one before: the last whole ones within two limits, the rest as a digest."""
+"""The turns of a message list: the last whole ones within two limits, the rest as a digest."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -35,43 +35,33 @@ def is_answered(turn: Sequence[Message]) -> bool:
     return called == answered
 
 
-def split(
-    messages: Sequence[Message], max_messages: int, max_tokens: int, cost: Callable[[Message], int]
-) -> tuple[list[Message], list[Message]]:
-    """Return what is left behind and what is taken along: the longest run of whole last turns within both limits.
-
-    Turns with an unanswered call are never taken along.
-    """
-    taken: list[list[Message]] = []
+def newest(
+    turns: Sequence[Sequence[Message]], max_messages: int, max_tokens: int, cost: Callable[[Message], int]
+) -> list[Sequence[Message]]:
+    """Return the longest run of whole last turns within both limits; none with an unanswered call is among them."""
     count = tokens = 0
-    remaining = turns(messages)
-    while remaining:
-        turn = remaining[-1]
+    taken: list[Sequence[Message]] = []
+    for turn in reversed(turns):
         count += len(turn)
-        tokens += sum(cost(message) for message in turn)
-        if count > max_messages or tokens > max_tokens or not is_answered(turn):
+        if count > max_messages or not is_answered(turn):
             break
-        taken.insert(0, remaining.pop())
-    return [message for turn in remaining for message in turn], [message for turn in taken for message in turn]
+        tokens += sum(cost(message) for message in turn)
+        if tokens > max_tokens:
+            break
+        taken.insert(0, turn)
+    return taken
 
 
-def without(messages: Sequence[Message], events: Collection[str], words: Collection[str]) -> list[Message]:
-    """Return the turns that are not of these events, the summary at the front without the lines that hold the words."""
-    kept = []
-    for turn in turns(messages):
-        seen = block.parse(turn[0].content)
-        if seen is None:
-            lines = turn[0].content.splitlines()
-            clean = [line for line in lines if not any(said in line for said in words if said)]
-            kept += [replace(turn[0], content="\n".join(clean)), *turn[1:]]
-        elif seen.event_id not in events:
-            kept += [_without_recent(turn[0], seen), *turn[1:]]
-    return kept
+def without(messages: Sequence[Message], events: Collection[str]) -> list[Message]:
+    """Return the turns that are of other events; one of no event may tell of any."""
+    kept = [turn for turn in turns(messages) if (name := event_of(turn)) and name not in events]
+    return [message for turn in kept for message in (without_recent(turn[0]), *turn[1:])]
 
 
-def _without_recent(message: Message, seen: block.Block) -> Message:
+def without_recent(message: Message) -> Message:
     """Return a block's message without what it told of earlier events, of which one may be meant."""
-    if RECENT not in seen.situation:
+    seen = block.parse(message.content)
+    if seen is None or RECENT not in seen.situation:
         return message
     others = {name: told for name, told in seen.situation.items() if name != RECENT}
     return replace(message, content=block.render(replace(seen, situation=others)))

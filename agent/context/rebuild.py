@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agent.context.epoch import digest_of
-from agent.context.epochs import MESSAGE, tools_of
+from agent.context.epochs import MESSAGE
+from agent.context.opened import opened_of
 from agent.model.messages import Message, ToolSpec
 from memory.errors import MemoryFailure
-from memory.state.journal import ERASED, THINNED, Journal, Stored
+from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
 
 REQUESTS = "llm.requests"
 
@@ -36,17 +37,19 @@ async def rebuild(journal: Journal, request_id: str) -> PastCall:
     opened = await journal.entry(str(asked.get("epoch", "")))
     if opened is None:
         raise Gone("the context of this call is not in the journal")
-    body = cast("dict[str, Any]", _whole(opened).body)
     grown = await journal.entries(
         topic=MESSAGE, session_id=request.session_id, owner_key=request.owner_key, after=opened.seq
     )
-    own = [cast("dict[str, Any]", _whole(entry).body) for entry in grown if entry.seq < request.seq]
-    messages = [Message.from_json(message) for message in body["messages"]]
-    messages += [Message.from_json(each["message"]) for each in own if each["epoch"] == asked["epoch"]]
-    if "asked" in asked:
-        messages.append(Message.from_json(asked["asked"]))
-    is_proven = len(messages) == asked["messages"] and digest_of(messages) == asked["digest"]
-    return PastCall(request, messages, tools_of(opened), is_proven)
+    own = [_whole(entry).body for entry in grown if entry.seq < request.seq]
+    try:
+        epoch = opened_of(_whole(opened))
+        since = [Message.from_json(each.get("message")) for each in own if each.get("epoch") == epoch.id]
+        last = [Message.from_json(asked["asked"])] if "asked" in asked else []
+    except ValueError as error:
+        raise Gone(f"the disk has changed what the journal has of this call: {error}") from error
+    messages = [*epoch.messages, *since, *last]
+    is_proven = len(messages) == asked.get("messages") and digest_of(messages) == asked.get("digest")
+    return PastCall(request, messages, epoch.tools, is_proven)
 
 
 def _whole(entry: Stored) -> Stored:
@@ -55,4 +58,6 @@ def _whole(entry: Stored) -> Stored:
         raise Gone("words of this call were erased")
     if THINNED in entry.body:
         raise Gone("thinned: the details of this call were dropped for their age")
+    if DAMAGED in entry.body:
+        raise Gone("the disk has changed what the journal has of this call")
     return entry

@@ -1,14 +1,16 @@
 """The front of an epoch: a summary of what came before, texts that were kept, and the id by which the rest is read."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from agent.context import history
+from agent.context import block
 from agent.model.messages import Message
+from memory.json_value import Json
 
 BY_RULE: Final = "What came before, in short:"
 BY_MODEL: Final = "What came before, as you summed it up:"
+SINCE: Final = "What came after that, in short:"
 
 COMPRESS: Final = "compress_context"
 """Name of the tool with which the agent sums up itself."""
@@ -32,35 +34,69 @@ class Compression:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The first user message of an epoch that follows another."""
+    """The first user message of an epoch that follows another, in its parts: each is carried on by its own rule."""
 
-    summary: str
-    source: str
-    """`BY_RULE` or `BY_MODEL`."""
-    left: str
-    """Id of the epoch it follows, "" when nothing of that shall be read again."""
-    kept: Sequence[str] = ()
-    too_long: Sequence[str] = ()
+    own: str = ""
+    """The agent's own summary: carried word for word until the agent gives another."""
+    account: str = ""
+    """A model's summary of what came after that, or of all; carried until a model sums up again."""
+    lines: tuple[str, ...] = ()
+    """Who said what after that, by rule, the newest last; the oldest go first."""
+    kept: tuple[str, ...] = ()
+    """Texts the agent keeps word for word."""
+    turns: tuple[str, ...] = ()
+    """Ids of events whose turns the agent keeps; they stand behind the front."""
+    too_long: tuple[str, ...] = ()
     """What could not be kept for its length."""
+    left: str = ""
+    """Id of the epoch it follows, "" when nothing of that shall be read again."""
+    damage: str = ""
+    """What is to be said of a damage, "" where there was none."""
 
     def message(self) -> Message:
         """Return it as a message."""
-        parts = [self.source, self.summary]
+        parts = [self.damage] if self.damage else []
+        if told := [each for each in (self.own, self.account) if each]:
+            parts += [BY_MODEL, *told]
         if self.kept:
             parts += ["Kept word for word:", *self.kept]
+        if self.lines or not told:
+            parts += [SINCE if told else BY_RULE, *self.lines]
         if self.too_long:
             parts.append(f"Too long to keep: {', '.join(self.too_long)}")
         if self.left:
             parts.append(f'Word for word it is in the journal: journal_read with id "{self.left}".')
         return Message("user", "\n".join(parts))
 
+    def without(self, words: Sequence[str]) -> "Front":
+        """Return it without the lines and texts that hold any of these words, and with no way back to the rest."""
 
-def by_rule(left: Sequence[Message], epoch_id: str, fits: Callable[[str], bool]) -> list[Message]:
-    """Return the front made without a model: the newest lines that fit; none when nothing is left behind."""
-    lines = history.digest(left).splitlines()
-    while lines and not fits("\n".join(lines)):
-        del lines[0]
-    return [Front("\n".join(lines), BY_RULE, epoch_id).message()] if left else []
+        def clean(texts: Sequence[str]) -> tuple[str, ...]:
+            return tuple(text for text in texts if not any(said in text for said in words if said))
+
+        return replace(self, lines=clean(self.lines), kept=clean(self.kept), too_long=(), left="")
+
+    def without_accounts(self) -> "Front":
+        """Return it without what anybody told in words of their own, who may have told anything."""
+        return replace(self, own="", account="", kept=())
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the journal's form; `from_json` inverts it exactly."""
+        parts = ((key, list(value) if isinstance(value, tuple) else value) for key, value in asdict(self).items())
+        return {key: value for key, value in parts if value}
+
+    @classmethod
+    def from_json(cls, body: object) -> "Front":
+        """Return the front that `to_json` wrote. Raises ValueError on a body that is none."""
+        if not isinstance(body, dict):
+            raise ValueError("a front that is no object")  # noqa: TRY004  what the disk holds is no argument's type
+        own, account, left, damage = (body.get(key, "") for key in ("own", "account", "left", "damage"))
+        lists = [body.get(key, []) for key in ("lines", "kept", "turns", "too_long")]
+        texts = [own, account, left, damage, *(text for each in lists if isinstance(each, list) for text in each)]
+        if not all(isinstance(each, list) for each in lists) or not all(isinstance(text, str) for text in texts):
+            raise ValueError("a front that lacks a part")
+        lines, kept, turns, too_long = (tuple(each) for each in lists)
+        return cls(own, account, lines, kept, turns, too_long, left, damage)
 
 
 def without_account(message: Message) -> Message:
@@ -69,6 +105,11 @@ def without_account(message: Message) -> Message:
     return replace(message, tool_calls=calls)
 
 
-def is_by_model(message: Message) -> bool:
-    """Whether a message is a front that a model wrote: anything that came before may be in it, in other words."""
-    return message.role == "user" and message.content.startswith(BY_MODEL)
+def named(turn: Sequence[Message]) -> str:
+    """Return the beginning of a turn's words, by which a person would know it."""
+    seen = block.parse(turn[0].content)
+    words = " ".join((seen.words if seen else turn[0].content).split())
+    return words if len(words) <= _EXCERPT else f"{words[:_EXCERPT]}…"
+
+
+_EXCERPT: Final = 40

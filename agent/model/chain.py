@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final, Protocol, TypeAlias, overload, runtime_checkable
 
-from agent.errors import ModelError
+from agent.errors import ContextTooLong, ModelError
 from agent.model.interface import Answer, CachedPrefix, ChatModel, StreamItem
 from agent.model.messages import Message, ToolSpec, Usage
 from memory.backoff import Backoff
@@ -114,6 +114,8 @@ class Guarded:
                         yield replace(item, usage=usage)
                     else:
                         yield item
+        except ContextTooLong:  # says nothing about the server
+            raise
         except ModelError as error:
             self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise

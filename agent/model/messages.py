@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from memory.json_value import Json
 
@@ -45,10 +45,22 @@ class Message:
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> "Message":
-        """Return the message that `to_json` wrote. Raises KeyError on a body that is none."""
-        calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in body.get("tool_calls", ()))
-        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), body.get("extra", {}))
+    def from_json(cls, body: object) -> "Message":
+        """Return the message that `to_json` wrote. Raises ValueError on a body that is none."""
+        if not isinstance(body, dict):
+            raise ValueError("a message that is no object")  # noqa: TRY004  what the disk holds is no argument's type
+        made = body.get("tool_calls", [])
+        if not isinstance(made, list) or not all(isinstance(call, dict) for call in made):
+            raise ValueError("a message whose calls are none")
+        texts = [body.get("content"), body.get("tool_call_id", "")]
+        texts += [call.get(key) for call in made for key in ("id", "name", "arguments")]
+        extra = body.get("extra", {})
+        if body.get("role") not in get_args(Role) or not all(isinstance(text, str) for text in texts):
+            raise ValueError("a message that lacks a part")
+        if not isinstance(extra, dict):
+            raise ValueError("a message whose own fields are none")  # noqa: TRY004  as above
+        calls = tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in made)
+        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), extra)
 
 
 @dataclass(frozen=True, slots=True)

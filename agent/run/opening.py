@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from agent.bus import Bus
 from agent.context import block
@@ -94,12 +94,15 @@ class Opening:
         situation = gather(self.situation, run.lease)
         if before := predecessor(run.event):
             situation["Continues"] = before
+        if gauge := self.contexts.gauge(run.epoch):
+            situation["Context_Full"] = gauge
         if run.epoch.may_have_unsaid:
             situation |= await self._left_unsaid(run.event)
         if run.lease.note:
             situation["Note"] = run.lease.note
             situation |= await self._of_children(run.event)
-        if len(run.epoch.messages) == run.epoch.opening_messages:
+        is_first = len(run.epoch.messages) == run.epoch.opening_messages
+        if is_first and self.contexts.has_room(run.epoch, self.recent.most_tokens):
             lines = await self.recent.lines(run.event, run.epoch.messages, {run.event.id, *told})
             situation |= {RECENT: lines} if lines else {}
         time = run.event.created_at if run.event.is_from_person else self.now()
@@ -118,7 +121,7 @@ class Opening:
         )
         if not newest or newest[0].topic != INTERRUPTED or "heard" not in newest[0].body:  # erased: nobody is told
             return {}
-        return {"Interrupted_After": str(newest[0].body["heard"]), "Unsaid": str(newest[0].body["unsaid"])}
+        return {"Interrupted_After": str(newest[0].body["heard"]), "Unsaid": str(newest[0].body.get("unsaid", ""))}
 
     async def _brought_along(self, run: Run) -> list[block.Block]:
         """Return the blocks of the superseded events this one goes on with, where they are not in the epoch."""
@@ -148,8 +151,9 @@ def said_since(entries: Sequence[Stored], event_id: str, note: str) -> tuple[str
             words = entry.body.get("words")  # none where they were erased
             said += [str(words)] if is_since and words else []
         elif not is_since:
-            message = cast("dict[str, Json]", entry.body.get("message", {}))
-            is_since = block.hands_over(str(message.get("content", "")), event_id, note)
+            message = entry.body.get("message")
+            content = message.get("content") if isinstance(message, dict) else ""
+            is_since = block.hands_over(str(content), event_id, note)
     return tuple(said)
 
 

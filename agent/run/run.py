@@ -42,6 +42,8 @@ class Run:
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False
     """A tool that is more than a look at things was begun."""
+    is_abandoned: bool = False
+    """The context it was begun in was given up, for no provider took it."""
     kept_on: int = 0
     """Irreversible tools that are under way: a stop waits for them."""
 

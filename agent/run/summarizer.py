@@ -13,10 +13,11 @@ from agent.bus import Bus
 from agent.context.epoch import Epoch, digest_of
 from agent.context.epochs import Contexts
 from agent.context.summary import REQUEST
-from agent.errors import ModelError, Stopped
+from agent.errors import ContextTooLong, IllegalMessages, ModelError, Stopped
 from agent.event import Event
 from agent.model.interface import Answer, ChatModel
 from agent.record import step
+from agent.run.closing import last_calls
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.stopping import Stop
@@ -59,12 +60,34 @@ class Summarizer:
     async def before_thought(self, run: Run) -> None:
         """Begin anew after a round of tools, if the context is full and more is in it than the event in hand.
 
-        Raises `Stopped` when the run is stopped meanwhile; nothing has changed then.
+        One that is longer than the model is known to read is cut to fit at once. Raises `Stopped` when the run is
+        stopped meanwhile; nothing has changed then.
         """
-        if run.last.role == "tool" and self.contexts.is_due(run.epoch, run.event):
+        if self.contexts.is_too_long(run.epoch):
+            run.epoch = await self.contexts.fit(run.epoch, run.event)
+        elif run.last.role == "tool" and self.contexts.is_due(run.epoch, run.event):
             async with run.stop.waits():
                 account = await self._account(run.epoch, run.event)
             run.epoch = await self.contexts.sum_up(run.epoch, run.event, account, in_hand=True)
+
+    async def refused(self, run: Run, refusal: ContextTooLong) -> bool:
+        """Begin anew with less after a model refused the list for its length; False when there is no less.
+
+        The thought is given back: nobody had it.
+        """
+        before = run.epoch
+        run.budget.model_calls -= 1
+        await self.thinker.mailbox.charge(run.event.id, model_calls=-1)
+        self.contexts.learn(before, refusal)
+        run.epoch = await self.contexts.fit(before, run.event)
+        return run.epoch is not before
+
+    async def abandon(self, run: Run, damage: IllegalMessages) -> None:
+        """Begin anew after no provider would take the list, once a run; raises `damage` again the second time."""
+        if run.is_abandoned:
+            raise damage
+        run.is_abandoned = True
+        run.epoch = await self.contexts.abandon(run.epoch, run.event, last_calls(run))
 
     async def at_rest(self, event: Event) -> None:
         """After an event was put away: begin anew if the context is full. A person who speaks ends the waiting."""
@@ -72,14 +95,15 @@ class Summarizer:
         if epoch is None or not self.contexts.is_full(epoch):
             return
         stop = self._resting = Stop()
+        account = ""
         try:
             async with stop.waits():
                 account = await self._account(epoch, event)
-            await self.contexts.sum_up(epoch, event, account, in_hand=False)
         except Stopped:
-            return  # the next event finds it full, and a rule sums it up at once
+            log.info("not_summed_up", reason="a person spoke")
         finally:
             self._resting = None
+        await self.contexts.sum_up(epoch, event, account, in_hand=False)
 
     def arrived(self, event: Event) -> None:
         """Leave the summary that is made at rest, when a person waits; an `ArrivalObserver` of the mailbox."""
@@ -89,15 +113,20 @@ class Summarizer:
     async def _account(self, epoch: Epoch, event: Event) -> str:
         """Return the model's account of an epoch, "" when it has none to give.
 
-        Nor is it asked where it was to speak, or where a bug left calls without results: no provider takes that list.
+        Nor is it asked where it was to speak, or where a bug left calls without results: no provider takes that list,
+        or where the list is longer than it is known to read.
         """
         model, last = self.thinker.models[0], epoch.messages[-1]
         if model.name == OFFLINE or last.role not in {"tool", "assistant"} or last.tool_calls:
+            return ""
+        if self.contexts.is_too_long(epoch):
             return ""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
                 return await self._ask(model, epoch, event)
         except (ModelError, TimeoutError) as error:
+            if isinstance(error, ContextTooLong):
+                self.contexts.learn(epoch, error)
             log.warning("not_summed_up", model=model.name, reason=str(error) or "it took too long")
             return ""
 

@@ -38,6 +38,14 @@ _PHRASES: Final = {
         "en": "I have tried this as often as I may, and I am giving it up.",
         "zh": "这件事我试了好几次都没有做完，只好放弃了。",
     },
+    "too_long": {
+        "en": "This is more at once than the model I think with can read. Please give it to me in smaller parts.",
+        "zh": "这一次的内容太长，我思考用的模型读不下，请分成小一点的部分再给我。",
+    },
+    "context_lost": {
+        "en": "I could not read all of what we said before any more. I go on with what my journal still has.",
+        "zh": "我们之前说的话有一部分读不出来了，我接着日志里还有的内容继续。",
+    },
     "disk_full": {
         "en": "I heard you, but I cannot write it down: my disk is full. I will answer when there is room.",
         "zh": "我听到了，但是磁盘满了，我记不下来。等有了空间我再回答。",
@@ -90,6 +98,12 @@ class SystemReplies:
         self._filled = event.id
         delivery = self.reply_sink.open(Reply(event, f"{FILLER}{event.id}"))
         await delivery.feed(phrase("moment", event.content))
+        await delivery.close()
+
+    async def tell(self, event: Event, name: str) -> None:
+        """Say one of the fixed sentences to a person beside the answer, without waiting for the sound."""
+        delivery = self.reply_sink.open(Reply(event, f"{FILLER}{name}-{event.id}"))
+        await delivery.feed(phrase(name, event.content))
         await delivery.close()
 
     async def tell_of_outage(self, event: Event, failure: MemoryFailure) -> None:

@@ -10,7 +10,7 @@ import structlog
 
 from agent.bus import Bus
 from agent.context.epochs import Contexts
-from agent.errors import ModelError, Stopped, StreamBroken
+from agent.errors import ContextTooLong, ModelError, Stopped, StreamBroken
 from agent.event import MODEL_AVAILABLE, Event, new_id
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, ChatModel, StreamItem, TextDelta, ToolCallStarted
@@ -123,8 +123,8 @@ class Thinker:
         """Append the model's answer to the epoch and return it; None when it broke off or was empty: think again.
 
         A stream that breaks off, or is stopped, becomes a reply with exactly the words that were handed on. A model
-        that breaks off twice in one run is passed over. Raises `ModelError` when no model can be reached, `Stopped`
-        when the run was stopped.
+        that breaks off twice in one run is passed over. Raises `ModelError` when no model can be reached,
+        `ContextTooLong` at once when one refuses the list for its length, `Stopped` when the run was stopped.
         """
         run.cycle = new_id()
         run.budget.model_calls += 1
@@ -148,13 +148,20 @@ class Thinker:
                     await keep_interrupted(self.bus, self.contexts, run, handed, "the answer broke off here")
                 return None
             except ModelError as error:
-                log.warning("model_failed", model=model.name, reason=str(error))
-                failure, self.is_away = error, True
+                failure = self._noted(model, error)
             else:
                 if model is not self.models[-1]:
                     await self._welcome()
                 return message
         raise failure
+
+    def _noted(self, model: ChatModel, error: ModelError) -> ModelError:
+        """Take note that a model failed; a list that is too long is raised, to be asked again when it is shorter."""
+        if isinstance(error, ContextTooLong):
+            raise error
+        log.warning("model_failed", model=model.name, reason=str(error))
+        self.is_away = True
+        return error
 
     async def _welcome(self) -> None:
         """Wake what waits for a model, if there was none before."""

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.context.block import format_time, parse_time
+from agent.context.epochs import Contexts
 from agent.context.summary import Compression
 from agent.errors import ToolFailed, TooManyEvents
 from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
@@ -26,9 +27,9 @@ RESERVED_TYPES = PERSON_TYPES | {TIMER}
 """The agent cannot give these to what it makes: its words would count as a person's, or the room would hear it ring."""
 
 
-def event_tools(mailbox: Mailbox, run_state: RunState) -> list[Tool]:
+def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts) -> list[Tool]:
     """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
-    own = EventTools(mailbox, run_state)
+    own = EventTools(mailbox, run_state, contexts)
     free = (own.check_mailbox, own.suspend_event, own.complete_event)
     return [
         *(tool(function, counted=False, effect="pure") for function in free),
@@ -43,6 +44,7 @@ class EventTools:
 
     mailbox: Mailbox
     run_state: RunState
+    contexts: Contexts
 
     async def check_mailbox(self) -> Json:
         """Look at the event you have in hand, and at how many others are waiting. You are handed the next by itself."""
@@ -110,6 +112,7 @@ class EventTools:
 
     async def compress_context(
         self,
+        event: Event,
         summary: Annotated[
             str, Field(min_length=1, description="What of all that came before you want to carry on, in your words.")
         ],
@@ -117,9 +120,23 @@ class EventTools:
             list[str], Field(max_length=20, description="Ids of events, or texts, that stay word for word.")
         ] = [],  # noqa: B006  pydantic copies it
     ) -> Json:
-        """Start your context anew with your own summary; the event in hand stays whole, the journal keeps the rest."""
-        self.run_state.compression = Compression(summary, tuple(keep))
-        return "your context begins anew with this summary after this round"
+        """Start your context anew with your own summary; the event in hand stays whole, the journal keeps the rest.
+
+        Summary and texts stay word for word until you call this again.
+        """
+        wanted = Compression(summary, tuple(keep))
+        weighed = self.contexts.weigh(event, wanted)
+        if weighed.summary > weighed.longest_summary:
+            raise ToolFailed(
+                f"nothing was changed: your summary has {weighed.summary} tokens, and {weighed.longest_summary} are "
+                "carried on; shorten it"
+            )
+        self.run_state.compression = wanted
+        told = "your context begins anew with this summary after this round"
+        if weighed.kept.too_long:
+            names = ", ".join(weighed.kept.too_long)
+            told += f"; too long to keep, {weighed.most_kept} tokens in all have room: {names}"
+        return told
 
 
 def _wake(at: str, on: str) -> Wake:

@@ -1,7 +1,8 @@
 """The journal as tools: what was said and heard, however long ago, and what left the context, word for word."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Final, cast
+from contextlib import suppress
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -13,7 +14,7 @@ from agent.model.messages import Message
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
 from memory.json_value import Json
-from memory.state.journal import ERASED, THINNED, WORDS, Journal, Stored
+from memory.state.journal import DAMAGED, WORDS, Journal, Stored
 from memory.state.recall import Recall
 
 MAX_WORDS: Final = 500
@@ -108,24 +109,25 @@ def journal_read_tool(journal: Journal) -> Tool:
 
 
 async def _messages(journal: Journal, name: str, owner_key: str) -> list[Message]:
+    """Return the messages of a context or an event, without those that the disk has changed."""
     entry = await journal.entry(name)
     if entry is not None and entry.topic == EPOCH and entry.owner_key == owner_key:
-        if not _is_whole(entry):
+        if not (entry.is_whole or DAMAGED in entry.body):
             return []
         grown = await journal.entries(topic=MESSAGE, session_id=entry.session_id, owner_key=owner_key, after=entry.seq)
-        opening = cast("dict[str, Any]", entry.body)["messages"][1:]
-        since = [each for each in grown if each.body.get("epoch") == name]
-        return [Message.from_json(message) for message in opening] + [_message(each) for each in since]
+        opening = entry.body.get("messages")
+        since = [each.body.get("message") for each in grown if each.body.get("epoch") == name]
+        return _readable([*(opening[1:] if isinstance(opening, list) else ()), *since])
     of_event = await journal.entries(topic=MESSAGE, event_id=name)
-    return [_message(each) for each in of_event if each.owner_key == owner_key and _is_whole(each)]
+    return _readable(each.body.get("message") for each in of_event if each.owner_key == owner_key and each.is_whole)
 
 
-def _is_whole(entry: Stored) -> bool:
-    return ERASED not in entry.body and THINNED not in entry.body
-
-
-def _message(entry: Stored) -> Message:
-    return Message.from_json(cast("dict[str, Any]", entry.body)["message"])
+def _readable(bodies: Iterable[Json]) -> list[Message]:
+    messages = []
+    for body in bodies:
+        with suppress(ValueError):
+            messages.append(Message.from_json(body))
+    return messages
 
 
 def _told(message: Message) -> list[str]:

@@ -9,7 +9,7 @@ from agent.context.rebuild import REQUESTS, rebuild
 from appliance.admin.exchange import DATABASE
 from memory.json_value import Json
 from memory.state.database import DatabaseView
-from memory.state.journal import ERASED, THINNED, Journal, Stored
+from memory.state.journal import DAMAGED, ERASED, THINNED, Journal, Stored
 
 
 async def newest(state_folder: Path, zone: tzinfo, count: int) -> list[str]:
@@ -24,7 +24,9 @@ def _told(asked: Stored) -> str:
         return "its words were erased"
     if THINNED in asked.body:
         return "its details were dropped for their age"
-    return f"{asked.body['model']}, {asked.body['messages']} messages"
+    if DAMAGED in asked.body:
+        return "the disk has changed it"
+    return f"{asked.body.get('model', '?')}, {asked.body.get('messages', '?')} messages"
 
 
 async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json], bool]:
@@ -34,7 +36,7 @@ async def past_call(state_folder: Path, request_id: str) -> tuple[dict[str, Json
     told: dict[str, Json] = {
         "id": past.request.id,
         "at": past.request.at.isoformat(),
-        "model": past.request.body["model"],
+        "model": past.request.body.get("model", ""),
         "event_id": past.request.event_id,
         "is_proven": past.is_proven,
         "messages": [message.to_json() for message in past.messages],

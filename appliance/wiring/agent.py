@@ -91,7 +91,7 @@ def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     """Return the contexts of all sessions, and the attention that everything may call upon."""
     state, tokens, run_state = world.state, TokenCounter(), RunState()
     limits = context_limits(world.config)
-    contexts = Contexts(state.journal, state.bus, limits, tokens)
+    contexts = Contexts(state.journal, state.bus, lambda: limits, tokens)
     recent = Recent(tiers, tokens, round(SHARE * limits.history_tokens))
     system_replies = SystemReplies(output.replies, run_state)
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
@@ -114,7 +114,7 @@ async def open_agent(
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
-        registry = ToolRegistry([*_tools(world, run_state, output), *tools])
+        registry = ToolRegistry([*_tools(world, sessions, output), *tools])
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
@@ -132,13 +132,13 @@ async def open_agent(
             await model.aclose()
 
 
-def _tools(world: World, run_state: RunState, output: Output) -> list[Tool]:
+def _tools(world: World, sessions: Sessions, output: Output) -> list[Tool]:
     """Return the tools that every box has."""
     config, state = world.config, world.state
     zone = str(config.zone)
     return [
-        *event_tools(state.mailbox, run_state),
-        reply_tool(run_state, output.replies),
+        *event_tools(state.mailbox, sessions.run_state, sessions.contexts),
+        reply_tool(sessions.run_state, output.replies),
         *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
         clock_tool(utc_now, zone),
         *([faulty_tool(Random())] if config.mind.test_tool else []),
@@ -151,5 +151,6 @@ def context_limits(config: Config) -> ContextLimits:
     """Return how much an epoch may hold: no more than each model reads that may think, now or when it is its turn."""
     mind = config.mind
     reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
-    most = min([mind.compress_above_tokens, *(int(CONTEXT_SHARE * tokens) for tokens in reads)])
-    return ContextLimits(mind.history_messages, mind.history_tokens, most)
+    window = int(CONTEXT_SHARE * min(reads, default=0))
+    most = min(mind.compress_above_tokens, window or mind.compress_above_tokens)
+    return ContextLimits(mind.history_messages, mind.history_tokens, most, window_tokens=window)

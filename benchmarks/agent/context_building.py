@@ -100,11 +100,11 @@ async def _after_a_restart(folder: Path) -> tuple[float, float]:
 
 
 async def _built(mind: TestMind) -> float:
-    contexts = Contexts(mind.journal, mind.mind.bus, ContextLimits(), TokenCounter())
+    contexts = Contexts(mind.journal, mind.mind.bus, ContextLimits, TokenCounter())
     event = spoken("And now?")
     opened = await contexts.opened(event)
     assert opened is not None
-    fresh = Contexts(mind.journal, mind.mind.bus, ContextLimits(), TokenCounter())
+    fresh = Contexts(mind.journal, mind.mind.bus, ContextLimits, TokenCounter())
     began = perf_counter()
     epoch = await fresh.current(event, "", Prefix(opened.system, opened.tools, opened.model))
     seconds = perf_counter() - began

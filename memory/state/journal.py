@@ -5,14 +5,20 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypedDict, Unpack
 
+import structlog
+
+from memory.errors import MemoryFailure
 from memory.json_value import Json
 from memory.state.database import Change, Database
 from memory.state.words import all_words, any_words, segmented
+
+log = structlog.get_logger()
 
 WORDS: Final = "words"
 """The key of a body under which words heard or said are found by `search`; put each utterance in one entry only."""
@@ -22,6 +28,12 @@ ERASED: Final = "erased"
 
 THINNED: Final = "thinned"
 """The key of a body whose step details were dropped for their age (`memory.state.retention`)."""
+
+DAMAGED: Final = "damaged"
+"""The key of a body that the disk has changed, so that it is none: the digest of what is there."""
+
+_UNMARKED: Final = "as it was read"
+"""Stands in the place of the digest where the file has no mark yet."""
 
 ERASED_AT_ONCE: Final = 200
 """Entries erased in one transaction: everybody else waits for it, some milliseconds."""
@@ -78,6 +90,11 @@ class Stored(Entry):
     seq: int = 0
     """Grows with every commit, never given twice."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its body is what was written: not erased, not thinned, not damaged."""
+        return not any(mark in self.body for mark in (ERASED, THINNED, DAMAGED))
+
 
 class Selection(TypedDict, total=False):
     """Which entries: those that meet all that is given."""
@@ -131,7 +148,7 @@ class Journal:
         Its cost depends on what it returns, not on the length of the journal, when topic, session_id and owner_key
         are given together, or event_id, or run_id, or topic alone.
         """
-        return await self._database.read(lambda connection: self.entries_within(connection, **which))
+        return await self._look(lambda connection: self.entries_within(connection, **which))
 
     @staticmethod
     def entries_within(connection: sqlite3.Connection, **which: Unpack[Selection]) -> list[Stored]:
@@ -142,7 +159,7 @@ class Journal:
     async def entry(self, name: str) -> Stored | None:
         """Return the entry of this id, None when there is none."""
         statement = f"SELECT {_COLUMNS} FROM journal WHERE id = :id"
-        found = await self._database.read(lambda connection: _stored(connection, statement, {"id": name}))
+        found = await self._look(lambda connection: _stored(connection, statement, {"id": name}))
         return found[0] if found else None
 
     async def search(self, words: str, owner_key: str, limit: int = 20) -> list[Stored]:
@@ -151,7 +168,7 @@ class Journal:
         First those with all of them, newest first; then those with some, the best match first. English words match by
         their beginning, writing without spaces (Chinese, Japanese) by any run of characters.
         """
-        return await self._database.read(lambda connection: _search(connection, words, owner_key, limit))
+        return await self._look(lambda connection: _search(connection, words, owner_key, limit))
 
     async def erase(self, *ids: str) -> int:
         """Take the bodies out of these entries, for good; return how many had one.
@@ -164,6 +181,14 @@ class Journal:
         erased = await self._database.write(lambda connection: _erase(connection, ids))
         await self._database.rewrite(log_only=True)
         return erased
+
+    async def _look(self, look: Callable[[sqlite3.Connection], list[Stored]]) -> list[Stored]:
+        """Return what a look finds; entries that the disk has changed are marked in the file, where it can be."""
+        found = await self._database.read(look)
+        if any(entry.body.get(DAMAGED) == _UNMARKED for entry in found):
+            with suppress(MemoryFailure):  # as where another program's file is read
+                await self._database.write(_mark_damaged)
+        return found
 
 
 _COLUMNS: Final = "seq, id, topic, event_id, run_id, session_id, owner_key, at, body"
@@ -207,8 +232,8 @@ def _append(connection: sqlite3.Connection, rows: list[tuple[dict[str, str], str
 def _erase(connection: sqlite3.Connection, ids: Collection[str]) -> int:
     erased = 0
     for name in ids:
-        row = connection.execute("SELECT seq, body FROM journal WHERE id = ?", (name,)).fetchone()
-        if row is None or ERASED in json.loads(row["body"]):
+        row = connection.execute("SELECT * FROM journal WHERE id = ?", (name,)).fetchone()
+        if row is None or ERASED in _entry(row).body:
             continue
         erase_body(connection, row)
         erased += 1
@@ -234,6 +259,7 @@ async def erase_entries(database: Database, owner_key: str, progress: Callable[[
     The tiers let go of them in the same transactions. Broken off, it is gone on with by calling it again;
     `Database.rewrite` then leaves nothing of them in the file. Raises `StateUnusable`, and what `progress` raises.
     """
+    await database.write(_mark_damaged)  # SQLite reads every body, to see whether it is erased
     last = await database.read(lambda c: c.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
     erased = after = 0
     while True:
@@ -258,6 +284,21 @@ def _erase_page(connection: sqlite3.Connection, owner_key: str, after: int) -> t
         erase_body(connection, row)
         connection.execute("UPDATE journal SET session_id = '' WHERE seq = ?", (row["seq"],))
     return len(rows), rows[-1]["seq"] if rows else after
+
+
+def _mark_damaged(connection: sqlite3.Connection) -> int:
+    """Put a mark in the place of every body that is no JSON object, and of a time that is none; return how many."""
+    rows = connection.execute(
+        "SELECT seq, id, topic, CAST(body AS BLOB) AS body, julianday(at) IS NULL AS is_timeless FROM journal WHERE "
+        "CASE WHEN json_valid(body) THEN json_type(body) <> 'object' ELSE TRUE END OR julianday(at) IS NULL"
+    ).fetchall()
+    for row in rows:
+        at = datetime.min.replace(tzinfo=UTC).isoformat() if row["is_timeless"] else None
+        body = _json({DAMAGED: hashlib.sha256(row["body"]).hexdigest()})
+        connection.execute("UPDATE journal SET body = ?, at = coalesce(?, at) WHERE seq = ?", (body, at, row["seq"]))
+        connection.execute("DELETE FROM journal_words WHERE rowid = ?", (row["seq"],))
+        log.error("entry_damaged", entry=row["id"], topic=row["topic"])
+    return len(rows)
 
 
 def _statement(which: Selection) -> tuple[str, dict[str, str | int]]:
@@ -286,8 +327,13 @@ def _stored(connection: sqlite3.Connection, statement: str, values: Mapping[str,
 
 
 def _entry(row: sqlite3.Row) -> Stored:
+    """Return an entry; of one that the disk has changed, what can still be read."""
     fields = {name: row[name] for name in ("topic", *_FILTERS, "id", "seq")}
-    return Stored(**fields, body=json.loads(row["body"]), at=datetime.fromisoformat(row["at"]))
+    try:
+        body, at = json.loads(row["body"]), datetime.fromisoformat(row["at"])
+    except (ValueError, TypeError):
+        body, at = None, datetime.min.replace(tzinfo=UTC)
+    return Stored(**fields, body=body if isinstance(body, dict) else {DAMAGED: _UNMARKED}, at=at)
 
 
 def _search(connection: sqlite3.Connection, words: str, owner_key: str, limit: int) -> list[Stored]:

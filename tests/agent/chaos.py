@@ -293,8 +293,8 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     bus, run_state, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
     mouth = SpeechOutput(ReadableVoice(), SilentPlayer())
     outlet = VoiceReplySink(mouth, bus, "en")
-    contexts = Contexts(journal, bus, LIMITS, TokenCounter())
-    registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *tools()])
+    contexts = Contexts(journal, bus, lambda: LIMITS, TokenCounter())
+    registry = ToolRegistry([*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *tools()])
     mind = Mind(
         mailbox,
         journal,

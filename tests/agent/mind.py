@@ -190,6 +190,12 @@ def typed(words: str, session: str = "client") -> Event:
     return Event(type=USER_TEXT, content=words, source="cli", session_id=session, priority=10, created_at=NOON)
 
 
+def no_contexts() -> Contexts:
+    """Contexts of nobody, for tools that are not called."""
+    journal = Journal(Database(Path("never opened")))
+    return Contexts(journal, Bus(Recorder(journal)), ContextLimits, TokenCounter())
+
+
 @asynccontextmanager
 async def a_mind(
     folder: Path,
@@ -208,9 +214,9 @@ async def a_mind(
     disk = Disk(Recorder(journal))
     bus, run_state, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
     clock = Clock()
-    contexts = Contexts(journal, bus, limits or ContextLimits(), tokens, lambda: clock.now)
+    contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
-    registry = ToolRegistry([*event_tools(mailbox, run_state), reply_tool(run_state, outlet), *own])
+    registry = ToolRegistry([*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *own])
     thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)

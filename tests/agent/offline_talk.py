@@ -22,6 +22,7 @@ from agent.tools.timers import timer_tools
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING
+from tests.agent.mind import no_contexts
 from tests.agent.wire_form import wire_form
 from tests.fakes import RecordingOutlet
 
@@ -48,7 +49,7 @@ def real_tools() -> ToolRegistry:
     mailbox, desk = Mailbox(database, lambda: MORNING), RunState()
     return ToolRegistry(
         [
-            *event_tools(mailbox, desk),
+            *event_tools(mailbox, desk, no_contexts()),
             reply_tool(desk, RecordingOutlet()),
             *timer_tools(mailbox, lambda: MORNING, "Europe/Berlin"),
             clock_tool(lambda: MORNING, "Europe/Berlin"),

@@ -119,11 +119,11 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     player = DyingLoudspeaker(folder / "sound", steps)
     mouth = SpeechOutput(ReadableVoice(), player)
     outlet = VoiceReplySink(mouth, bus, "en")
-    contexts = Contexts(journal, bus, LIMITS, TokenCounter())
+    contexts = Contexts(journal, bus, lambda: LIMITS, TokenCounter())
     recent = Recent(Tiers(database, journal, clock.now), TokenCounter(), 40)
     registry = ToolRegistry(
         [
-            *event_tools(mailbox, run_state),
+            *event_tools(mailbox, run_state, contexts),
             reply_tool(run_state, outlet),
             *_tools(steps, ledger, has_memory=bool(extra)),
             *extra,

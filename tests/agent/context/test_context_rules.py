@@ -1,6 +1,7 @@
 """Rules of the context: what becomes which message, what is skipped, and where it is read from."""
 
 import ast
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from agent.event import ASR_TRANSCRIPT, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, 
 from agent.model.messages import Message
 from memory.json_value import Json
 from memory.state.journal import Entry
-from tests.agent.mind import NOON, a_mind, spoken
+from tests.agent.mind import NOON, a_mind, spoken, typed
 from tests.fakes import ScriptedModel, calls
 
 REPLY = ("reply", '{"text": "Yes."}')
@@ -88,6 +89,36 @@ async def test_neither_session_nor_owner_is_mixed_also_after_a_restart(tmp_path:
     room, other = str(model.requests[2]), str(model.requests[3])
     assert ("plum" in room, "pear" in room) == (True, False)
     assert ("plum" in other, "pear" in other) == (False, True)
+
+
+@pytest.mark.shows("D20")
+async def test_a_session_is_read_back_without_the_others_of_its_owner(tmp_path: Path) -> None:
+    model = ScriptedModel(*(calls(REPLY, prefix=f"c{n}") for n in range(8)))
+    async with a_mind(tmp_path, [model]) as mind:
+        for said in ("plum", "pear", "quince"):  # the epoch of the room is the oldest, its messages come between
+            await mind.handle(typed(f"a client says {said}"))
+            await mind.handle(typed(f"the room says {said} too", "room"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(typed("the client again"))
+        await mind.handle(typed("the room again", "room"))
+    client, room = str(model.requests[6]), str(model.requests[7])
+    assert ("a client says quince" in client, "the room says" in client) == (True, False)
+    assert ("the room says quince" in room, "a client says" in room) == (True, False)
+
+
+@pytest.mark.shows("D8")
+@pytest.mark.parametrize("late", [timedelta(), timedelta(minutes=7)])
+async def test_the_time_of_a_persons_words_is_when_they_began_and_else_the_present(
+    tmp_path: Path, late: timedelta
+) -> None:
+    model = ScriptedModel(calls(REPLY, prefix="a"), calls(REPLY, prefix="b"))
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(Event(ASR_TRANSCRIPT, "plums", source="mic", created_at=NOON - late))
+        await mind.handle(Event(SELF_CREATED, "tidy up", source="self", created_at=NOON - late))
+    heard, own = (parse(request[-1].content) for request in model.requests)
+    assert heard is not None
+    assert own is not None
+    assert (heard.time, own.time) == (NOON - late, NOON)
 
 
 @pytest.mark.shows("D19")

@@ -65,7 +65,9 @@ async def test_she_compresses_her_context_herself_and_the_event_in_hand_stays_wh
     after = model.requests[2]
     assert is_legal(after)
     assert "we spoke of plums" in after[1].content
-    assert after[2:] == model.requests[1][-1:] + after[3:], "the event's own messages, word for word"
+    own = calls(compress, prefix="b")
+    result = Message("tool", "your context begins anew with this summary after this round", tool_call_id="b_0")
+    assert after[2:] == [model.requests[1][-1], own, result], "the event's own messages, word for word"
     assert model.requests[3][: len(after)] == after
     assert "plums" not in "".join(message.content for message in after[2:])
 

@@ -7,8 +7,6 @@ from agent.context import history
 from agent.context.block import Block, render
 from agent.model.messages import Message, ToolCall
 
-SYSTEM = Message("system", "s")
-
 
 def turn(number: int, calls: int, answered: bool = True) -> list[Message]:
     made = tuple(ToolCall(f"{number}-{n}", "reply", '{"text": "t"}') for n in range(calls))
@@ -21,19 +19,16 @@ def test_what_is_taken_is_a_suffix_of_whole_turns_within_both_limits(
     calls: list[int], max_messages: int, max_tokens: int
 ) -> None:
     turns = [turn(number, count) for number, count in enumerate(calls)]
-    messages = [SYSTEM, *(message for one in turns for message in one)]
-    left, taken = history.split(messages, max_messages, max_tokens, lambda _: 1)
-    assert [SYSTEM, *left, *taken] == messages
-    assert len(taken) <= min(max_messages, max_tokens)
-    assert not taken or taken[0].role == "user"
-    next_turn = history.turns(left)[-1] if left else []
-    assert not next_turn or len(taken) + len(next_turn) > min(max_messages, max_tokens), "as much as fits is taken"
+    taken = history.newest(turns, max_messages, max_tokens, lambda _: 1)
+    assert taken == turns[len(turns) - len(taken) :]
+    count = sum(map(len, taken))
+    assert count <= min(max_messages, max_tokens)
+    left = turns[: len(turns) - len(taken)]
+    assert not left or count + len(left[-1]) > min(max_messages, max_tokens), "as much as fits is taken"
 
 
 def test_a_turn_with_an_unanswered_call_is_left_behind() -> None:
-    messages = [SYSTEM, *turn(0, 1), *turn(1, 1, answered=False)]
-    left, taken = history.split(messages, 100, 100, lambda _: 1)
-    assert (left, taken) == (messages[1:], [])
+    assert history.newest([turn(0, 1), turn(1, 1, answered=False)], 100, 100, lambda _: 1) == []
 
 
 def test_the_digest_tells_who_said_what_in_bounded_lines() -> None:

@@ -63,7 +63,7 @@ FIVE_POINTS = {
 
 TAGS = (
     *("Current_Time", "Timezone", "Evidence", "Event", "Human_Input", "Note", "Waited_Seconds", "Late_Seconds", "Rang"),
-    *("Continues", "Interrupted_After", "Unsaid", "Children", "Reflexes", "Mood", "Also_Missed"),
+    *("Continues", "Interrupted_After", "Unsaid", "Children", "Reflexes", "Mood", "Also_Missed", "Context_Full"),
 )
 
 

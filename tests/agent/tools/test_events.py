@@ -14,6 +14,7 @@ from agent.tools.tool import Call, run_tool
 from memory.json_value import Json
 from tests.agent.clock import MORNING
 from tests.agent.mailboxes import Rig, filed, sqlite, work
+from tests.agent.mind import no_contexts
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 
 async def call(rig: Rig, desk: RunState, name: str, event: Event, **arguments: Json) -> str:
     assert isinstance(rig.mailbox, Mailbox)
-    tools = {tool.name: tool for tool in event_tools(rig.mailbox, desk)}
+    tools = {tool.name: tool for tool in event_tools(rig.mailbox, desk, no_contexts())}
     return await run_tool(tools[name], json.dumps(arguments), Call("c1", event))
 
 

@@ -38,6 +38,8 @@ def test_the_least_that_a_model_reads_lowers_the_threshold(tmp_path: Path, text:
     limits = context_limits(configured(tmp_path, MIND + text))
     assert limits.compress_above_tokens == most
     assert (limits.history_messages, limits.history_tokens) == (6, 300)
+    assert limits.window_tokens in {0, most, int(200_000 * CONTEXT_SHARE)}
+    assert bool(limits.window_tokens) is ("context_tokens = 0" not in text and "context_tokens" in text)
 
 
 @pytest.mark.shows("F2", "D2")

@@ -1,0 +1,257 @@
+"""What an epoch takes over from the one before: its front, the turns that stay, and the event in hand."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from agent.context import block, history
+from agent.context.epoch import Epoch
+from agent.context.summary import Compression, Front, named
+from agent.context.tokens import TokenCounter
+from agent.model.messages import Message
+
+_NAMED: Final = 40
+"""Characters by which a text that is too long to keep is named."""
+
+LEAST_TEXT: Final = 20
+"""Tokens to which a text of the event in hand is cut at most."""
+
+CUT: Final = "{text}\n… cut here for its length: journal_read with id {name} has it whole"
+
+_CUT_COSTS: Final = 50
+"""Tokens of the words about a cut; the id alone has some 25."""
+
+MOST_TRIES: Final = 4
+"""Times a text is cut again whose escaped form came out longer than reckoned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How many tokens an epoch may have, and how many of them each part that it takes over."""
+
+    full: int
+    """After an event it has no more."""
+    most: int
+    """No list with more is sent, for no model in question reads it; 0 where that is not known."""
+    goal: int
+    """To which an event in hand that is too long is cut, prefix included."""
+    messages: int
+    """How many messages of history, whatever their length."""
+    history: int
+    account: int
+    """Of the agent's own summary, and of a model's."""
+    kept: int
+    """Of all texts and turns that the agent keeps, together."""
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The messages of an epoch behind its prefix."""
+
+    front: Front | None
+    rest: list[Message]
+
+    @property
+    def messages(self) -> list[Message]:
+        """All of them, the front first."""
+        return [*([self.front.message()] if self.front else []), *self.rest]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Builds the first messages of an epoch from the one before it, with a summary by a rule, a model or the agent.
+
+    What the agent chose to keep is in all of them, word for word. No model is asked here.
+    """
+
+    tokens: TokenCounter
+    shares: Shares
+
+    def by_rule(self, epoch: Epoch, in_hand: str = "") -> Beginning:
+        """Return the newest turns, behind a digest of what they leave behind. `in_hand` is an event's id, if any is."""
+        front = self._kept_on(epoch)
+        left, taken = self._newest(epoch, front, in_hand)
+        if not left and epoch.front is None:
+            return Beginning(None, taken)
+        lines = [*front.lines, *history.digest(left).splitlines()][-history.DIGEST_LINES :]
+        room = self.shares.lines if front.own or front.account else self.shares.lines + self.shares.account
+        while lines and self.tokens.count("\n".join(lines)) > room:
+            del lines[0]
+        return Beginning(replace(front, lines=tuple(lines)), taken)
+
+    def by_model(self, epoch: Epoch, account: str, in_hand: str = "") -> Beginning:
+        """Return the newest turns, behind what a model told of the whole epoch."""
+        front = replace(self._kept_on(epoch), account=self.tokens.cut(account, self.shares.account), lines=())
+        return Beginning(front, self._newest(epoch, front, in_hand)[1])
+
+    def by_agent(self, epoch: Epoch, wanted: Compression, in_hand: str) -> Beginning:
+        """Return the turns it keeps and the event in hand, behind its own summary and the texts it keeps.
+
+        What goes beyond its share is named.
+        """
+        before, event = _parted(epoch, in_hand)
+        turns = _by_event(before)
+        kept = self.weigh(epoch, wanted, in_hand).kept
+        own = self.tokens.cut(wanted.summary, self.shares.account)
+        front = Front(own, "", (), tuple(kept.texts), tuple(kept.turns), tuple(kept.too_long), epoch.id)
+        return Beginning(front, [*(message for name in turns if name in kept.turns for message in turns[name]), *event])
+
+    def to_fit(self, epoch: Epoch, in_hand: str) -> Beginning:
+        """Return the shortest there is: as `by_rule`, with the long texts of the event in hand cut to what has room.
+
+        The journal has them whole, under the id of the event.
+        """
+        found = self.by_rule(epoch, in_hand)
+        event = _parted(epoch, in_hand)[1]
+        others, event = found.rest[: len(found.rest) - len(event)], [history.without_recent(each) for each in event]
+        found = Beginning(found.front, [*others, *event])
+        room = self.shares.goal - epoch.prefix_tokens - self.cost(found.messages) + self.cost(event)
+        if room < self.shares.lines + self.shares.account and found.front is not None:  # what it keeps comes first
+            bare = replace(found.front, account="", lines=())
+            room += self.tokens.of_message(found.front.message()) - self.tokens.of_message(bare.message())
+            found = Beginning(bare, found.rest)
+        return Beginning(found.front, [*others, *self._shortened(event, room, in_hand)])
+
+    def weigh(self, epoch: Epoch, wanted: Compression, in_hand: str) -> "Weighed":
+        """Return which of the things it wants to carry on find room."""
+        items = [item for item in wanted.keep if item != in_hand]
+        kept = self._fitting(items, _by_event(_parted(epoch, in_hand)[0]))
+        return Weighed(self.tokens.count(wanted.summary), self.shares.account, kept, self.shares.kept)
+
+    def gauge(self, epoch: Epoch) -> str:
+        """Return how full it is, and which turns a rule would leave behind; "" below half of its room."""
+        room, used = self.shares.full - epoch.prefix_tokens, epoch.tokens - epoch.prefix_tokens
+        if 2 * used <= room:
+            return ""
+        full = f"{100 * used // room} % of {room} tokens"
+        leaves = history.turns(self._newest(epoch, self._kept_on(epoch), "")[0])
+        if not leaves:
+            return full
+        first, last = named(leaves[0]), named(leaves[-1])
+        return f'{full}; next to leave it: {len(leaves)} turns, from "{first}" to "{last}"'
+
+    def cost(self, messages: Iterable[Message]) -> int:
+        """Return what messages cost."""
+        return sum(map(self.tokens.of_message, messages))
+
+    def _kept_on(self, epoch: Epoch) -> Front:
+        """Return the epoch's front as the next one carries it on; what has no room any more is named."""
+        front = epoch.front or Front()
+        turns = _by_event(epoch.talk) if front.turns else {}
+        kept = self._fitting([*front.kept, *(name for name in front.turns if name in turns)], turns)
+        return Front(
+            self.tokens.cut(front.own, self.shares.account),
+            self.tokens.cut(front.account, self.shares.account),
+            front.lines,
+            tuple(kept.texts),
+            tuple(kept.turns),
+            tuple(kept.too_long),
+            epoch.id,
+        )
+
+    def _newest(self, epoch: Epoch, front: Front, in_hand: str) -> tuple[list[Message], list[Message]]:
+        """Return what is left behind, and what is taken along: kept turns, the newest that have room, the event."""
+        before, event = _parted(epoch, in_hand)
+        turns = history.turns(before)
+        free = [turn for turn in turns if not front.turns or history.event_of(turn) not in front.turns]
+        room = max(0, self.shares.history - self.cost(event))
+        most = max(0, self.shares.messages - len(event))
+        count = len(history.newest(free, most, room, self.tokens.of_message))
+        gone = free[: len(free) - count]
+        left = [message for turn in gone for message in turn]
+        places = set(map(id, gone))
+        taken = [message for turn in turns if id(turn) not in places for message in turn]
+        return left, [*taken, *event]
+
+    def _fitting(self, items: Sequence[str], turns: dict[str, list[Message]]) -> "Kept":
+        """Return which of these find room, each once and in their order: ids of turns, and any other texts."""
+        kept, room = Kept(), self.shares.kept
+        for item in dict.fromkeys(items):
+            turn = turns.get(item)
+            cost = self.tokens.count(item) if turn is None else self.cost(turn)
+            if cost > room or not history.is_answered(turn or []):
+                kept.too_long.append(f"{item[:_NAMED]}…" if turn is None and len(item) > _NAMED else item)
+                continue
+            room -= cost
+            (kept.texts if turn is None else kept.turns).append(item)
+        return kept
+
+    def _shortened(self, messages: Sequence[Message], room: int, name: str) -> list[Message]:
+        """Return messages whose long texts are cut, all to the same length, so that together they have the room."""
+        cut, goal = list(messages), room
+        for _ in range(MOST_TRIES):
+            if (cost := self.cost(cut)) <= room:
+                break
+            most = self._longest_text(messages, goal)
+            cut = [self._cut(message, most, name) for message in messages]
+            if most == LEAST_TEXT:
+                break
+            goal -= max(0, self.cost(cut) - room)
+            if self.cost(cut) >= cost:
+                break
+        return cut
+
+    def _longest_text(self, messages: Sequence[Message], room: int) -> int:
+        """Return to how many tokens each text may come, that all have the room."""
+        texts = [self.tokens.count(_text_of(message)) for message in messages]
+        fixed = self.cost(messages) - sum(texts)
+        low, high = LEAST_TEXT, max(LEAST_TEXT, *texts)
+        while low < high:
+            middle = (low + high + 1) // 2
+            total = fixed + sum(text if text <= middle + _CUT_COSTS else middle + _CUT_COSTS for text in texts)
+            low, high = (middle, high) if total <= room else (low, middle - 1)
+        return low
+
+    def _cut(self, message: Message, most: int, name: str) -> Message:
+        text = _text_of(message)
+        if not text or self.tokens.count(text) <= most + _CUT_COSTS:
+            return message
+        short = CUT.format(text=self.tokens.cut(text, most), name=name)
+        seen = block.parse(message.content) if message.role == "user" else None
+        return replace(message, content=block.render(replace(seen, words=short)) if seen else short)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What it wanted to keep, by what becomes of it."""
+
+    turns: list[str] = field(default_factory=list)
+    """Ids of the events whose turns stay."""
+    texts: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
+    """Ids of events, and beginnings of texts, that find no room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """How what the agent wants to carry on stands to what it may; in tokens."""
+
+    summary: int
+    longest_summary: int
+    kept: Kept
+    most_kept: int
+
+
+def _parted(epoch: Epoch, in_hand: str) -> tuple[list[Message], list[Message]]:
+    """Return the messages behind the front that come before the event in hand, and its own."""
+    first = len(epoch.messages) - len(epoch.talk)
+    start = (epoch.position_of(in_hand) if in_hand else None) or len(epoch.messages)
+    return epoch.messages[first:start], epoch.messages[start:]
+
+
+def _by_event(messages: Sequence[Message]) -> dict[str, list[Message]]:
+    """Return the turns of each event, one after the other: it has several when it was put aside between."""
+    found: dict[str, list[Message]] = {}
+    for turn in history.turns(messages):
+        if name := history.event_of(turn):
+            found.setdefault(name, []).extend(turn)
+    return found
+
+
+def _text_of(message: Message) -> str:
+    """Return the text of a message that may be cut: of a block the words, of a result all, of an answer nothing."""
+    if message.role == "tool":
+        return message.content
+    seen = block.parse(message.content) if message.role == "user" else None
+    return seen.words if seen else ""

@@ -1,11 +1,65 @@
 """The errors of failed model calls: their kind, and the one sentence with the fix that people read."""
 
 import json
+import re
+from typing import Final
 
-from agent.errors import ModelError, ModelRefused, ModelUnavailable
+from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 
 MAX_WORDS = 200
 """Characters of a server's own words that are passed on."""
+
+TOO_LARGE: Final = 413
+"""The HTTP status of a request that is too large, whatever its words."""
+
+_N: Final = r"([\d,_]*\d)"
+
+_LENGTH: Final = re.compile(
+    r"context_length_exceeded|exceed_context_size|request_too_large|prompt is too long|input is too long"
+    r"|maximum (?:context|model|prompt) length|maximum context|context length (?:is|of) only|model's context length is"
+    r"|longer than the (?:context|model)|exceeds? (?:the )?(?:available |maximum )?context|exceed context limit"
+    r"|maximum number of tokens allowed|input tokens exceed|`max_new_tokens` must be"
+    r"|request too large for .{0,200}limit \d+, requested \d+|current length is \d+ while limit is",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say that a list is too long: OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini,
+DeepSeek, OpenRouter, Mistral, xAI, Groq, Cerebras, by their own texts of 2024 to 2026. The limit of tokens a minute
+that a single request passes is one too: waiting does not help it."""
+
+_WINDOW: Final = (
+    rf'"?n_ctx"?[\s:(=]+{_N}',
+    rf"(?:context|model|prompt) length (?:is|of)(?: only)? {_N}",
+    rf"(?:context size|context length) \({_N}",
+    rf"tokens allowed \({_N}",
+    rf"configured limit of {_N}",
+    rf"> {_N}",
+    rf"must be <= {_N}",
+    rf"with {_N} maximum context",
+    rf"limit(?: is)? {_N}",
+)
+_PROMPT: Final = (
+    rf'"n_prompt_tokens"\s*:\s*{_N}',
+    rf"{_N} (?:in the messages|of text input|in your prompt)",
+    rf"passed {_N} input tokens",
+    rf"(?:has|contains) {_N} (?:input )?tokens",
+    rf"Given: {_N} `inputs`",
+    rf"context limit: {_N} \+",
+    rf"(?:request|input|token count) \({_N}",
+    rf"length {_N}\) is longer",
+    rf"resulted in {_N}",
+    rf"too long: {_N}",
+    rf"n_keep \({_N}",
+    rf"current length is {_N}",
+    rf"requested(?: a total of| about)? {_N}",
+)
+_ANSWER: Final = (
+    rf"{_N} (?:in|for) the (?:completion|output)",
+    rf"requested {_N} output tokens",
+    rf"context limit: [\d,_]+ \+ {_N}",
+    rf"is too large: {_N}",
+    rf"and {_N} `max_new_tokens`",
+)
+"""What stands before or behind the numbers in such a text; the first pattern that is there tells."""
 
 
 def unreachable(name: str, where: str) -> ModelError:
@@ -20,9 +74,15 @@ def broken(name: str, how: str) -> ModelError:
     return ModelUnavailable(f"the answer of {name} {how}: ask again, or use another model")
 
 
-def refused(name: str, status: int, words: str, retry_after: str = "") -> ModelError:
-    """Return the error of an HTTP status other than 200; `retry_after` is the header of that name."""
+def refused(name: str, status: int, body: bytes | str, retry_after: str = "", secret: str = "") -> ModelError:
+    """Return the error of an HTTP status other than 200, with the server's words that its body has.
+
+    `retry_after` is the header of that name; `secret` is left out of the words.
+    """
+    words = words_of(body, secret)
     said = f" ({words})" if words else ""
+    if length := too_long(name, body, is_certain=status == TOO_LARGE):
+        return length
     if status in {401, 403}:
         return ModelRefused(f"{name} rejects the API key{said}: correct the key in the configuration")
     if status == 404:
@@ -35,6 +95,30 @@ def refused(name: str, status: int, words: str, retry_after: str = "") -> ModelE
     if status in {408, 409, 425} or status >= 500:
         return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
     return ModelRefused(f"{name} rejects the request, HTTP {status}{said}: correct its parameters in the configuration")
+
+
+def too_long(name: str, body: bytes | str, *, is_certain: bool = False) -> ModelRefused | None:
+    """Return the error of a list that was too long, None where the server's text tells of something else.
+
+    Where it is the room asked for the answer that leaves the list none, the fix is another.
+    """
+    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    if not is_certain and not _LENGTH.search(text):
+        return None
+    window, prompt, answer = (_number(patterns, text) for patterns in (_WINDOW, _PROMPT, _ANSWER))
+    if answer > window / 2 > 0 and prompt <= window / 2:
+        return ModelRefused(
+            f"{name} reads {window} tokens, of which max_tokens keeps {answer} for its answer: lower max_tokens in the "
+            "configuration"
+        )
+    told = f"{name} reads {f'{window} tokens' if window else 'less'}, and was sent {prompt or 'more'}"
+    return ContextTooLong(f"{told}: begin anew, or have its server read more", window, prompt)
+
+
+def _number(patterns: tuple[str, ...], text: str) -> int:
+    """Return the number that the first of the patterns finds, 0 without any."""
+    found = next(filter(None, (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)), None)
+    return int(re.sub(r"\D", "", found[1])) if found else 0
 
 
 def _unavailable(sentence: str, retry_after: str) -> ModelUnavailable:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -12,7 +12,7 @@ import httpx
 
 from agent.errors import ModelError, ModelRefused
 from agent.model.dialects.dialect import Dialect
-from agent.model.faults import broken, refused, unreachable, words_of
+from agent.model.faults import broken, refused, too_long, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
@@ -31,6 +31,9 @@ USUAL_HOSTS: Mapping[str, str] = {
     "openrouter": "openrouter.ai",
 }
 """Where litellm finds a provider, by the prefix of a model's name."""
+
+TOO_LONG: Final = "ContextWindowExceededError"
+"""What litellm calls the error of a list that is too long, whatever the provider called it."""
 
 
 async def can_connect(url: str, seconds: float) -> bool:
@@ -167,15 +170,17 @@ class LiteLlmModel:
     def _classified(self, error: Exception, *, has_begun: bool) -> ModelError:
         """Name an error by what happened; litellm words a dead port as a fault inside the server."""
         # litellm puts its own names before the provider's words: "litellm.X: X: YException - words".
-        words = words_of(str(getattr(error, "message", error)).split("Exception - ", 1)[-1], self._key)
+        text = str(getattr(error, "message", error)).split("Exception - ", 1)[-1]
         if has_begun:
-            return broken(self.name, f"broke off ({words})")
+            return broken(self.name, f"broke off ({words_of(text, self._key)})")
+        if length := too_long(self.name, text, is_certain=type(error).__name__ == TOO_LONG):
+            return length
         if any(isinstance(cause, OSError | httpx.TransportError) for cause in _causes(error)):
             return unreachable(self.name, self._where)
         status = getattr(error, "status_code", None)
         headers = getattr(error, "litellm_response_headers", None) or {}
         retry_after = str(headers.get("retry-after", ""))
-        return refused(self.name, status if isinstance(status, int) else 500, words, retry_after)
+        return refused(self.name, status if isinstance(status, int) else 500, text, retry_after, self._key)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

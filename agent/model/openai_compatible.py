@@ -9,7 +9,7 @@ import httpx
 
 from agent.errors import IllegalMessages, ModelError
 from agent.model.dialects.dialect import Dialect
-from agent.model.faults import broken, refused, unreachable, words_of
+from agent.model.faults import broken, refused, too_long, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
@@ -171,8 +171,8 @@ class OpenAiCompatibleModel:
         response = await self._send(body)
         if response.status_code == 200:
             return response
-        words = words_of(await _error_body(response), self._key)
-        raise refused(self.name, response.status_code, words, response.headers.get("retry-after", ""))
+        body, retry_after = await _error_body(response), response.headers.get("retry-after", "")
+        raise refused(self.name, response.status_code, body, retry_after, self._key)
 
     async def _send(self, body: bytes) -> httpx.Response:
         client, url = self._connected(), f"{self._url}/chat/completions"
@@ -231,7 +231,7 @@ class OpenAiCompatibleModel:
         return chunk
 
     def _error_in_stream(self, data: str) -> ModelError:
-        return broken(self.name, f"ended in an error ({words_of(data, self._key)})")
+        return too_long(self.name, data) or broken(self.name, f"ended in an error ({words_of(data, self._key)})")
 
 
 async def _error_body(response: httpx.Response) -> bytes:

@@ -7,7 +7,7 @@ from agent.model.faults import MAX_WORDS, broken, refused, unreachable, words_of
 
 
 @pytest.mark.shows("F6")
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 422, 307])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 422, 307])
 def test_what_the_request_is_to_blame_for_is_not_retried(status: int) -> None:
     error = refused("ollama/qwen3", status, "words")
     assert type(error) is ModelRefused

@@ -1,1 +1,1 @@
-"""One interface to every model, and its adapters: litellm, a thin OpenAI-compatible client, and the offline model."""
+"""One interface to every model, and its adapters: litellm, OpenAI-compatible servers, Ollama, and the offline model."""

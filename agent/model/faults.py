@@ -61,6 +61,13 @@ _ANSWER: Final = (
 )
 """What stands before or behind the numbers in such a text; the first pattern that is there tells."""
 
+_REFUSALS: Final = {
+    401: "rejects the API key{said}: correct the key in the configuration",
+    403: "rejects the API key{said}: correct the key in the configuration",
+    404: "is not on that server{said}: install it there, or correct its name or address",
+}
+"""What follows on a model's name, by the status."""
+
 
 def unreachable(name: str, where: str) -> ModelError:
     """Say that nothing listens there, or that the connection died before an answer began."""
@@ -83,10 +90,8 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     said = f" ({words})" if words else ""
     if length := too_long(name, body, is_certain=status == TOO_LARGE):
         return length
-    if status in {401, 403}:
-        return ModelRefused(f"{name} rejects the API key{said}: correct the key in the configuration")
-    if status == 404:
-        return ModelRefused(f"{name} is not on that server{said}: install it there, or correct its name or address")
+    if status in _REFUSALS:
+        return ModelRefused(f"{name} {_REFUSALS[status].replace('{said}', said)}")
     if status == 402:
         return ModelUnavailable(f"{name} has no credit left{said}: add some, or use another model")
     if status == 429:
@@ -112,7 +117,7 @@ def too_long(name: str, body: bytes | str, *, is_certain: bool = False) -> Model
             "configuration"
         )
     told = f"{name} reads {f'{window} tokens' if window else 'less'}, and was sent {prompt or 'more'}"
-    return ContextTooLong(f"{told}: begin anew, or have its server read more", window, prompt)
+    return ContextTooLong(f"{told}: compress the context, or give its server a larger window", window, prompt)
 
 
 def _number(patterns: tuple[str, ...], text: str) -> int:

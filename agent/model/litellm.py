@@ -10,14 +10,16 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from agent.errors import ModelError, ModelRefused
+from agent.errors import ContextTooLong, ModelError, ModelRefused
+from agent.model.connection import Connection
 from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, refused, too_long, unreachable, words_of
-from agent.model.interface import MODEL_INPUT, StreamItem
+from agent.model.interface import MODEL_INPUT, Answer, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.window import WindowRecord, window_in_table, window_listed
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
 from memory.egress import SendsTo, host_of
@@ -66,7 +68,10 @@ class LiteLlmModel:
         patience: Patience | None = None,
         profile: Profile | None = None,
     ) -> None:
-        """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …)."""
+        """`params` are further arguments of `litellm.acompletion` (temperature, max_tokens …).
+
+        `context_tokens` of the profile are the window, 0 where its own server or litellm's table knows it.
+        """
         self.name = model
         provider = f"the provider {model.partition('/')[0]}"
         self.sends_to = (SendsTo(MODEL_INPUT, host_of(api_base) or provider),)
@@ -74,6 +79,7 @@ class LiteLlmModel:
         self._where = api_base or "the address of its provider"
         self._patience = patience or Patience()
         self._profile = profile or profile_for(api_base, model)
+        self.window = WindowRecord(self._profile.context_tokens)
         self._fixed: dict[str, Any] = {
             "model": model,
             "stream": True,
@@ -92,6 +98,7 @@ class LiteLlmModel:
         self._list = GrowingList(self._profile)
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
+        self._own_server = "" if self._profile.name in {"anthropic", "gemini"} else api_base
         self._url = api_base or f"https://{USUAL_HOSTS.get(model.partition('/')[0], '')}"
         self._was_reached = False
         """Whether the last call began to be answered: then the next one looks no further."""
@@ -108,18 +115,44 @@ class LiteLlmModel:
         self._list.update(messages)
         self._tools.update(told)
         accumulator = Accumulator(self._list.call_ids, tools, self._dialect)
-        async with (
-            aclosing(self._chunks(self._request(), accumulator)) as chunks,
-            aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
-        ):
-            async for item in items:
-                yield item
+        try:
+            async with (
+                aclosing(self._chunks(self._request(), accumulator)) as chunks,
+                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
+            ):
+                async for item in items:
+                    if isinstance(item, Answer):
+                        self.window.counted(self.name, messages, item.usage.prompt_tokens)
+                    yield item
+        except ContextTooLong as error:
+            self.window.refused(error, messages)
+            raise
 
     async def warm(self) -> None:
-        """Import litellm in its thread, which takes seconds, and what the first call needs besides."""
+        """Import litellm in its thread, which takes seconds, and what the first call needs besides.
+
+        Learns what the model reads, meanwhile and from nobody but its own server.
+        """
+        await self.learn_window()
         with suppress(ModelError):
             await self._start()
             await self._thread.warm(self.name)
+
+    async def learn_window(self) -> None:
+        """Ask its own server for the window where it has one, else litellm's table. Never raises."""
+        if self.window.is_told:
+            return
+        if self._own_server:
+            connection = Connection(self.name, self._own_server, self._key, self._patience.connect)
+            listed = await connection.look(f"{connection.root}/models")
+            await connection.aclose()
+            self.window.told(window_listed(listed, self.name.partition("/")[2]))
+        else:
+            self.window.told(await asyncio.to_thread(window_in_table, self.name))
+
+    async def is_reachable(self) -> bool:
+        """Whether a connection to its provider stands."""
+        return await can_connect(self._url, self._patience.connect)
 
     async def aclose(self) -> None:
         """Close the connections and end the thread."""

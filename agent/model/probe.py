@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -14,13 +14,17 @@ MODELS_LOOKED_AT = 8
 """Installed models of Ollama that are asked whether they can call tools, newest first."""
 
 
+Kind: TypeAlias = Literal["ollama", "llama.cpp"]
+"""Which program it is, by the name of its profile."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An address at which a server may listen."""
 
     url: str
     """Without path; its host must be a loopback address."""
-    kind: Literal["ollama", "llama.cpp"]
+    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Found:
 
     base_url: str
     model: str
+    kind: Kind
 
 
 DEFAULT_CANDIDATES = (
@@ -87,7 +92,7 @@ async def _ask(client: "httpx.AsyncClient", candidate: Candidate, seconds: float
             model = await find(client, candidate.url)
     except (httpx.HTTPError, TimeoutError, ValueError, LookupError, TypeError, AttributeError):
         return None  # nothing there, or something else that listens on this port
-    return Found(f"{candidate.url}/v1", model) if model else None
+    return Found(f"{candidate.url}/v1", model, candidate.kind) if model else None
 
 
 async def _model_of_ollama(client: "httpx.AsyncClient", url: str) -> str:

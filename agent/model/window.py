@@ -1,6 +1,51 @@
 """The context window of a model: how many tokens it reads, and who said so."""
 
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
+
+import structlog
+
+from agent.errors import ContextTooLong
+from agent.model.messages import Message
+from memory.json_value import Json
+
+log = structlog.get_logger()
+
+LISTED: Final = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""What servers call it in their lists of models: vLLM and SGLang, OpenRouter and Together, Groq, Mistral."""
+
+LOADED: Final = ("loaded_context_length",)
+"""What LM Studio calls it in its own list; what else stands there is what the model could read, loaded otherwise."""
+
+IN_OPENAI_WORDS: Final = "/api/ps"
+"""The source where Ollama is not spoken to natively: then its window can be read and not set."""
+
+LEAST: Final = 512
+"""Tokens; no model that can be talked to reads fewer, so a smaller number is about something else."""
+
+MOST: Final = 100_000_000
+
+SMALL: Final = 10_000
+"""Tokens up to which a window is a small one: 8k, and what lies so little above it that the long prompt and all tools
+(4,200) would still take more than four tenths of it."""
+
+MOST_CHARACTERS_PER_TOKEN: Final = 8.0
+"""English has 4 to 5, any other language fewer; a list that is counted with more was not read whole."""
+
+NOTICEABLE_GROWTH: Final = 2000
+"""Characters by which a list must have grown before its count is held against it: less is in the noise of templates,
+which drop what was thought before."""
+
+SAFE_SHARE: Final = 0.8
+"""Of a list that was refused without a number: so much of it is tried next."""
+
+BYTES_PER_TOKEN: Final = 3.6
+"""As `agent.context.tokens` estimates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +56,190 @@ class Window:
     """0 while nobody knows."""
     source: str = ""
     """Who said so, for people: "configuration", "/props", "/v1/models", a refusal, …; "" while nobody did."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether prompt and tools have to be short for it."""
+        return 0 < self.tokens <= SMALL
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A list as its server first counted it."""
+
+    messages: list[Message]
+    characters: int
+    tokens: int
+
+
+class WindowRecord:
+    """What is known of one model's window: what is configured, else what its server says; a refusal bounds either."""
+
+    def __init__(self, configured: int = 0) -> None:
+        self._configured = Window(configured, "configuration") if configured else Window()
+        self._told = Window()
+        self._bound = Window()
+        self._first: _Counted | None = None
+        self._most_counted = 0
+
+    @property
+    def in_force(self) -> Window:
+        """The window to keep to; without tokens while nobody knows."""
+        window = self._configured if self._configured.tokens else self._told
+        bound = self._bound
+        return bound if bound.tokens and (not window.tokens or bound.tokens < window.tokens) else window
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the server has said it."""
+        return bool(self._told.tokens)
+
+    def told(self, window: Window) -> None:
+        """Take what the server says. Another number than before means another start: what it refused is forgotten."""
+        if window.tokens and window != self._told:
+            self._told, self._bound = window, Window()
+
+    def refused(self, error: ContextTooLong, messages: Sequence[Message]) -> None:
+        """Learn from a refusal of these messages; one without a number says that so much was too much."""
+        if error.window >= LEAST:
+            self._bind(Window(error.window, "a refusal"))
+            return
+        sent = sum(len(message.content.encode("utf-8", "replace")) for message in messages) / BYTES_PER_TOKEN
+        self._bind(Window(max(LEAST, int(SAFE_SHARE * (error.asked or sent))), "a refusal without a number"))
+
+    def counted(self, name: str, messages: Sequence[Message], tokens: int) -> None:
+        """Take how many tokens the server counted of these messages; far too few mean that it cut them in silence.
+
+        Either of the whole, or of what came to a list since it was first counted. Tools and what was thought before
+        can only add to the count, by then as later.
+        """
+        if tokens < LEAST:
+            return
+        characters = sum(map(_characters, messages))
+        self._most_counted = max(self._most_counted, tokens)
+        first = self._first
+        if first is None or list(messages[: len(first.messages)]) != first.messages:
+            first = self._first = _Counted(list(messages), characters, tokens)
+        grown = characters - first.characters
+        is_short = tokens * MOST_CHARACTERS_PER_TOKEN < characters
+        stands_still = grown >= NOTICEABLE_GROWTH and tokens < first.tokens + grown / MOST_CHARACTERS_PER_TOKEN
+        if is_short or stands_still:
+            log.warning("prompt_cut", model=name, counted=tokens, characters=characters)
+            self._bind(Window(self._most_counted, "its server cuts what is longer"))
+
+    def _bind(self, bound: Window) -> None:
+        if not self._bound.tokens or bound.tokens < self._bound.tokens:
+            self._bound = bound
+
+
+@runtime_checkable
+class HasWindow(Protocol):
+    """A model whose window is, or can be, known."""
+
+    @property
+    def window(self) -> WindowRecord:
+        """What is known of it."""
+
+    async def learn_window(self) -> None:
+        """Ask where it can be asked, once; asks nobody but the model's own server, bills nothing and never raises."""
+
+
+class Windows:
+    """The windows of the models that may think, for whoever keeps a context within them."""
+
+    def __init__(self) -> None:
+        self._followed: list[Callable[[], Sequence[object]]] = []
+
+    def follow(self, may_think: Callable[[], Sequence[object]]) -> None:
+        """Look at these models too, asked for at each question since they change: the one that thinks comes first."""
+        self._followed.append(may_think)
+
+    @property
+    def chosen(self) -> Window:
+        """The window of the model that thinks; none while there is no model yet."""
+        return next(self._known(), Window())
+
+    @property
+    def least(self) -> Window:
+        """The smallest that is known among all of them."""
+        return min((each for each in self._known() if each.tokens), key=lambda each: each.tokens, default=Window())
+
+    def _known(self) -> Iterator[Window]:
+        return (window_of(model) for may_think in self._followed for model in may_think())
+
+
+def window_of(model: object) -> Window:
+    """Return the window in force of a model; none for one that has none, as the offline model."""
+    return model.window.in_force if isinstance(model, HasWindow) else Window()
+
+
+async def learn_window(model: object) -> None:
+    """Let a model ask its server for its window, where it has one (see `HasWindow`)."""
+    if isinstance(model, HasWindow):
+        await model.learn_window()
+
+
+def window_listed(listed: Json, model: str, source: str = "/v1/models", keys: Sequence[str] = LISTED) -> Window:
+    """Return what a server's list of models says of one, under the first of the keys that it has.
+
+    Of the only one whatever it is called.
+    """
+    entries = _entries(listed, "data")
+    named = [each for each in entries if each.get("id") == model] or (entries if len(entries) == 1 else [])
+    found = [_tokens(each.get(key)) for each in named for key in keys]
+    return next((Window(tokens, source) for tokens in found if tokens), Window())
+
+
+def window_of_props(props: Json) -> Window:
+    """Return what llama.cpp says of each of its slots, {"default_generation_settings": {"n_ctx": …}}."""
+    settings = props.get("default_generation_settings") if isinstance(props, dict) else None
+    tokens = _tokens(settings.get("n_ctx")) if isinstance(settings, dict) else 0
+    return Window(tokens, "/props") if tokens else Window()
+
+
+def window_of_loaded(running: Json, model: str) -> Window:
+    """Return what Ollama's /api/ps says of a model that is loaded now."""
+    names = (model, f"{model}:latest")
+    mine = [each for each in _entries(running, "models") if each.get("name") in names or each.get("model") in names]
+    tokens = _tokens(mine[0].get("context_length")) if mine else 0
+    return Window(tokens, IN_OPENAI_WORDS) if tokens else Window()
+
+
+def window_in_table(model: str) -> Window:
+    """Return what the table that comes with litellm says of a model, by its name there. Blocking; reads a file once."""
+    table = _table()
+    for name in (model, model.partition("/")[2]):
+        tokens = table.get(name, 0)
+        if tokens:
+            return Window(tokens, "litellm's table")
+    return Window()
+
+
+@cache
+def _table() -> Mapping[str, int]:
+    """Return the table's windows, without importing litellm; empty where it is not there."""
+    spec = find_spec("litellm")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    try:
+        text = (Path(folders[0]) / "model_prices_and_context_window_backup.json").read_text(encoding="utf-8")
+        entries = json.loads(text)
+    except (IndexError, OSError, ValueError):
+        return {}
+    return {name: tokens for name, entry in entries.items() if (tokens := _tokens(entry.get("max_input_tokens")))}
+
+
+def _entries(listed: Json, key: str) -> list[dict[str, Json]]:
+    """Return the objects that a list of models holds under this key; none where it is no such list."""
+    entries = listed.get(key) if isinstance(listed, dict) else None
+    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
+
+
+def _tokens(value: Json) -> int:
+    """Return a number of tokens, 0 for what can be none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if LEAST <= value <= MOST else 0
+
+
+def _characters(message: Message) -> int:
+    return len(message.content) + sum(len(call.arguments) for call in message.tool_calls)

@@ -15,7 +15,7 @@ class NamedModel:
     provider: Annotated[
         Literal["auto", "offline", "openai", "litellm"],
         Meaning(
-            '"openai" is any OpenAI-compatible server, "litellm" any provider it knows, "offline" no model at all. '
+            '"openai" is Ollama or any OpenAI-compatible server, "litellm" any provider it knows, "offline" no model. '
             '"auto" takes a local Ollama or llama.cpp that answers, else a provider whose key is in the environment, '
             "else offline."
         ),
@@ -23,7 +23,7 @@ class NamedModel:
     name: Annotated[
         str, Meaning('The model\'s name at the provider, e.g. "qwen3:4b"; "" takes the provider\'s usual one.')
     ] = ""
-    base_url: Annotated[str, Meaning('Address of an OpenAI-compatible server, e.g. "http://127.0.0.1:11434/v1".')] = ""
+    base_url: Annotated[str, Meaning('Address of such a server, e.g. "http://127.0.0.1:11434/v1".')] = ""
     api_key_env: Annotated[
         str,
         Meaning(
@@ -52,7 +52,10 @@ class NamedModel:
         int,
         Ge(0),
         Le(10_000_000),
-        Meaning("Tokens it can read; 0 where that is not known. A context is summed up before it gets there."),
+        Meaning(
+            "Tokens it can read, prompt and answer together; 0 asks its server, and learns from refusals. A context is "
+            "summed up before it gets there. With Ollama so much is set (num_ctx); 0 sets at most 16384."
+        ),
     ] = 0
     slots: Annotated[
         int,

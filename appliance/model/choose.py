@@ -91,20 +91,28 @@ def _named(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | Non
 
 
 def _openai(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
-    from agent.model.openai_compatible import OpenAiCompatibleModel
-
     if not settings.base_url or not settings.name:
         raise ConfigError(f'[{catalog.section_of(settings)}] provider = "openai" needs base_url and name; add both')
     key = catalog.key_for(provider_at(settings.base_url).key, settings)
-    profile = _profile(settings.base_url, settings.name, settings)
-    return OpenAiCompatibleModel(settings.base_url, settings.name, key, profile=profile, room=room)
+    usual = profile_for(settings.base_url, settings.name, settings.profile)
+    return _thin(settings.base_url, settings.name, key, _with_settings(usual, settings), room)
 
 
-def _profile(base_url: str, name: str, settings: NamedModel) -> Profile:
+def _thin(base_url: str, name: str, key: str, profile: Profile, room: CachedPrefix | None) -> ChatModel:
+    """Return the thin adapter for a server: Ollama's window can be set by its own protocol only."""
+    if profile.name == "ollama":
+        from agent.model.ollama import OllamaModel
+
+        return OllamaModel(base_url.rstrip("/").removesuffix("/v1"), name, key, profile=profile, room=room)
+    from agent.model.openai_compatible import OpenAiCompatibleModel
+
+    return OpenAiCompatibleModel(base_url, name, key, profile=profile, room=room)
+
+
+def _with_settings(profile: Profile, settings: NamedModel) -> Profile:
     """Return how a server speaks, with what the configuration says of it."""
-    usual = profile_for(base_url, name, settings.profile)
-    params = {**usual.params, **params_of(settings)}
-    return replace(usual, slots=settings.slots, tools=settings.tools, params=params)
+    own = replace(profile, slots=settings.slots, context_tokens=settings.context_tokens, tools=settings.tools)
+    return replace(own, params={**own.params, **params_of(settings)})
 
 
 def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
@@ -116,17 +124,20 @@ def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
             f'[{catalog.section_of(settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
         )
     key = catalog.key_for(provider_of(name).key, settings)
-    profile = replace(profile_for(settings.base_url, name, settings.profile), tools=settings.tools)
-    return LiteLlmModel(name, key, settings.base_url, params_of(settings), profile=profile)
+    profile = profile_for(settings.base_url, name, settings.profile)
+    profile = replace(profile, context_tokens=settings.context_tokens, tools=settings.tools)
+    params = params_of(settings)
+    if profile.name == "ollama" and settings.context_tokens:
+        params["num_ctx"] = settings.context_tokens
+    return LiteLlmModel(name, key, settings.base_url, params, profile=profile)
 
 
 async def _at_hand(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatModel | None:
     if catalog.model.base_url and catalog.model.name:
         return _named(catalog, catalog.model, room)
     if local := await find_local_server():
-        from agent.model.openai_compatible import OpenAiCompatibleModel
-
         name = catalog.model.name or local.model
-        profile = _profile(local.base_url, name, catalog.model)
-        return OpenAiCompatibleModel(local.base_url, name, profile=profile, room=room)
+        wanted = local.kind if catalog.model.profile == "auto" else catalog.model.profile
+        profile = _with_settings(profile_for(local.base_url, name, wanted), catalog.model)
+        return _thin(local.base_url, name, "", profile, room)
     return _litellm(catalog, catalog.model) if catalog.provider_keys else None

@@ -1,4 +1,4 @@
-"""A real local HTTP server that speaks OpenAI's chat completions from a script, and records what it was sent."""
+"""A real local HTTP server that speaks OpenAI's chat completions, and Ollama's, by a script; it keeps its requests."""
 
 import asyncio
 import json
@@ -7,10 +7,11 @@ import socket
 import struct
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
+from tests.agent import ollama_wire
 from tests.agent.openai_rules import complaint
 from tests.agent.openai_script import (
     DONE,
@@ -174,6 +175,9 @@ class OpenAiServer:
         if request.path.endswith("/chat/completions") and request.path not in self._pages:
             self.requests.append(request)
             scripted = self._next_answer(request)
+        elif request.path == "/api/chat":
+            self.requests.append(request)
+            scripted = self._native_answer(request)
         else:
             self.others.append(request)
             scripted = self._page(request)
@@ -191,6 +195,14 @@ class OpenAiServer:
             sending.cancel()
             self.hung_up.set()
         return first
+
+    def _native_answer(self, request: Recorded) -> Scripted:
+        """Answer in Ollama's own protocol, from the same script."""
+        if wrong := ollama_wire.complaint(request.json):
+            self.complaints.append(wrong)
+            return ollama_wire.native_error(400, wrong)
+        body = json.dumps(ollama_wire.in_openai_words(request.json)).encode()
+        return ollama_wire.as_native(self._next_answer(replace(request, raw=body)))
 
     def _next_answer(self, request: Recorded) -> Scripted:
         if self._key and request.headers.get("authorization") != f"Bearer {self._key}":

@@ -2,9 +2,9 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from agent.errors import IllegalMessages
 from agent.model.messages import Message, ToolCall, ToolSpec
@@ -15,6 +15,9 @@ from memory.json_value import Json
 
 CALL_FIELDS = "call_fields"
 """Key in `Message.extra` of the provider's own fields of each call, by call id (thought signatures)."""
+
+Entry: TypeAlias = dict[str, Json]
+"""A message in OpenAI's form."""
 
 MOST_DEPTH: Final = 32
 """Of a provider's own fields, within one another; known ones have four."""
@@ -78,8 +81,10 @@ class GrowingList:
     did. Another list simply starts over.
     """
 
-    def __init__(self, profile: Profile = GENERIC) -> None:
+    def __init__(self, profile: Profile = GENERIC, form: Callable[[Entry], Entry] | None = None) -> None:
+        """`form` makes of each entry what is sent, where a server has another form than OpenAI's."""
         self._profile = profile
+        self._form = form
         self._begin()
 
     def _begin(self) -> None:
@@ -126,7 +131,8 @@ class GrowingList:
     def _append(self, message: Message) -> None:
         for entry in _entries(message, self._profile):
             self._rules.accept(entry)
-            self._encoded += (b"," if self._encoded else b"") + encode(entry)
+            sent = self._form(entry) if self._form else entry
+            self._encoded += (b"," if self._encoded else b"") + encode(sent)
             self.entries.append(entry)
         self._messages.append(message)
         self._given_ids.update(call.id for call in message.tool_calls)
@@ -201,10 +207,10 @@ class Slot:
 class Slots:
     """Chooses; the first slot is the room's. With fewer than two there is nothing to choose."""
 
-    def __init__(self, profile: Profile) -> None:
-        count = profile.slots
-        self._slots = [Slot(GrowingList(profile), {"id_slot": number} if count > 1 else {}) for number in range(count)]
-        self._slots = self._slots or [Slot(GrowingList(profile), {})]
+    def __init__(self, profile: Profile, form: Callable[[Entry], Entry] | None = None) -> None:
+        """`form` is as in `GrowingList`."""
+        numbers = range(max(1, profile.slots))
+        self._slots = [Slot(GrowingList(profile, form), {"id_slot": n} if len(numbers) > 1 else {}) for n in numbers]
         self._used = list(self._slots[1:])
         """Those of everything else, the one used longest ago first."""
 

@@ -51,6 +51,8 @@ class Profile:
     """Whether a list can be read ahead by asking for a single token, at no cost but the machine's own."""
     slots: int = 0
     """How many lists a llama.cpp server keeps apart (its --parallel); with 0 requests name none and it decides."""
+    context_tokens: int = 0
+    """The window, as the configuration has it; 0 where its server knows."""
     params: Mapping[str, Json] = field(default_factory=dict)
     """Fields that every request carries."""
 
@@ -138,7 +140,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
             },
         ),
         Profile("gemini", frozenset({"provider_specific_fields"}), returns_call_fields=True, names=_GEMINI_NAME),
-        Profile("ollama", thinks_inline=True, prefills=True),
+        Profile("ollama", frozenset({"reasoning"}), thinks_inline=True, prefills=True),
         Profile("llama.cpp", thinks_inline=True, prefills=True, params={"cache_prompt": True}),
     )
 }
@@ -158,7 +160,10 @@ _PREFIXES: Final = {
     "openrouter": "openrouter",
     "ollama_chat": "ollama",
 }
-_PORTS: Final = {11434: "ollama", 8080: "llama.cpp"}
+_OLLAMA_PORT: Final = 11434
+"""Ollama's own, on any machine."""
+
+_PORTS: Final = {_OLLAMA_PORT: "ollama", 8080: "llama.cpp"}
 """What listens there on this machine when nothing else is said."""
 
 
@@ -175,5 +180,5 @@ def profile_for(base_url: str, name: str = "", wanted: str = "") -> Profile:
         host, port = address.hostname or "", address.port or 0
     except ValueError:  # no address at all, which the first call will say
         return GENERIC
-    is_local = host in {"127.0.0.1", "::1", "localhost"}
+    is_local = host in {"127.0.0.1", "::1", "localhost"} or port == _OLLAMA_PORT
     return PROFILES[_PORTS.get(port, "generic") if is_local else _HOSTS.get(host, "generic")]

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent.errors import ModelRefused
+from agent.errors import ContextTooLong
 from agent.model.interface import Answer, StreamItem, TextDelta
 from agent.model.messages import Message
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.model.window import Window
 from agent.model.wire.profile import PROFILES
 from memory.json_value import Json
 from tests.agent.llama_cpp import llama_cpp
@@ -66,8 +67,20 @@ async def test_an_answer_that_ran_into_its_limit_says_so(server: str) -> None:
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_list_longer_than_its_window_is_refused_with_its_own_words(server: str) -> None:
     asked = model(server)
-    with pytest.raises(ModelRefused, match=f"{WINDOW} tokens"):
+    with pytest.raises(ContextTooLong, match=f"{WINDOW} tokens") as raised:
         await answered(asked, [*ASKED, Message("user", "x" * WINDOW)])
+    assert raised.value.window == WINDOW
+    assert raised.value.asked > WINDOW
+    assert asked.window.in_force == Window(WINDOW, "a refusal")
+    await asked.aclose()
+
+
+@pytest.mark.shows("D2", "F1")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_it_says_what_it_reads_before_it_is_asked_anything(server: str) -> None:
+    asked = model(server)
+    await asked.warm()
+    assert asked.window.in_force == Window(WINDOW, "/props")
     await asked.aclose()
 
 

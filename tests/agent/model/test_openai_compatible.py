@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from agent.errors import ModelUnavailable
+from agent.model.connection import MAX_ANSWER
 from agent.model.interface import Answer
 from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.openai_compatible import MAX_ANSWER, OpenAiCompatibleModel
+from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.model.wire.openai import GrowingList
 from agent.model.wire.profile import PROFILES
 from memory.json_value import Json

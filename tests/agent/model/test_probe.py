@@ -50,7 +50,7 @@ async def test_ollama_gives_the_newest_model_that_can_call_tools(
 ) -> None:
     async with ollama(**installed) as server:
         found = await find_local_server([Candidate(root(server), "ollama")], PATIENT)
-        assert found == Found(server.url, chosen)
+        assert found == Found(server.url, chosen, "ollama")
 
 
 @pytest.mark.parametrize("installed", [{}, {"nomic-embed-text": ["embedding"]}, {"gemma": ["completion"]}])
@@ -64,7 +64,7 @@ async def test_llama_cpp_gives_the_model_it_was_started_with_and_it_answers() ->
     pages = {"/v1/models": {"object": "list", "data": [{"id": "/models/qwen3-4b.gguf", "object": "model"}]}}
     async with OpenAiServer(pages=pages) as server:
         found = await find_local_server([Candidate(root(server), "llama.cpp")], PATIENT)
-        assert found == Found(server.url, "/models/qwen3-4b.gguf")
+        assert found == Found(server.url, "/models/qwen3-4b.gguf", "llama.cpp")
         server.enqueue(reply("Hello."))
         model = OpenAiCompatibleModel(found.base_url, found.model)
         await model.warm()
@@ -75,10 +75,10 @@ async def test_all_are_asked_at_once_and_the_first_of_the_list_wins() -> None:
     async with AsyncExitStack() as stack:
         first, second = [await stack.enter_async_context(OpenAiServer()) for _ in range(2)]
         candidates = [Candidate(root(server), "llama.cpp") for server in (first, second)]
-        assert await find_local_server(candidates, PATIENT) == Found(first.url, "m")
+        assert await find_local_server(candidates, PATIENT) == Found(first.url, "m", "llama.cpp")
         assert [len(server.others) for server in (first, second)] == [1, 1]
         await first.stop()
-        assert await find_local_server(candidates, PATIENT) == Found(second.url, "m")
+        assert await find_local_server(candidates, PATIENT) == Found(second.url, "m", "llama.cpp")
 
 
 @pytest.mark.shows("F6")

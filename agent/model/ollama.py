@@ -1,0 +1,277 @@
+"""The adapter to Ollama by its own protocol, the only one in which the window can be set."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Final
+
+import httpx
+
+from agent.errors import ContextTooLong, IllegalMessages
+from agent.model.connection import Connection, drain, parsed
+from agent.model.dialects.dialect import Dialect
+from agent.model.faults import broken, too_long, words_of
+from agent.model.interface import MODEL_INPUT, Answer, CachedPrefix, StreamItem
+from agent.model.messages import Message, ToolSpec
+from agent.model.stream.accumulate import Accumulator
+from agent.model.stream.relay import Chunk, Patience, relay
+from agent.model.window import Window, WindowRecord, window_of_loaded
+from agent.model.wire.openai import Entry, GrowingTools, Slot, Slots, encode
+from agent.model.wire.profile import PROFILES, Profile
+from memory.egress import SendsTo, host_of
+from memory.json_value import Json
+
+USUAL_WINDOW: Final = 16_384
+"""Tokens that are set where nobody says otherwise, if the model reads as many: four times what prompt and tools take,
+and 2.3 GB of memory with a model of 4 billion parameters (36 layers of 8 heads of 128, 16 bits), where its own maximum
+of 40,960 would be 5.8 GB."""
+
+KEPT_LOADED: Final = "24h"
+"""How long the model stays in memory: who speaks to it is not to wait for its loading, and what nobody asks for a day
+makes room."""
+
+NEXT_WORDS: Final[dict[str, Json]] = {"role": "user", "content": "-"}
+"""Stands for what a person is about to say when a list is read ahead."""
+
+_OPTIONS: Final = {"max_tokens": "num_predict"}
+"""Parameters that have another name among Ollama's options."""
+
+_NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+"""In the `parameters` of /api/show, which are lines of a Modelfile."""
+
+
+class OllamaModel:
+    """A model behind Ollama's /api/chat."""
+
+    def __init__(
+        self,
+        root: str,
+        model: str,
+        api_key: str = "",
+        *,
+        patience: Patience | None = None,
+        profile: Profile | None = None,
+        room: CachedPrefix | None = None,
+    ) -> None:
+        """`root` is without path, e.g. `http://127.0.0.1:11434`.
+
+        `context_tokens` of the profile are the window to set; 0 sets what the model's own file says, else what it is
+        loaded with if that is more than usual, else the usual. It stays the same for as long as this lives: another
+        one would have Ollama load the model anew.
+        """
+        self.name = f"{root.partition('//')[2].partition('/')[0] or root}/{model}"
+        self.sends_to = (SendsTo(MODEL_INPUT, host_of(root)),)
+        self.window = WindowRecord()
+        self._key = api_key
+        self._model = model
+        self._profile = profile or PROFILES["ollama"]
+        self._patience = patience or Patience()
+        self._dialect = Dialect(self._profile, model)
+        self._room = room
+        self._slots = Slots(self._profile, NativeForm())
+        self._tools = GrowingTools()
+        self._is_asked = False
+        self._num_ctx = 0
+        """0 until the model's maximum is known."""
+        self._connection = Connection(self.name, root, api_key, self._patience.connect)
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer as it arrives (see `ChatModel.stream`)."""
+        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
+            async for item in items:
+                yield item
+
+    async def _ask(
+        self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[StreamItem, None]:
+        slot = self._slot_for(messages, told)
+        accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
+        self._is_asked = True
+        try:
+            await self.learn_window()
+            async with (
+                aclosing(self._chunks(self._body(slot), accumulator)) as chunks,
+                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
+            ):
+                async for item in items:
+                    if isinstance(item, Answer):
+                        self.window.counted(self.name, messages, item.usage.prompt_tokens)
+                    yield item
+        except ContextTooLong as error:
+            self.window.refused(error, messages)
+            raise
+        finally:
+            self._is_asked = False
+
+    async def warm(self) -> None:
+        """Open the connection and learn what the model reads; loads nothing, and never raises."""
+        if self._num_ctx:
+            await self.is_reachable()
+        await self.learn_window()
+
+    async def is_reachable(self) -> bool:
+        """Look whether Ollama is there."""
+        return await self._connection.is_reachable(f"{self._connection.root}/api/version")
+
+    async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Let Ollama load the model and read a list that somebody is about to add to, while that person still speaks.
+
+        Asks for one token, which is thrown away. Never raises; does nothing while the model answers.
+        """
+        if not self._profile.prefills or self._is_asked:
+            return
+        await self.learn_window()
+        try:
+            told = self._dialect.wire_form(messages, tools, is_whole=False)
+            body = self._body(self._slot_for(*told, is_whole=False), one_token=True)
+        except IllegalMessages:
+            return
+        await self._connection.spend("/api/chat", body, self._patience.first)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._connection.aclose()
+
+    async def learn_window(self) -> None:
+        """Learn once how large a window to set; what cannot be learnt now is asked again at the next call."""
+        if self._num_ctx:
+            return
+        root, look = self._connection.root, self._connection.look
+        shown, running = await asyncio.gather(look(f"{root}/api/show", {"model": self._model}), look(f"{root}/api/ps"))
+        if isinstance(shown, dict):
+            window = size_for(shown, window_of_loaded(running, self._model).tokens, self._profile.context_tokens)
+            self._num_ctx = window.tokens
+            self.window.told(window)
+
+    def _slot_for(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True) -> Slot:
+        known = self._room() if self._room is not None else None
+        slot = self._slots.of(messages, self._dialect.wire_form(*known, is_whole=False)[0] if known else ())
+        slot.list.update(messages, is_whole=is_whole)
+        self._tools.update(tools)
+        return slot
+
+    def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
+        params = {_OPTIONS.get(key, key): value for key, value in self._profile.params.items() if value is not None}
+        options: dict[str, Json] = {**params, "num_ctx": self._num_ctx or self._profile.context_tokens or USUAL_WINDOW}
+        listed = slot.list.encoded
+        if one_token:
+            options |= {"num_predict": 1}
+            listed = b"%b,%b]" % (listed[:-1], encode(NEXT_WORDS))
+        head: dict[str, Json] = {
+            "model": self._model,
+            "stream": not one_token,
+            "keep_alive": KEPT_LOADED,
+            # A list that is too long is refused, and neither cut at its beginning nor shifted out while it answers.
+            "truncate": False,
+            "shift": False,
+            "options": options,
+        }
+        tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
+        return b'%b,%b"messages":%b}' % (encode(head)[:-1], tools, listed)
+
+    async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
+        response = await self._connection.post("/api/chat", body)
+        calls = 0
+        try:
+            async with aclosing(self._lines(response)) as lines:
+                async for line in lines:
+                    said = parsed(self.name, line)
+                    if said.get("error"):
+                        raise too_long(self.name, line) or broken(
+                            self.name, f"ended in an error ({words_of(line, self._key)})"
+                        )
+                    chunk, calls = in_openai_form(said, calls)
+                    yield chunk
+                    if said.get("done"):
+                        await drain(lines)
+                        break
+        finally:
+            await response.aclose()
+        if not accumulator.finish_reason:
+            raise broken(self.name, "broke off")
+
+    async def _lines(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
+        rest = b""
+        async with aclosing(self._connection.pieces(response)) as pieces:
+            async for piece in pieces:
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in filter(None, map(bytes.strip, lines)):
+                    yield line
+        if rest.strip():
+            yield rest
+
+
+def size_for(shown: Mapping[str, Json], loaded: int, wanted: int) -> Window:
+    """Return the window to set, at most the model's own maximum, and whose wish it is.
+
+    `shown` is the answer of /api/show, `loaded` what the model is loaded with now (0: it is not), `wanted` what the
+    configuration says. What the owner of the server has set for it is kept, so that it need not be loaded anew.
+    """
+    told = shown.get("model_info")
+    info = told if isinstance(told, dict) else {}
+    length = info.get(f"{info.get('general.architecture')}.context_length")
+    most = length if isinstance(length, int) and length > 0 else 0
+    found = _NUM_CTX.search(str(shown.get("parameters") or ""))
+    in_file = int(found[1]) if found else 0
+    if wanted:
+        size, source = wanted, "configuration, set as num_ctx"
+    elif in_file:
+        size, source = in_file, "num_ctx of its Modelfile"
+    elif loaded > USUAL_WINDOW:
+        size, source = loaded, "/api/ps, as it was loaded"
+    else:
+        size, source = USUAL_WINDOW, "set as num_ctx"
+    return Window(most, "/api/show") if 0 < most < size else Window(size, source)
+
+
+class NativeForm:
+    """Turns entries of OpenAI's form into Ollama's: arguments as an object, results with their tool's name."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        """Of the tools that were called, by the call's id; a list tells them before their results."""
+
+    def __call__(self, entry: Entry) -> Entry:
+        """Return what is sent in place of the entry."""
+        sent: Entry = {"role": entry["role"], "content": entry.get("content") or ""}
+        if entry.get("reasoning"):
+            sent["thinking"] = entry["reasoning"]
+        calls = entry.get("tool_calls")
+        if isinstance(calls, list):
+            sent["tool_calls"] = [self._call(call) for call in calls if isinstance(call, dict)]
+        if entry["role"] == "tool":
+            identifier = str(entry["tool_call_id"])
+            sent |= {"tool_name": self._names.get(identifier, ""), "tool_call_id": identifier}
+        return sent
+
+    def _call(self, call: Mapping[str, Json]) -> Json:
+        function = call["function"]
+        assert isinstance(function, dict), "the rules of the list have seen to it"
+        name, identifier = str(function["name"]), str(call["id"])
+        self._names[identifier] = name
+        return {"id": identifier, "function": {"name": name, "arguments": json.loads(str(function["arguments"]))}}
+
+
+def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:
+    """Return one line of Ollama's stream as a chunk of OpenAI's, and how many calls came until then, these included.
+
+    Each of its calls is whole; what it says of their places starts anew in each line.
+    """
+    told = said.get("message")
+    message = told if isinstance(told, dict) else {}
+    wanted = message.get("tool_calls")
+    made = [call for call in wanted if isinstance(call, dict)] if isinstance(wanted, list) else []
+    numbered = [{**call, "index": calls + number} for number, call in enumerate(made)]
+    delta: dict[str, Json] = {
+        "content": message.get("content"),
+        "reasoning": message.get("thinking"),
+        "tool_calls": [*numbered],
+    }
+    choice: dict[str, Json] = {"delta": {key: value for key, value in delta.items() if value}}
+    usage: dict[str, Json] = {}
+    if said.get("done"):
+        choice["finish_reason"] = said.get("done_reason") or "stop"
+        usage = {"prompt_tokens": said.get("prompt_eval_count"), "completion_tokens": said.get("eval_count")}
+    return {"choices": [choice], **({"usage": usage} if usage else {})}, calls + len(made)

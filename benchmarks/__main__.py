@@ -20,6 +20,7 @@ NAMES = (
     "context_building",
     "prefix_day",
     "small_window",
+    "prompt_tokens",
     "short_utterances",
     "endpointing",
     "reflex_delay",

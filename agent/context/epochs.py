@@ -20,6 +20,7 @@ from agent.errors import ContextTooLong, DamagedContext
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Message
 from agent.record import step
+from agent.tools.finding import are_few
 from memory.json_value import Json
 from memory.state.journal import DAMAGED, Journal, Stored
 
@@ -127,10 +128,10 @@ class Contexts:
     async def current(self, event: Event, run_id: str, wanted: Prefix) -> Epoch:
         """Return the epoch in which to handle an event: the open one if its prefix still holds and it is not full.
 
-        Another model begins a new one. Another prompt, a new or changed tool do so only when the conversation was
-        over, or after `renew`; a tool that vanished never does by itself. An event that is already in the open epoch
-        (handed over before a crash or a suspension) stays in it. One that cannot be read is given up, and a new one
-        begun from what the journal still has. No model is asked here, somebody may be waiting.
+        Another model begins a new one, and so does a window for which other tools are offered. Another prompt, a new
+        or changed tool do so only when the conversation was over, or after `renew`; a tool that vanished never does by
+        itself. An event that is already in the open epoch (handed over before a crash or a suspension) stays in it. One
+        that cannot be read is given up, and a new one begun from what the journal still has. No model is asked here.
         """
         try:
             epoch = await self.opened(event)
@@ -294,9 +295,13 @@ class Contexts:
         body: dict[str, Json] = {"epoch": epoch.id, "message": message.to_json()}
         return step(MESSAGE, event, run_id, body | ({"cycle": cycle} if cycle else {}))
 
+    def _carried(self) -> Carried:
+        limits = self._limits()
+        return Carried(limits.history_messages, limits.history_tokens, limits.summary_tokens, self._tokens)
+
     def _is_stale(self, epoch: Epoch, wanted: Prefix) -> bool:
         """Whether an epoch opened now would have another prefix, and may have it."""
-        if epoch.model != wanted.model:
+        if epoch.model != wanted.model or are_few(epoch.tools) != are_few(wanted.tools):
             return True
         frozen = {spec.name: spec for spec in epoch.tools}
         has_new_tools = any(frozen.get(spec.name) != spec for spec in wanted.tools)

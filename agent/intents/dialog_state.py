@@ -11,12 +11,16 @@ from agent.context.block import Block, parse
 from agent.context.history import turns
 from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolSpec
+from agent.tools.finding import are_few
 from memory.json_value import Json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
 
 _YEARS: Final = range(1970, 9000)
 """Years in which any sum of a few days is a date; a block of another year has nonsense in it."""
+
+UNLISTED: Final = ("create_event", "device", "journal_search", "list_timers", "set_volume")
+"""Tools of every box that are not listed where a model has little room; a call by name reaches them all the same."""
 
 _LONGEST_WAIT: Final = 366 * 86_400
 """Seconds; words do not wait longer than a year."""
@@ -127,9 +131,17 @@ class DialogState:
 
     def action(self, tool: str, **arguments: Json) -> Action:
         """Return a call with those of the arguments that the tool knows."""
+        if tool in self.tools and not self.tools[tool].parameters:
+            return Action(tool, arguments)
         known = self.tools[tool].parameters.get("properties", {}) if tool in self.tools else {}
         fitting = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
         return Action(tool, fitting)
+
+
+def reachable(tools: Sequence[ToolSpec]) -> dict[str, ToolSpec]:
+    """Return by name the tools that can be called; those that are not listed without telling what they take."""
+    unlisted = {name: ToolSpec(name, "", {}) for name in UNLISTED} if are_few(tools) else {}
+    return unlisted | {tool.name: tool for tool in tools}
 
 
 def read_dialog(messages: Sequence[Message], tools: Sequence[ToolSpec], default: Language) -> DialogState:
@@ -139,7 +151,7 @@ def read_dialog(messages: Sequence[Message], tools: Sequence[ToolSpec], default:
     language = language_of((spoken or [found[-1].block.words])[-1])
     if not spoken and language == "en":
         language = default
-    return DialogState(found[-1], tuple(found[:-1]), {tool.name: tool for tool in tools}, language)
+    return DialogState(found[-1], tuple(found[:-1]), reachable(tools), language)
 
 
 def _turn(messages: Sequence[Message]) -> Turn:

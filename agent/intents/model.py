@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from agent.intents.decide import decide
-from agent.intents.dialog_state import Action, read_dialog
+from agent.intents.dialog_state import Action, reachable, read_dialog
 from agent.intents.intent import Language
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
@@ -45,7 +45,7 @@ class OfflineModel:
         """Yield the answer, whole (see `ChatModel.stream`); thinks in a worker thread."""
         understanding = await self._loaded()
         actions = await asyncio.to_thread(_decided, understanding, messages, tools, self._language)
-        for item in _as_stream(messages, actions, {tool.name for tool in tools}):
+        for item in _as_stream(messages, actions, reachable(tools).keys()):
             yield item
 
     async def warm(self) -> None:

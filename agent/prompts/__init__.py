@@ -1,15 +1,24 @@
 """The system prompt: three modules in fixed order, each replaceable by its owner, and facts about the agent."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Protocol
+from typing import Final, Protocol
 
+from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
+from agent.tools.finding import are_few
 
 MODULES = ("persona", "system", "tools")
 """The modules of the prompt, in this order."""
+
+MEMORY: Final = "tools"
+"""The module about the graph; without tools over one it is left out."""
+
+_IF_THERE: Final = re.compile(r"<<(\w+)\|(.*?)(?:\|\|(.*?))?>>", re.DOTALL)
+"""`<<tool|words>>` are words about a tool, `<<tool|words||others>>` with others where it is not there."""
 
 
 class SystemPrompts(Protocol):
@@ -68,16 +77,52 @@ class Prompts:
     async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
         """Return the prompt (see `SystemPrompts`). Raises `MemoryFailure` when the overrides cannot be read."""
         own = await self._overrides.of(owner_key) if self._overrides else {}
-        parts = [compose(own), *([self._about().text(tools)] if self._about else [])]
+        parts = [compose(own, tools), *([self._about().text(tools)] if self._about else [])]
         return "\n\n".join(parts)
 
 
-def compose(overrides: Mapping[str, str] | None = None) -> str:
-    """Return the three modules in fixed order, each replaced by its override if there is one with words in it."""
-    given = overrides or {}
-    return "\n\n".join((given.get(name, "").strip() or _shipped(name).strip()) for name in MODULES)
+class MeasuredPrompts:
+    """A `SystemPrompts` that knows what its last prompt took, with the tools it was made for."""
+
+    def __init__(self, prompts: SystemPrompts, counter: TokenCounter) -> None:
+        self._prompts = prompts
+        self._counter = counter
+        self._last: tuple[str, tuple[ToolSpec, ...]] = "", ()
+
+    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
+        """Return the prompt (see `SystemPrompts`)."""
+        text = await self._prompts.system(owner_key, tools)
+        self._last = text, tuple(tools)
+        return text
+
+    @property
+    def tokens(self) -> int:
+        """Of the last prompt and its tools together; 0 before the first one. Counted when it is asked for."""
+        text, tools = self._last
+        return self._counter.count(text) + self._counter.of_tools(tools) if text else 0
+
+
+def compose(overrides: Mapping[str, str] | None = None, tools: Sequence[ToolSpec] | None = None) -> str:
+    """Return the modules in fixed order, each replaced by its override if there is one with words in it.
+
+    What they say of tools is said of those that are there; without a list, of all. Where the rest of them is to be
+    found (`agent.tools.finding`), the modules are the short ones.
+    """
+    given, names = overrides or {}, None if tools is None else frozenset(spec.name for spec in tools)
+    folder = "small/" if are_few(tools or ()) else ""
+    wanted = [name for name in MODULES if name != MEMORY or names is None or "memory_query" in names]
+    return "\n\n".join(given.get(name, "").strip() or _said(_shipped(f"{folder}{name}.md"), names) for name in wanted)
+
+
+def _said(text: str, names: Collection[str] | None) -> str:
+    """Return a module with the words that hold for these tools."""
+
+    def chosen(found: re.Match[str]) -> str:
+        return found[2] if names is None or found[1] in names else found[3] or ""
+
+    return _IF_THERE.sub(chosen, text).strip()
 
 
 @cache
-def _shipped(name: str) -> str:
-    return files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8")
+def _shipped(path: str) -> str:
+    return files(__package__).joinpath(path).read_text(encoding="utf-8")

@@ -19,6 +19,7 @@ from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.tools.events import ENDINGS
+from agent.tools.finding import unwrapped
 from agent.tools.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
@@ -61,6 +62,7 @@ class Actor:
 
     async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:
         """Answer the calls, each once and in their order; also when the run is stopped meanwhile."""
+        calls = [unwrapped(call) for call in calls]
         used_before = run.budget.tool_calls
         refused = self._refused(run, calls)
         await self.answer(run, calls, refused, charged=run.budget.tool_calls - used_before)
@@ -71,6 +73,7 @@ class Actor:
         The calls are journaled, and `charged` of them counted, before the first one acts. Ending calls come last, and
         complete_event only after whole replies.
         """
+        calls = [unwrapped(call) for call in calls]
         results = dict(known)
         wanted = [call for call in calls if call.id not in results]
         await self._journal_calls(run, wanted, charged)

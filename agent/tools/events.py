@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -22,6 +22,13 @@ SUSPENDED = "suspended"
 ENDINGS = frozenset({"complete_event", "suspend_event"})
 """Run last in their message, whatever their place in it."""
 
+_COMPLETE: Final = "Finish the event in hand, with one sentence for the archive."
+
+_SUSPEND: Final = (
+    "Put the event in hand back with a note on how far you got, until a UTC time (wake_at), until the events you made "
+    'for it are done (wake_on: "children"), or else the next idle moment.'
+)
+"""What a model with little room is told."""
 
 RESERVED_TYPES = PERSON_TYPES | {TIMER}
 """The agent cannot give these to what it makes: its words would count as a person's, or the room would hear it ring."""
@@ -30,9 +37,10 @@ RESERVED_TYPES = PERSON_TYPES | {TIMER}
 def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts) -> list[Tool]:
     """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
     own = EventTools(mailbox, run_state, contexts)
-    free = (own.check_mailbox, own.suspend_event, own.complete_event)
     return [
-        *(tool(function, counted=False, effect="pure") for function in free),
+        tool(own.check_mailbox, counted=False, effect="pure"),
+        tool(own.suspend_event, counted=False, effect="pure", brief=_SUSPEND),
+        tool(own.complete_event, counted=False, effect="pure", brief=_COMPLETE),
         tool(own.create_event),
         tool(own.compress_context, effect="reversible"),
     ]

@@ -63,6 +63,17 @@ UNWIND $rows AS row. A property cannot hold a map. $owner, $source and $trust (t
 entry in params: name them to keep where a thing came from.
 {truths}"""
 
+_BRIEFS = (
+    "Look into your memory, a graph, with one {name} statement that only reads. Values go into params, never into the "
+    "text: MATCH (a:A)-[r]-(b) WHERE a.x = $x RETURN a, r, b LIMIT 10.",
+    "Change your memory with one {name} statement: CREATE, MERGE, SET, DELETE. Names are yours to choose. {kinds}"
+    "Values go into params: MERGE (a:A {{x: $x}}) SET a.y = $y, a.at = datetime(). When all stats are 0, a MATCH found "
+    "nothing.",
+)
+"""Of memory_query and memory_write, for a model with little room."""
+
+_ONE_KIND = "A name is a label or a relationship type, not both. "
+
 _SCHEMA = """See the shape your memory has now: labels, relationship types and property keys in use with their counts,
 and vector indexes. Look before you choose a new name for something that has one. How tidy it is comes with it:
 duplicates (same labels and values), orphans (nodes without relationships), names alike, names used once, and names that
@@ -116,21 +127,23 @@ def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = N
             return {"handle": await handles.embed(text)}
 
     dialect, rows = graph.dialect, graph.limits.rows
-    described: list[tuple[Callable[..., Awaitable[Json]], str]] = [
-        (memory_query, _QUERY.format(name=dialect.name, rows=rows, truths=_list(dialect.reading))),
-        (memory_write, _WRITE.format(name=dialect.name, truths=_list(dialect.writing))),
-        (memory_schema, _SCHEMA),
-        (embedding, _EMBEDDING),
+    query, write = (text.format(name=dialect.name, kinds=_ONE_KIND * dialect.is_one_kind) for text in _BRIEFS)
+    described: list[tuple[Callable[..., Awaitable[Json]], str, str]] = [
+        (memory_query, _QUERY.format(name=dialect.name, rows=rows, truths=_list(dialect.reading)), query),
+        (memory_write, _WRITE.format(name=dialect.name, truths=_list(dialect.writing)), write),
+        (memory_schema, _SCHEMA, ""),
+        (embedding, _EMBEDDING, ""),
     ]
-    for function, description in described:
+    for function, description, _ in described:
         function.__doc__ = description
     return [
         tool(
             function,
             timeout=graph.limits.seconds + SLACK,
             effect="irreversible" if function is memory_write else "pure",
+            brief=brief,
         )
-        for function, _ in described
+        for function, _, brief in described
     ]
 
 

@@ -1,15 +1,22 @@
 """The registry of tools, sorted by name, so that the same tools always read the same to a model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agent.model.messages import ToolSpec
+from agent.tools.finding import finding_tools, offered
 from agent.tools.tool import Tool
 
 
 class ToolRegistry:
     """The tools that there are now; an epoch freezes the specs it was opened with."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], has_little_room: Callable[[], bool] | None = None) -> None:
+        """`has_little_room` tells whether the model that thinks is offered a few only and finds the others.
+
+        None is the registry of a box whose models are offered all, always.
+        """
+        self._has_little_room = has_little_room
+        self._finding = {tool.name: tool for tool in finding_tools(lambda: self)} if has_little_room else {}
         self.replace(tools)
 
     def replace(self, tools: Iterable[Tool]) -> None:
@@ -36,8 +43,8 @@ class ToolRegistry:
         return iter(self._tools.values())
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of that name, or None."""
-        return self._tools.get(name)
+        """Return the tool of that name, or None; also one that is not offered."""
+        return self._tools.get(name) or self._finding.get(name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,4 +54,6 @@ class ToolRegistry:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told, sorted by name."""
+        if self._has_little_room is not None and self._has_little_room():
+            return offered(self, self._finding.values())
         return tuple(tool.spec for tool in self)

@@ -43,4 +43,5 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
             await stream.feed(text)
             await stream.close()
 
-    return tool(reply, counted=False, effect="reversible")
+    brief = "Say something to whoever the event came from, as one speaks; no markdown."
+    return tool(reply, counted=False, effect="reversible", brief=brief)

@@ -27,6 +27,12 @@ LATE_FROM: Final = 1.0
 
 _UNITS: Final = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
+_ALARM: Final = (
+    "Set an alarm or a reminder at a time here: 07:30 (the next one) or 2026-11-22T07:30. `repeat` is empty for once, "
+    "else an RRULE such as FREQ=DAILY or FREQ=WEEKLY;BYDAY=MO,WE."
+)
+"""What a model with little room is told."""
+
 Label = Annotated[str, Field(max_length=200, description="What it is for, in a word or two, or empty.")]
 
 
@@ -54,8 +60,12 @@ def timer_tools(
     Raises `zoneinfo.ZoneInfoNotFoundError` for a name that is none.
     """
     timers = Timers(mailbox, now, ZoneInfo(zone), quiet)
-    changing = (timers.set_timer, timers.set_alarm, timers.cancel_timer)
-    return [tool(timers.list_timers, effect="pure"), *(tool(function) for function in changing)]
+    return [
+        tool(timers.list_timers, effect="pure"),
+        tool(timers.set_timer, brief="Set a timer that rings after so many seconds."),
+        tool(timers.set_alarm, brief=_ALARM),
+        tool(timers.cancel_timer, brief="Cancel a timer or an alarm, by its id or label; empty is the next one."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -51,6 +51,8 @@ class Tool:
     """Pure and reversible ones are broken off when a person wants to be heard."""
     is_slow: bool = False
     """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
+    brief: ToolSpec | None = None
+    """What a model with little room is told of it; None where it is not told, and finds it (`agent.tools.finding`)."""
 
     @property
     def name(self) -> str:
@@ -65,8 +67,12 @@ def tool(
     counted: bool = True,
     effect: Effect = "irreversible",
     is_slow: bool = False,
+    brief: str = "",
 ) -> Tool:
     """Make a tool of an async function; its effect is the worst one where nothing is said.
+
+    `brief` describes it to a model with little room, "" where it is not offered to that at all; the schema is then
+    without descriptions, defaults and bounds, which the validation still has.
 
     Its name is the tool's name, its docstring the description, its annotated parameters the schema
     (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand,
@@ -86,7 +92,8 @@ def tool(
         fields[name] = (parameter.annotation, default)
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
-    return Tool(spec, model, function, tuple(hidden), timeout, counted, effect, is_slow)
+    short = ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None
+    return Tool(spec, model, function, tuple(hidden), timeout, counted, effect, is_slow, short)
 
 
 async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:
@@ -148,6 +155,25 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Json]:
     for described in schema.get("properties", {}).values():
         described.pop("title", None)
     return schema
+
+
+def _bare(parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a schema with the names and kinds of its parameters only."""
+    properties = parameters.get("properties")
+    bare: dict[str, Json] = {
+        name: _kind(described) for name, described in (properties.items() if isinstance(properties, dict) else ())
+    }
+    required = parameters.get("required")
+    return {"type": "object", "properties": bare, **({"required": required} if required else {})}
+
+
+def _kind(described: Json) -> Json:
+    if not isinstance(described, dict):
+        return {}
+    choices = described.get("anyOf")
+    if isinstance(choices, list):  # of something or nothing: it may be left out
+        return _kind(choices[0])
+    return {key: value for key, value in described.items() if key in {"type", "items", "enum"}}
 
 
 def _failed(tool: Tool, error: BaseException) -> str:

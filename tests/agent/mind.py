@@ -131,6 +131,8 @@ class Start:
     recovers: bool = True
     today: datetime = NOON
     """By which the tiers know how old a thing is."""
+    has_little_room: Callable[[], bool] = lambda: False
+    """Whether its model is offered a few tools only."""
 
 
 AT_ONCE = RunLimits(retry_seconds=0.0)
@@ -216,7 +218,9 @@ async def a_mind(
     clock = Clock()
     contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
-    registry = ToolRegistry([*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *own])
+    registry = ToolRegistry(
+        [*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *own], start.has_little_room
+    )
     thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)

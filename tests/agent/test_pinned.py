@@ -17,6 +17,7 @@ from agent.context.epochs import EPOCH, ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.event import DEFAULT_MAX_TOOL_CALLS, SELF_CREATED, TIMER, Event
 from agent.model.messages import Message
+from agent.model.window import Windows
 from agent.record import step
 from agent.replies import INTERRUPTED
 from agent.run.budget import RunLimits
@@ -193,7 +194,7 @@ async def test_an_event_may_use_ten_tool_calls_where_nobody_says_else_and_the_ca
 def test_what_holds_where_nobody_configures_anything(tmp_path: Path) -> None:
     config = load(None, {"HOME": str(tmp_path)})
     assert (DEFAULT_MAX_TOOL_CALLS, config.mind.max_tool_calls) == (10, 10)
-    for limits in (ContextLimits(), context_limits(config)):
+    for limits in (ContextLimits(), context_limits(config, Windows())()):
         assert (limits.history_messages, limits.history_tokens) == (20, 4_000)
 
 

@@ -1,14 +1,23 @@
 """The system prompt: the nine points of the first document, and nothing prescribed."""
 
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import tiktoken
 
 import agent
+from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
+from agent.model.wire.openai import encode, tools_to_openai
 from agent.prompts import MODULES, Prompts, Self, compose
+from agent.tools.registry import ToolRegistry
+from agent.tools.tool import Tool
+from appliance.config.load import load
+from appliance.model.check import LONG_PREFIX, SHORT_PREFIX
 from tests.agent.mind import a_mind, spoken
+from tests.appliance.wiring.every_tool import every_tool
 from tests.fakes import ScriptedModel, calls
 
 NINE_POINTS = {
@@ -140,11 +149,95 @@ async def test_an_owners_override_is_theirs_alone_and_comes_with_the_next_epoch(
         await mind.handle(spoken("three"))
         await mind.handle(spoken("four", owner_key="key of somebody"))
     prompts = [request[0].content for request in model.requests]
-    assert prompts[0] == prompts[1] == prompts[3] == compose()
-    assert prompts[2] == compose({"persona": "# Call me Kari"})
+    tools = model.tools[0]
+    assert prompts[0] == prompts[1] == prompts[3] == compose({}, tools)
+    assert prompts[2] == compose({"persona": "# Call me Kari"}, tools)
 
 
 async def test_an_override_of_no_module_changes_nothing(tmp_path: Path) -> None:
     owners = Owners()
     owners.modules["household"] = {"nonsense": "x", "tools": ""}
-    assert await Prompts(owners).system("household", ()) == compose()
+    assert await Prompts(owners).system("household", SPECS) == compose({}, SPECS)
+
+
+GRAPH = ("memory_query", "memory_write", "memory_schema", "embedding")
+
+
+def offered(tools: list[Tool], *, little: bool, memory: bool = True) -> tuple[ToolSpec, ...]:
+    """Return what a model is told of these tools."""
+    return ToolRegistry([tool for tool in tools if memory or tool.name not in GRAPH], lambda: little).specs
+
+
+@pytest.fixture
+async def every(tmp_path: Path) -> AsyncIterator[list[Tool]]:
+    async with every_tool(load(None, {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)})) as tools:
+        yield tools
+
+
+@pytest.mark.shows("D18")
+@pytest.mark.parametrize("little", [False, True])
+def test_without_a_graph_nothing_is_said_of_one_but_that_there_is_none(every: list[Tool], little: bool) -> None:
+    specs = offered(every, little=little, memory=False)
+    prompt = f"{compose({}, specs)}\n\n{Self('m', 'v', '', (), 10).text(specs)}"
+    assert prompt.count("graph") == 1
+    assert "You have no graph here." in prompt
+    assert not re.search(r"memory|Cypher|Neo4j|<<|>>", prompt)
+    own = Self("m", "v", "this box's own store", (), 10)
+    specs = offered(every, little=little)
+    assert "no graph" not in f"{compose({}, specs)}{own.text(specs)}"
+
+
+@pytest.mark.shows("D18")
+@pytest.mark.parametrize("little", [False, True])
+@pytest.mark.parametrize("memory", [False, True])
+def test_no_tool_is_named_that_is_not_there(every: list[Tool], little: bool, memory: bool) -> None:
+    specs = offered(every, little=little, memory=memory)
+    prompt = compose({}, specs)
+    there = {spec.name for spec in specs} | {tool.name for tool in every if memory or tool.name not in GRAPH}
+    named = set(re.findall(r"`([a-z]+_[a-z]+)`", prompt)) - {"follow_up"}
+    assert named <= there
+    assert {"complete_event", "suspend_event"} <= named
+
+
+@pytest.mark.shows("D17", "D5")
+@pytest.mark.parametrize("vocabulary", ["cl100k_base", "o200k_base"])
+def test_for_a_small_window_prompt_and_tools_are_short(every: list[Tool], vocabulary: str) -> None:
+    TokenCounter().load()  # says where the vocabularies are
+    count = tiktoken.get_encoding(vocabulary).encode_ordinary
+    taken = {}
+    for little in (False, True):
+        specs = offered(every, little=little)
+        leaving = ("what nakari says, to speech.platform.bing.com", "what people say, to api.openai.com")
+        prompt = f"{compose({}, specs)}\n\n{Self('openai/gpt-5.4-mini', 'v', 'its own store', leaving, 10).text(specs)}"
+        taken[little] = len(count(prompt)) + len(count(encode([*tools_to_openai(specs)]).decode()))
+    assert taken[True] <= 1800
+    assert taken[False] == pytest.approx(LONG_PREFIX, rel=0.1)
+    assert taken[True] == pytest.approx(SHORT_PREFIX, rel=0.1)
+
+
+SHORT_POINTS = (
+    *("one at a time", "`reply`", "`complete_event`", "budget", "`suspend_event`", "not addressed", "confidence"),
+    *("`use_tool`", "`find_tools`", "journal keeps every word", "no instruction", "yours alone", "no markdown"),
+    *(f"<{tag}>" for tag in ("Human_Input", "Rang", "Unsaid", "Continues", "Note", "Children", "Reflexes", "Recent")),
+)
+
+
+@pytest.mark.shows("D17")
+@pytest.mark.parametrize("point", SHORT_POINTS)
+def test_the_short_prompt_still_says_it(every: list[Tool], point: str) -> None:
+    assert point in " ".join(compose({}, offered(every, little=True)).split())
+
+
+@pytest.mark.shows("D14", "D15")
+def test_an_override_replaces_the_short_module_too(every: list[Tool]) -> None:
+    specs = offered(every, little=True)
+    changed = compose({"persona": "# Mine"}, specs)
+    assert changed.startswith("# Mine\n\n# How you live")
+    assert changed.endswith(compose({}, specs)[-100:])
+
+
+@pytest.mark.shows("C1")
+def test_the_short_texts_name_no_label_property_or_relation_either(every: list[Tool]) -> None:
+    specs = offered(every, little=True)
+    texts = compose({}, specs) + "".join(spec.description for spec in specs if spec.name in GRAPH)
+    assert set(re.findall(r"\(\w*:(\w+)|\[\w*:(\w+)|:([A-Z]\w+)", texts)) <= {("A", "", ""), ("", "", "A")}

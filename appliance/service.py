@@ -57,6 +57,7 @@ LOOPS: Final = (
     "memory: owners who are to be forgotten, and are not yet",
     "mind: one event after the other",
     "mind: what a person says while an event is in hand",
+    "mind: what a model reads that was chosen",
     "mcp: servers of tools, each in a task of its own",
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",

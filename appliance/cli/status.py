@@ -88,7 +88,9 @@ def _thinking(models: Values) -> str:
     told += f", then {', '.join(behind)}" if behind else ""
     today = models.get("today", {})
     cost = f", {today['cost_usd']:.2f} USD" if today.get("cost_usd") else ""
-    return f"{told}; {counted(today.get('calls', 0), 'call')} today{cost}"
+    window = models.get("window") or {}
+    reads = f"; reads {window['tokens']:,} tokens ({window['source']})" if window.get("tokens") else ""
+    return f"{told}{reads}; {counted(today.get('calls', 0), 'call')} today{cost}"
 
 
 def _at_work(run: Values | None) -> str:

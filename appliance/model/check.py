@@ -1,4 +1,4 @@
-"""What the doctor asks of models: who would think, whether the key is taken, and who makes vectors."""
+"""What the doctor asks of models: who would think, how much it reads, whether the key is taken, who makes vectors."""
 
 import asyncio
 import json
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.model.chain import Chain, Guarded
+from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
 from appliance.config.load import Config
 from appliance.config.models import NamedModel
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.memory import chosen_model
+from appliance.doctor.service import told_by_service
 from appliance.model.catalog import ModelCatalog, catalog_of
 from appliance.model.choose import OFFLINE, choose_models
 from appliance.model.providers import OTHER, provider_at, provider_of
@@ -25,6 +27,13 @@ ANSWER_SECONDS: Final = 5.0
 
 NAMES_SHOWN: Final = 5
 """Of the models that a server has."""
+
+LONG_PREFIX: Final = 4300
+SHORT_PREFIX: Final = 1550
+"""Tokens of prompt and tools for a large window and a small one, by benchmarks/appliance/prompt_tokens.py."""
+
+MOST_SHARE: Final = 50.0
+"""Percent of a window that prompt and tools may take; with more a conversation is summed up all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,4 +222,44 @@ async def _make_vector(embedder: "Embedder") -> str:
         await embedder.close()
 
 
-CHECKS: tuple[Check, ...] = (embeddings, model)
+def window(config: Config) -> Line:
+    """Tell how much the model that thinks reads, who said so, and what prompt and tools take of it.
+
+    By the running service, else by its server; what prompt and tools take is then an estimate of those that come.
+    """
+    told = told_by_service(config.sockets, "models").get("window")
+    if isinstance(told, dict) and told.get("tokens"):
+        known = Window(int(str(told["tokens"])), str(told.get("source")))
+        return judge_window(known, int(str(told.get("prefix") or 0)))
+    return judge_window(asyncio.run(_window(catalog_of(config), config.state_folder)))
+
+
+async def _window(catalog: ModelCatalog, state_folder: Path) -> Window:
+    models = await models_in_use(catalog, state_folder)
+    thinks = models.first.model
+    try:
+        await learn_window(thinks)
+        return window_of(thinks)
+    finally:
+        for each in models.models:
+            await each.aclose()
+
+
+def judge_window(known: Window, prefix: int = 0) -> Line:
+    """Judge a window by what goes of it before the first word; `prefix` is in tokens, 0 where nobody counted it."""
+    if not known.tokens:
+        what = "nobody says how much the model reads; it is learnt from refusals, or set in [model] context_tokens"
+        return Line("window", Verdict.OK, what)
+    taken = prefix or (SHORT_PREFIX if known.is_small else LONG_PREFIX)
+    about = "" if prefix else "about "
+    share = 100 * taken / known.tokens
+    what = f"prompt and tools take {about}{taken:,} of {known.tokens:,} tokens: {share:.0f} % ({known.source})"
+    if known.source == IN_OPENAI_WORDS:
+        return Line("window", Verdict.WARNING, what, 'set profile = "ollama" in [model], so that it can be given more')
+    if share <= MOST_SHARE:
+        return Line("window", Verdict.OK, what)
+    fix = "have its server read more (llama.cpp: -c, vLLM: --max-model-len, Ollama: [model] context_tokens)"
+    return Line("window", Verdict.WARNING, what, f"{fix}, or offer fewer tools")
+
+
+CHECKS: tuple[Check, ...] = (embeddings, model, window)

@@ -1,5 +1,6 @@
 """Which model thinks, changed while it runs and kept over restarts; and what the models came to today."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
@@ -9,8 +10,9 @@ from agent.bus import Bus
 from agent.context.epochs import Contexts
 from agent.event import HOUSEHOLD, Event, utc_now
 from agent.model.chain import Chain, Spent
-from agent.model.interface import CachedPrefix
+from agent.model.interface import CachedPrefix, ChatModel
 from agent.model.messages import Message, ToolSpec, Usage
+from agent.model.window import learn_window
 from appliance.api.caller import ROOM
 from appliance.errors import Problem
 from appliance.exits import Exit
@@ -36,6 +38,8 @@ class ModelChoice:
     now: Callable[[], datetime] = utc_now
     today: Spent = field(default_factory=Spent)
     _day: date | None = None
+    _newest: ChatModel | None = None
+    _is_chosen: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.chain.observe(self._count)
@@ -62,7 +66,16 @@ class ModelChoice:
             )
         await self.bus.publish(Event(CHOSEN, source="system", metadata={"alias": alias}))
         self.chain.use(alias)
+        self._newest = next(each.model for each in self.chain.models if each.alias == alias)
+        self._is_chosen.set()
         return f"{alias} thinks from the next event on."
+
+    async def learn(self) -> None:
+        """Ask the model that was chosen last what it reads, for ever; nobody waits for that."""
+        while True:
+            await self._is_chosen.wait()
+            self._is_chosen.clear()
+            await learn_window(self._newest)
 
     def describe(self) -> dict[str, Json]:
         """Return who thinks, and what it came to since the start and today."""

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from agent.context.epochs import ContextLimits, Contexts
+from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.context.tokens import TokenCounter
 from agent.event import utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
-from agent.prompts import Prompts
+from agent.model.window import Windows
+from agent.prompts import MeasuredPrompts, Prompts
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
@@ -40,6 +41,7 @@ from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
 from audio.loops import Loop as LongLoop
+from memory.json_value import Json
 from memory.state.tiers import Tiers
 
 CONTEXT_SHARE: Final = 0.75
@@ -61,12 +63,21 @@ class Agent:
     loop: Loop
     servers: McpServers
     beat: HeartBeat
+    windows: Windows
+    prompts: MeasuredPrompts
+
+    def describe_models(self) -> dict[str, Json]:
+        """Return who thinks, what it came to, and which window is in force."""
+        window = self.windows.chosen
+        told: dict[str, Json] = {"tokens": window.tokens, "source": window.source, "prefix": self.prompts.tokens}
+        return {**self.choice.describe(), "window": told}
 
     def loops(self) -> Mapping[str, LongLoop]:
         """Return what thinks, until cancelled."""
         return {
             "mind: one event after the other": self.loop.run,
             "mind: what a person says while an event is in hand": self.loop.watch,
+            "mind: what a model reads that was chosen": self.choice.learn,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
         }
 
@@ -85,17 +96,20 @@ class Sessions:
     recent: Recent
     run_state: RunState
     attention: Attention
+    windows: Windows
+    """Of no model yet."""
 
 
 def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     """Return the contexts of all sessions, and the attention that everything may call upon."""
     state, tokens, run_state = world.state, TokenCounter(), RunState()
-    limits = context_limits(world.config)
-    contexts = Contexts(state.journal, state.bus, lambda: limits, tokens)
-    recent = Recent(tiers, tokens, round(SHARE * limits.history_tokens))
+    windows = Windows()
+    limits = context_limits(world.config, windows)
+    contexts = Contexts(state.journal, state.bus, limits, tokens)
+    recent = Recent(tiers, tokens, round(SHARE * limits().history_tokens))
     system_replies = SystemReplies(output.replies, run_state)
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
-    return Sessions(tokens, contexts, recent, run_state, attention)
+    return Sessions(tokens, contexts, recent, run_state, attention, windows)
 
 
 @asynccontextmanager
@@ -114,11 +128,13 @@ async def open_agent(
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
-        registry = ToolRegistry([*_tools(world, sessions, output), *tools])
+        windows = sessions.windows
+        windows.follow(lambda: [each.model for each in models.may_think])
+        registry = ToolRegistry([*_tools(world, sessions, output), *tools], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
-        prompts = Prompts(owners, about(config, models))
+        prompts = MeasuredPrompts(Prompts(owners, about(config, models)), sessions.tokens)
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
@@ -126,7 +142,7 @@ async def open_agent(
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
-        yield Agent(models, choice, contexts, sessions.tokens, loop, servers, beat)
+        yield Agent(models, choice, contexts, sessions.tokens, loop, servers, beat, windows, prompts)
     finally:
         for model in models.models:
             await model.aclose()
@@ -147,10 +163,17 @@ def _tools(world: World, sessions: Sessions, output: Output) -> list[Tool]:
     ]
 
 
-def context_limits(config: Config) -> ContextLimits:
-    """Return how much an epoch may hold: no more than each model reads that may think, now or when it is its turn."""
+def context_limits(config: Config, windows: Windows) -> Limits:
+    """Return what tells how much an epoch may hold: no more than each model reads that may think, now or in its turn.
+
+    Another model that is chosen has other limits. Before any model is there, the least that is configured holds.
+    """
     mind = config.mind
-    reads = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
-    window = int(CONTEXT_SHARE * min(reads, default=0))
-    most = min(mind.compress_above_tokens, window or mind.compress_above_tokens)
-    return ContextLimits(mind.history_messages, mind.history_tokens, most, window_tokens=window)
+    configured = [each.context_tokens for each in (config.model, *config.models.values()) if each.context_tokens]
+
+    def now() -> ContextLimits:
+        window = int(CONTEXT_SHARE * (windows.least.tokens or min(configured, default=0)))
+        most = min(mind.compress_above_tokens, window or mind.compress_above_tokens)
+        return ContextLimits(mind.history_messages, mind.history_tokens, most, window_tokens=window)
+
+    return now

@@ -109,7 +109,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         )
         described: dict[str, Part] = {
             **hears.describe(),
-            "models": agent.choice.describe,
+            "models": agent.describe_models,
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),

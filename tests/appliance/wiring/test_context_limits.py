@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from agent.context.epochs import EPOCH
+from agent.errors import ContextTooLong
+from agent.model.openai_compatible import OpenAiCompatibleModel
+from agent.model.window import Window, Windows
 from appliance.config.load import Config, load
+from appliance.model.catalog import catalog_of
+from appliance.model.choose import choose_models
 from appliance.wiring.agent import CONTEXT_SHARE, context_limits
 from tests.agent.mind import a_mind, spoken
 from tests.fakes import ScriptedModel, calls
@@ -35,7 +40,7 @@ def configured(folder: Path, text: str) -> Config:
     ],
 )
 def test_the_least_that_a_model_reads_lowers_the_threshold(tmp_path: Path, text: str, most: int) -> None:
-    limits = context_limits(configured(tmp_path, MIND + text))
+    limits = context_limits(configured(tmp_path, MIND + text), Windows())()
     assert limits.compress_above_tokens == most
     assert (limits.history_messages, limits.history_tokens) == (6, 300)
     assert limits.window_tokens in {0, most, int(200_000 * CONTEXT_SHARE)}
@@ -43,9 +48,35 @@ def test_the_least_that_a_model_reads_lowers_the_threshold(tmp_path: Path, text:
 
 
 @pytest.mark.shows("F2", "D2")
+def test_what_a_server_says_later_lowers_it_from_then_on(tmp_path: Path) -> None:
+    model, windows = OpenAiCompatibleModel("http://127.0.0.1:1/v1", "m"), Windows()
+    limits = context_limits(configured(tmp_path, MIND + SERVER), windows)
+    windows.follow(lambda: [model])
+    assert limits().compress_above_tokens == 24_000
+    model.window.told(Window(16_384, "/props"))
+    assert limits().compress_above_tokens == 16_384 * 3 // 4
+    model.window.refused(ContextTooLong("…", 4096, 5000), [])
+    assert limits().compress_above_tokens == 4096 * 3 // 4
+
+
+@pytest.mark.shows("F3", "D2")
+async def test_with_another_model_the_window_is_another(tmp_path: Path) -> None:
+    config = configured(tmp_path, MIND + SERVER + "context_tokens = 4000\n" + OTHER + "context_tokens = 8000\n")
+    chain, windows = await choose_models(catalog_of(config)), Windows()
+    windows.follow(lambda: [each.model for each in chain.may_think])
+    limits = context_limits(config, windows)
+    assert limits().compress_above_tokens == 3000
+    chain.use("other")
+    chain.settle()
+    assert limits().compress_above_tokens == 6000
+    for model in chain.models:
+        await model.aclose()
+
+
+@pytest.mark.shows("F2", "D2")
 @pytest.mark.parametrize(("reads", "epochs"), [(0, 1), (2_400, 2)])
 async def test_a_small_model_gets_no_list_that_it_cannot_read(tmp_path: Path, reads: int, epochs: int) -> None:
-    limits = context_limits(configured(tmp_path, f"{MIND}{SERVER}context_tokens = {reads}\n"))
+    limits = context_limits(configured(tmp_path, f"{MIND}{SERVER}context_tokens = {reads}\n"), Windows())()
     model = ScriptedModel(
         *(calls(("reply", '{"text": "Yes."}'), prefix=f"c{n}") for n in range(EVENTS)), name="offline"
     )

@@ -295,10 +295,6 @@ class Contexts:
         body: dict[str, Json] = {"epoch": epoch.id, "message": message.to_json()}
         return step(MESSAGE, event, run_id, body | ({"cycle": cycle} if cycle else {}))
 
-    def _carried(self) -> Carried:
-        limits = self._limits()
-        return Carried(limits.history_messages, limits.history_tokens, limits.summary_tokens, self._tokens)
-
     def _is_stale(self, epoch: Epoch, wanted: Prefix) -> bool:
         """Whether an epoch opened now would have another prefix, and may have it."""
         if epoch.model != wanted.model or are_few(epoch.tools) != are_few(wanted.tools):

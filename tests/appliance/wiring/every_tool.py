@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
 
+from agent.context.epochs import Contexts
 from agent.event import utc_now
 from agent.mailbox import Mailbox
 from agent.replies import ReplySink
@@ -29,7 +30,7 @@ async def every_tool(config: Config) -> AsyncIterator[list[Tool]]:
     async with graph_side(config) as graph:
         yield [
             *graph.tools,
-            *event_tools(mailbox, run_state),
+            *event_tools(mailbox, run_state, cast("Contexts", nothing)),
             reply_tool(run_state, cast("ReplySink", nothing)),
             *timer_tools(mailbox, utc_now),
             clock_tool(utc_now),

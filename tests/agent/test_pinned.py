@@ -234,7 +234,7 @@ async def test_history_is_trimmed_in_steps(tmp_path: Path) -> None:
 
 @pytest.mark.shows("D3")
 async def test_a_model_s_summary_is_as_long_as_it_may_be_and_no_longer(tmp_path: Path) -> None:
-    limits = ContextLimits(history_messages=4, history_tokens=300, compress_above_tokens=1_200, summary_tokens=100)
+    limits = ContextLimits(history_messages=4, history_tokens=300, compress_above_tokens=3_000, summary_tokens=100)
     turns = iter(calls(REPLY, prefix=f"c{n}") for n in range(40))
 
     def respond(messages: Sequence[Message]) -> Message:
@@ -244,7 +244,7 @@ async def test_a_model_s_summary_is_as_long_as_it_may_be_and_no_longer(tmp_path:
     model = ScriptedModel(*[respond] * 40)
     async with a_mind(tmp_path, [model], limits=limits) as mind:
         for number in range(8):
-            await mind.handle(spoken(f"question number {number} " + "and more " * 40))
+            await mind.handle(spoken(f"question number {number} " + "and more " * 160))
     fronts = {request[1].content for request in model.requests if request[1].content.startswith("What came before")}
     told = [TokenCounter().count(" ".join(["word"] * front.count("word "))) for front in fronts]
     assert told

@@ -9,9 +9,9 @@ AgentError
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
-├── TooManyEvents           it made more events for one event, or altogether, than it may
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
 └── ToolFailed              a tool's own words for the model; never ends the loop
+    └── TooManyEvents       it made more events for one event, or altogether, than it may
 """
 
 from agent.model.messages import Message
@@ -67,13 +67,13 @@ class DamagedContext(AgentError):
     """The disk has changed what the journal has of a context. Fix: begin it anew from what can be read."""
 
 
-class TooManyEvents(AgentError):
-    """One event of its own making too many; the text says which limit. Fix: finish some first."""
-
-
 class ServerLost(AgentError):
     """An MCP server is gone; the text says why, to follow on its name. Its owner task tries again by itself."""
 
 
 class ToolFailed(AgentError):
     """A tool could not do it; the text is the observation the model gets."""
+
+
+class TooManyEvents(ToolFailed):
+    """One event of its own making too many; the text says which limit. Fix: finish some first."""

@@ -14,7 +14,7 @@ HOUSEHOLD: Final = "household"
 """The owner of everything nobody registered for."""
 
 DEFAULT_MAX_TOOL_CALLS: Final = 10
-"""Tool calls an event may use where it does not say."""
+"""Tool calls an event may use where neither it nor the configuration says."""
 
 USER_TEXT: Final = "user_text"
 ASR_TRANSCRIPT: Final = "asr_transcript"
@@ -67,7 +67,8 @@ class Event:
     status: str = "pending"
     result: str = ""
     error: str = ""
-    max_tool_calls: int = DEFAULT_MAX_TOOL_CALLS
+    max_tool_calls: int | None = None
+    """Tool calls it may use; None is what an event of its type may."""
     priority: int = 0
     """Higher first; a person's events are 10, timers 20, its own 0, idle work negative."""
     importance: float = UNSET

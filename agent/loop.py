@@ -175,7 +175,7 @@ class Loop:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""
         event = lease.event
         stop = Stop(asyncio.get_running_loop().time() + self._limits.seconds)
-        run = Run(lease, Budget(self._limits.tool_calls(event), lease.tool_calls, lease.model_calls), stop=stop)
+        run = Run(lease, self._limits.budget(lease), stop=stop)
         run.is_resumed = lease.redelivered
         if self._broken_off == event.id:
             run.is_resumed, run.read_before = True, self._replies_read
@@ -247,6 +247,8 @@ class Loop:
             ending = self._ending(run, message) if message else None
             if ending is not None:
                 return ending
+            if message and not run.event.is_from_person and await self._mind.mailbox.is_person_waiting():
+                run.stop.give("preempted")
             run.stop.check()
             if was_last_turn or not run.budget.may_think:
                 return await self._closing.for_budget(run)

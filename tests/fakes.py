@@ -28,12 +28,14 @@ class ScriptedModel:
 
     sends_to = ()
 
-    def __init__(self, *script: Scripted, name: str = "scripted", piece: int = 7) -> None:
+    def __init__(self, *script: Scripted, name: str = "scripted", piece: int = 7, costs: Sequence[Usage] = ()) -> None:
         self.name = name
         self.script = list(script)
         self.requests: list[list[Message]] = []
         self.tools: list[tuple[ToolSpec, ...]] = []
         self.piece = piece
+        self.costs = costs
+        """Of the first answers, in order."""
         self.hold: dict[int, asyncio.Event] = {}
         """Request number -> an event that must be set before the last quarter of its answer comes."""
 
@@ -55,7 +57,7 @@ class ScriptedModel:
             if index == len(items) * 3 // 4 and number in self.hold:
                 await self.hold[number].wait()
             yield item
-        yield Answer(message, Usage(100, 90, 10))
+        yield Answer(message, self.costs[number] if number < len(self.costs) else Usage(100, 90, 10))
 
     async def warm(self) -> None:
         return None

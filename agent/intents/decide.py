@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import MODEL_AVAILABLE, TIMER
-from agent.intents import recall, timers
+from agent.intents import recall, tasks, timers
 from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.intent import Intent, Understand
 from agent.intents.phrases import phrase
@@ -33,6 +33,8 @@ _NEEDS: Final[Mapping[str, str]] = {
     "timer_cancel_all": "cancel_timer",
     "timer_status": "list_timers",
     "alarm": "set_alarm",
+    "tasks": "mailbox",
+    "task_cancel": "mailbox",
     "volume_set": "set_volume",
     "volume_told": "set_volume",
     "volume_up": "set_volume",
@@ -47,7 +49,7 @@ _NEEDS: Final[Mapping[str, str]] = {
 }
 """The tool without which there is no use in trying."""
 
-_WITHOUT_EFFECT: Final = frozenset({"timer_status", "volume_told", "recall", "wait", "go_on", "snooze"})
+_WITHOUT_EFFECT: Final = frozenset({"timer_status", "tasks", "volume_told", "recall", "wait", "go_on", "snooze"})
 
 _WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
 """Intents that are asked back when they were hard to hear."""
@@ -244,6 +246,8 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "timer_cancel_all": timers.cancel_all,
     "timer_status": timers.status,
     "alarm": timers.alarm,
+    "tasks": tasks.told,
+    "task_cancel": tasks.take_off,
     "ask_when": _saying("ask_when"),
     "volume_set": _volume_set,
     "volume_told": _volume_told,

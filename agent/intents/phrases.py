@@ -43,6 +43,15 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "请在一句话里告诉我时间，比如十分钟后，或者晚上七点。",
     ),
     "interrupted": ("I was interrupted while I did that. {timers}", "我做到一半被打断了。{timers}"),
+    # what waits to be done
+    "tasks": ("On my list there is this: {tasks}.", "我的清单上有：{tasks}。"),
+    "tasks_none": ("There is nothing on my list.", "我的清单是空的。"),
+    "task_cancelled": ("All right, I took this off my list: {task}.", "好的，已经从清单上去掉：{task}。"),
+    "task_not_that": ("I find nothing like that on my list.", "我的清单上没有这件事。"),
+    "task_several": (
+        "There are several like that on my list. Say a little more of the one.",
+        "清单上有好几件这样的事，请说得具体一点。",
+    ),
     # the volume
     "volume_set": ("The volume is at {percent} percent.", "音量已调到百分之{percent}。"),
     "volume_told": ("The volume is at {percent} percent.", "现在的音量是百分之{percent}。"),

@@ -1,5 +1,6 @@
 """The mailbox: a durable queue of events, by priority then arrival, with one event in hand at a time."""
 
+from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import CHILDREN, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake
 from agent.mailbox.mailbox import SCHEMA, ArrivalObserver, ChangeObserver, Mailbox, Wait, waiting_by
 
@@ -8,6 +9,7 @@ __all__ = [
     "MAX_ATTEMPTS",
     "PERSON",
     "SCHEMA",
+    "Allowance",
     "ArrivalObserver",
     "ChangeObserver",
     "Lease",

@@ -7,11 +7,9 @@ from typing import Final
 
 from agent.errors import TooManyEvents
 from agent.event import Event, from_json, utc_text
+from agent.mailbox.economy import SELF
 from agent.mailbox.mail import CHILDREN, LEAST_PAUSE
 from memory.state.words import storable
-
-SELF: Final = "self"
-"""The source of what it made itself."""
 
 MOST_CHILDREN: Final = 20
 """Events it may make for one event, over its whole life."""

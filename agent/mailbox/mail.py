@@ -26,6 +26,10 @@ LEAST_PAUSE: Final = timedelta(seconds=1)
 """How long any suspended event stays away at least, also when the moment it asked for has passed."""
 
 
+FIRST_WORDS: Final = 60
+"""Characters of an event by which a person or the agent knows it again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wake:
     """What brings a suspended event back: a moment, something that happens, or quiet."""
@@ -57,11 +61,15 @@ class Lease:
     tool_calls: int = 0
     """Counted against its budget since the last grant."""
     model_calls: int = 0
-    """Over its whole life."""
+    """Counted against its bound since the last grant."""
     grants: int = 0
     """Fresh budgets given so far."""
     redelivered: bool = False
     """The process died with it in hand, and it was not suspended since: it goes on where that broke off."""
+    calls_left: int | None = None
+    """Model calls that the agent's own work of its owner may still take today; None for what is not its own work."""
+    task_calls_left: int | None = None
+    """Model calls that may still be taken of all that came of its task; None for what is not its own work."""
 
     @property
     def is_given_up(self) -> bool:
@@ -86,10 +94,32 @@ class MailboxRecord:
     closed_at: datetime | None = None
     """Aware UTC; when it was completed, given up or withdrawn."""
 
+    def outlined(self, now: datetime) -> dict[str, Json]:
+        """Return what is listed of an event that waits: id, type, first words, when (UTC, a name, or now), priority."""
+        event = self.event
+        times = [f"{self.due_at:%Y-%m-%d %H:%M:%S} UTC"] if self.due_at and self.due_at > now else []
+        when = " or ".join([*times, *([self.waits_for] if self.waits_for else [])])
+        words = first_words(event.content)
+        return {"id": event.id, "type": event.type, "words": words, "when": when or "now", "priority": event.priority}
+
     @property
     def is_superseded(self) -> bool:
         """Whether it was closed because another event goes on with its words."""
         return self.state == "withdrawn" and self.reason.startswith("superseded")
+
+
+def speaker_in(event: Event) -> str:
+    """Return the name that a person's words wake only in this session: whoever asked speaks there again."""
+    return f"{PERSON} in {event.session_id}"
+
+
+def first_words(text: str) -> str:
+    """Return the beginning of a text on one line, without the mark at its end; whole words where it has such."""
+    line = " ".join(text.split()).rstrip(" .!?。！？…")
+    if len(line) <= FIRST_WORDS:
+        return line
+    cut = line[: FIRST_WORDS + 1]
+    return f"{(cut.rpartition(' ')[0] or cut[:-1]).rstrip(' ,;:，；：')}…"
 
 
 def back_at(wake: Wake, now: datetime) -> datetime | None:

@@ -7,19 +7,20 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
-from agent.event import Event, require_event, utc_now
+from agent.event import Event, require_event, utc_now, utc_text
 from agent.mailbox import children as offspring
-from agent.mailbox import table
+from agent.mailbox import economy, queue, table
 from agent.mailbox.children import Child
+from agent.mailbox.economy import Allowance
 from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
 from agent.mailbox.table import give_up_unreadable, in_spite_of_damage
-from agent.time.series import successor
+from agent.time.series import is_successor, successor
 from memory.json_value import Json
 from memory.state.database import Database, Writer
 
 T = TypeVar("T")
 
-SCHEMA: Final = table.SCHEMA + offspring.SCHEMA
+SCHEMA: Final = table.SCHEMA + offspring.SCHEMA + economy.SCHEMA
 """For `Database.open`."""
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]
@@ -33,6 +34,9 @@ ArrivalObserver: TypeAlias = Callable[[Event], None]
 
 ChangeObserver: TypeAlias = Callable[[], None]
 """Called on the event loop after a change; has to return at once."""
+
+MOST_LISTED: Final = 20
+"""Waiting events that are listed at a time, where nothing else is asked."""
 
 RECHECK_SECONDS: Final = 1.0
 """The longest sleep towards a moment: a clock that was set, or a machine that was asleep, is noticed by then."""
@@ -53,7 +57,15 @@ class Mailbox:
     Every method raises `StateUnusable` when the disk is full or the file damaged.
     """
 
-    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now, wait: Wait | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        now: Callable[[], datetime] = utc_now,
+        wait: Wait | None = None,
+        allowance: Allowance | None = None,
+    ) -> None:
+        """Open the mailbox of a database; `allowance` is what the agent's own work may take, None is the usual one."""
+        self._allowance = allowance or Allowance()
         self._database = database
         self._now = now
         self._wait = wait or waiting_by(now)
@@ -111,12 +123,22 @@ class Mailbox:
         return await self._database.read(table.held)
 
     async def charge(
-        self, event_id: str, *, tool_calls: int = 0, model_calls: int = 0, in_transaction: Writer | None = None
+        self,
+        event_id: str,
+        *,
+        tool_calls: int = 0,
+        model_calls: int = 0,
+        usd: float = 0.0,
+        in_transaction: Writer | None = None,
     ) -> bool:
-        """Add to the counters of the event in hand; False when it is not in hand."""
-        return await self._write(
-            lambda c: table.charge(c, event_id, tool_calls, model_calls), in_transaction, durable=False
-        )
+        """Add to the counters of the event in hand, and to the day's of the agent's own work; False: not in hand."""
+
+        def count(connection: sqlite3.Connection) -> bool:
+            if model_calls or usd:
+                economy.spend(connection, event_id, self._allowance.day(self._now()), model_calls, usd)
+            return table.charge(connection, event_id, tool_calls, model_calls)
+
+        return await self._write(count, in_transaction, durable=False)
 
     async def complete(
         self, event_id: str, summary: str, figures: Figures, *, in_transaction: Writer | None = None
@@ -138,7 +160,7 @@ class Mailbox:
         """Put the event in hand back with a note until its wake; False when it is not in hand.
 
         It stays away a second at least, for quiet a minute (mail.py), so that it never spins. `fresh_grant` sets its
-        counted tool calls to 0 and adds one to `Lease.grants`.
+        counted tool calls and model calls to 0, adds one to `Lease.grants`, and lets it come after who speaks.
         """
 
         def put_back(connection: sqlite3.Connection, now: datetime) -> bool:
@@ -173,8 +195,7 @@ class Mailbox:
 
         The one in hand stays, if it is theirs, without `in_hand`: whoever handles it has to let go of it first.
         """
-        statement = "DELETE FROM mailbox WHERE owner_key = ? AND (state <> 'in_hand' OR ?)"
-        return await self._step(lambda c, now: c.execute(statement, (owner_key, in_hand)).rowcount)
+        return await self._step(lambda c, now: table.remove_owner(c, owner_key, in_hand=in_hand))
 
     async def wake(self, name: str) -> int:
         """Make the events due that were suspended for this name; return how many."""
@@ -213,9 +234,31 @@ class Mailbox:
         """Return the newest events of a state (`dead` is the dead letter), the newest first; one owner's, or all."""
         return await self._database.read(lambda c: table.listed(c, state, limit, owner_key))
 
+    async def is_person_waiting(self) -> bool:
+        """Whether anybody's words wait for their first hand-over."""
+        return await self._database.read(queue.is_person_waiting)
+
     async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
         """Return the events of a type and owner that wait for their time or turn, in the order of `not_before`."""
         return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
+
+    async def coming(self, owner_key: str, limit: int = MOST_LISTED) -> list[MailboxRecord]:
+        """Return an owner's events that wait: those that are due in the order of delivery, then by their time."""
+        return await self._database.read(lambda c: queue.coming(c, owner_key, self._now(), limit))
+
+    async def move(
+        self, event_id: str, owner_key: str, *, priority: int | None = None, not_before: datetime | None = None
+    ) -> bool:
+        """Give a waiting event of an owner another place, by priority, time or both; False when there is none such."""
+        return await self._step(lambda c, now: queue.move(c, event_id, owner_key, priority, not_before))
+
+    def now(self) -> datetime:
+        """Return the time by the mailbox's clock, aware."""
+        return self._now()
+
+    async def economy(self, owner_key: str) -> dict[str, Json]:
+        """Return what an owner's share of the agent's own work has taken, beside what it may."""
+        return await self._database.read(lambda c: economy.described(c, owner_key, self._allowance, self._now()))
 
     async def counts(self, owner_key: str | None = None) -> dict[str, int]:
         """Return how many events, of one owner or of all, are in each `State`; every state is there."""
@@ -226,17 +269,28 @@ class Mailbox:
         return await self._database.read(lambda c: offspring.children(c, event_id))
 
     def _put(self, connection: sqlite3.Connection, event: Event) -> bool:
+        now = self._now()
         offspring.check_quota(connection, event)
-        return table.put(connection, event, self._now())
+        lineage, is_new = economy.lineage_of(connection, event), not is_successor(event)
+        if lineage is not None and lineage.depth and is_new:
+            economy.check(connection, event, lineage, self._allowance, now)
+        added = table.put(connection, event, now)
+        if added and lineage is not None:
+            economy.register(connection, event, lineage, utc_text(now) if is_new else "")
+        return added
 
     def _claim(self, connection: sqlite3.Connection) -> Lease | None:
         now = self._now()
+        economy.put_off(connection, self._allowance, now)
         before, taken = in_spite_of_damage(
             connection, now, lambda: (table.held(connection), table.claim(connection, now))
         )
-        if before is None and taken is not None and (again := successor(taken.event, now)):
+        if taken is None:
+            return None
+        if before is None and (again := successor(taken.event, now)):
             table.put(connection, again, now)
-        return taken
+            economy.inherit(connection, taken.event.id, again)
+        return economy.handed_over(connection, taken, self._allowance, now)
 
     async def _close(
         self,

@@ -11,7 +11,8 @@ import structlog
 
 from agent.event import Event, from_json, to_json, utc_text
 from agent.mailbox import children as offspring
-from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
+from agent.mailbox import economy
+from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
 from memory.json_value import Json
 from memory.state.words import storable
 
@@ -49,7 +50,8 @@ CREATE INDEX IF NOT EXISTS mailbox_states ON mailbox (state, waits_for);
 """For `Database.open`. Two statements name their index: without statistics SQLite takes the one by state, and sorts."""
 
 
-_OPEN: Final = "state IN ('pending', 'suspended')"
+OPEN: Final = "state IN ('pending', 'suspended')"
+"""Of an event that waits."""
 
 T = TypeVar("T")
 
@@ -108,7 +110,7 @@ def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
     if already := held(connection):
         return already
     row = connection.execute(
-        f"SELECT * FROM mailbox INDEXED BY mailbox_order WHERE {_OPEN} "
+        f"SELECT * FROM mailbox INDEXED BY mailbox_order WHERE {OPEN} "
         "AND (due_at <= ? OR due_at IS NULL AND waits_for = '') "
         "ORDER BY idle, priority DESC, redelivered DESC, arrival LIMIT 1",
         (utc_text(now),),
@@ -122,14 +124,14 @@ def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
     release(connection, taken.event.type, taken.event.owner_key)
     if taken.event.is_from_person:
         release(connection, PERSON, taken.event.owner_key)
+        release(connection, speaker_in(taken.event), taken.event.owner_key)
     return taken
 
 
 def next_due(connection: sqlite3.Connection) -> datetime | None:
     """Return the earliest moment an open event waits for."""
     row = connection.execute(
-        f"SELECT due_at FROM mailbox INDEXED BY mailbox_due WHERE {_OPEN} AND due_at IS NOT NULL "
-        "ORDER BY due_at LIMIT 1"
+        f"SELECT due_at FROM mailbox INDEXED BY mailbox_due WHERE {OPEN} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1"
     ).fetchone()
     return None if row is None else _moment(row["due_at"])
 
@@ -151,7 +153,8 @@ def suspend(
     return _in_hand_changed(
         connection,
         "state = 'suspended', note = :note, due_at = :due_at, waits_for = :waits_for, idle = priority < 0 OR :idle, "
-        "redelivered = 0, tool_calls = CASE WHEN :fresh THEN 0 ELSE tool_calls END, grants = grants + :fresh",
+        "redelivered = 0, grants = grants + :fresh, tool_calls = iif(:fresh, 0, tool_calls), "
+        "model_calls = iif(:fresh, 0, model_calls), priority = iif(:fresh, min(priority, 0), priority)",
         {
             "id": event_id,
             "note": storable(note),
@@ -196,7 +199,7 @@ def withdraw(connection: sqlite3.Connection, event_id: str, reason: str, now: da
     """Close an open event unhandled; False when it is not open."""
     return bool(
         connection.execute(
-            f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {_OPEN}",
+            f"UPDATE mailbox SET state = 'withdrawn', reason = ?, closed_at = ? WHERE id = ? AND {OPEN}",
             (storable(reason), utc_text(now), event_id),
         ).rowcount
     )
@@ -207,7 +210,8 @@ def retry(connection: sqlite3.Connection, event_id: str) -> bool:
     return bool(
         connection.execute(
             "UPDATE mailbox SET state = 'pending', attempt = 1, tool_calls = 0, model_calls = 0, grants = 0, "
-            "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL "
+            "redelivered = 0, due_at = NULL, waits_for = '', reason = '', closed_at = NULL, "
+            "priority = json_extract(envelope, '$.priority') "
             "WHERE id = ? AND state = 'dead'",
             (storable(event_id),),
         ).rowcount
@@ -236,7 +240,7 @@ def recover(connection: sqlite3.Connection, now: datetime) -> list[Lease]:
 def find(connection: sqlite3.Connection, event_id: str) -> MailboxRecord | None:
     """Return what is known of an event."""
     row = connection.execute("SELECT * FROM mailbox WHERE id = ?", (event_id,)).fetchone()
-    return None if row is None else _filed(row)
+    return None if row is None else filed(row)
 
 
 def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: str | None) -> list[MailboxRecord]:
@@ -246,16 +250,23 @@ def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: 
         "ORDER BY arrival DESC LIMIT :limit",
         {"state": state, "owner": owner_key, "limit": limit},
     )
-    return [_filed(row) for row in rows]
+    return [filed(row) for row in rows]
 
 
 def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str) -> list[Event]:
     """Return the open events of a type and owner, the one that is due first first."""
     rows = connection.execute(
-        f"SELECT envelope FROM mailbox WHERE {_OPEN} AND type = ? AND owner_key = ? ORDER BY due_at, arrival",
+        f"SELECT envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = ? ORDER BY due_at, arrival",
         (event_type, owner_key),
     )
     return [from_json(row["envelope"]) for row in rows]
+
+
+def remove_owner(connection: sqlite3.Connection, owner_key: str, *, in_hand: bool) -> int:
+    """Take every event of an owner out, and what was counted of them; the one in hand only where it is asked for."""
+    economy.remove_owner(connection, owner_key)
+    statement = "DELETE FROM mailbox WHERE owner_key = ? AND (state <> 'in_hand' OR ?)"
+    return connection.execute(statement, (owner_key, in_hand)).rowcount
 
 
 def counts(connection: sqlite3.Connection, owner_key: str | None) -> dict[str, int]:
@@ -277,7 +288,8 @@ def _in_hand(row: sqlite3.Row) -> Lease:
     return Lease(from_json(row["envelope"]), redelivered=bool(row["redelivered"]), **counters)
 
 
-def _filed(row: sqlite3.Row) -> MailboxRecord:
+def filed(row: sqlite3.Row) -> MailboxRecord:
+    """Return what a row of the table says of an event."""
     progress = _in_hand(row)
     return MailboxRecord(
         progress.event,

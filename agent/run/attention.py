@@ -89,7 +89,7 @@ class Attention:
                 run.superseded_by = event.id
                 if run.stop.give("superseded"):
                     self._stop_speaking()
-        elif not run.event.is_from_person and run.event.priority < event.priority:
+        elif _is_background(run, event):
             run.stop.give("preempted")
         if run.stop.reason is not None and run.kept_on:
             await self.system_replies.fill(event)
@@ -103,3 +103,11 @@ class Attention:
         except MemoryFailure:
             return False
         return all(str(entry.body.get("call_id", "")).startswith(FILLER) for entry in started)
+
+
+def _is_background(run: Run, event: Event) -> bool:
+    """Whether a person's words come before the run in hand.
+
+    Before an old question that used up a budget, and before its own work; a timer gives way after a thought (loop.py).
+    """
+    return bool(run.lease.grants) if run.event.is_from_person else run.event.priority < event.priority

@@ -1,13 +1,14 @@
 """The budget of an event: how many tool calls and model calls it may use, and for how long it may run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from agent.event import Event
+from agent.event import DEFAULT_MAX_TOOL_CALLS, Event
+from agent.mailbox import Lease
 
 SPARE_MODEL_CALLS: Final = 3
-"""Model calls over an event's life are at most its budget and three, resumes included."""
+"""Model calls of an event are at most its budget and three for each grant, resumes included."""
 
 MAX_GRANTS: Final = 2
 """An event suspended for budget gets a fresh grant at most twice, then the dead letter."""
@@ -32,11 +33,20 @@ class RunLimits:
     """By the clock, before it is ended as timed out."""
     retry_seconds: float = UNUSABLE_STATE_PAUSE
     """Between two tries on a state that cannot be used."""
+    of_type: Mapping[str, int] = field(default_factory=dict)
+    """Tool calls of an event that does not say how many it may use, by its type; others may use ten."""
 
     def tool_calls(self, event: Event) -> int:
         """Return how many tool calls an event may use: the least of what it, its owner and the system allow."""
         wish = self.of_owner(event.owner_key) if self.of_owner is not None else None
-        return min(cap for cap in (event.max_tool_calls, self.max_tool_calls, wish) if cap is not None)
+        own = event.max_tool_calls
+        usual = self.of_type.get(event.type, DEFAULT_MAX_TOOL_CALLS) if own is None else own
+        return min(cap for cap in (usual, self.max_tool_calls, wish) if cap is not None)
+
+    def budget(self, lease: Lease) -> "Budget":
+        """Return what the event in hand may use, and has used."""
+        own = [None if left is None else lease.model_calls + left for left in (lease.calls_left, lease.task_calls_left)]
+        return Budget(self.tool_calls(lease.event), lease.tool_calls, lease.model_calls, *own)
 
 
 @dataclass(slots=True)
@@ -46,6 +56,10 @@ class Budget:
     max_tool_calls: int
     tool_calls: int = 0
     model_calls: int = 0
+    last_today: int | None = None
+    """How far `model_calls` may go before the day of the agent's own work is used up; None for what is not its own."""
+    last_of_task: int | None = None
+    """How far `model_calls` may go before what came of its task is used up; None likewise."""
 
     @property
     def left(self) -> int:
@@ -54,8 +68,19 @@ class Budget:
 
     @property
     def may_think(self) -> bool:
-        """Whether another model call is within the hard law."""
-        return self.model_calls < self.max_tool_calls + SPARE_MODEL_CALLS
+        """Whether another model call is within the hard law, and within what its own work may take."""
+        is_within = self.model_calls < self.max_tool_calls + SPARE_MODEL_CALLS
+        return is_within and not (self.is_day_over or self.is_task_over)
+
+    @property
+    def is_task_over(self) -> bool:
+        """Whether all that came of the task of the agent's own work has taken what it may."""
+        return self.last_of_task is not None and self.model_calls >= self.last_of_task
+
+    @property
+    def is_day_over(self) -> bool:
+        """Whether the agent's own work has taken what it may in a day."""
+        return self.last_today is not None and self.model_calls >= self.last_today
 
     def grant(self, wanted: int) -> int:
         """Return how many of `wanted` counted calls may run, and count those."""

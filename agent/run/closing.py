@@ -11,6 +11,8 @@ import structlog
 from agent.bus import Bus
 from agent.event import TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
+from agent.mailbox.economy import PUT_OFF
+from agent.mailbox.mail import speaker_in
 from agent.record import COMMAND, COMMAND_RESULT, step
 from agent.replies import INTERRUPTED, Delivered, unsaid
 from agent.run.budget import MAX_GRANTS
@@ -69,16 +71,26 @@ class Closing:
         return Suspension(note, Wake("time", at=self.now() + PUT_ASIDE))
 
     async def for_budget(self, run: Run) -> Ending:
-        """Return how an event ends that may do no more: it comes back with a fresh grant, or is given up, in words."""
-        given_up = run.lease.grants >= MAX_GRANTS
-        if given_up:
+        """Return how an event ends that may do no more: it comes back with a fresh grant, or is given up, in words.
+
+        A person is told that it was put back only when it happens first: what they say later is about something else.
+        """
+        if (run.budget.is_day_over or run.budget.is_task_over) and run.event.type == TIMER:
+            return Completion("not thought about: what the agent's own work may take is used up")
+        if run.budget.is_task_over:
+            return GivenUp("what came of its task has taken all the model calls that it may")
+        if run.budget.is_day_over:  # the mailbox lets it wait for the next day
+            return Suspension(f"{PUT_OFF} {last_calls(run)}", Wake("time", at=self.now()))
+        if run.lease.grants >= MAX_GRANTS:
             await self.system_replies.say(run, "gave_up")
             return GivenUp(f"the budget was used up {MAX_GRANTS + 1} times")
-        if not _has_words(run):
+        if not run.lease.grants and not _has_words(run):
             await self.system_replies.say(run, "out_of_budget")
-        at = None if run.event.is_from_person else self.now() + BUDGET_PAUSE
-        note = "The budget was used up. " + last_calls(run)
-        return Suspension(note, Wake("event", at=at, name=PERSON), for_budget=True)
+        # The number also tells one hand-over from the other, where the same calls were made in both.
+        note = f"The budget was used up, {run.lease.grants + 1} of {MAX_GRANTS + 1} times. {last_calls(run)}"
+        if run.event.is_from_person:
+            return Suspension(note, Wake("event", name=speaker_in(run.event)), for_budget=True)
+        return Suspension(note, Wake("event", at=self.now() + BUDGET_PAUSE, name=PERSON), for_budget=True)
 
     async def finish(self, run: Run, ending: Ending) -> None:
         """Wait until everything said was heard, then put the event away."""
@@ -144,7 +156,7 @@ class Closing:
 
         seconds from its first hand-over to now by the clock on the wall; tokens as the providers counted them.
         """
-        topics = ("runs.new", "llm.results", "tools.results")
+        topics = ("runs.new", "llm.requests", "llm.results", "tools.results")
         steps = self.journal.entries_within(within, topic=topics, event_id=run.event.id)
         answers = [entry for entry in steps if entry.topic == "llm.results"]
         begun = next((entry.at for entry in steps if entry.topic == "runs.new"), None)
@@ -154,7 +166,7 @@ class Closing:
             "prompt_tokens": _summed(answers, "prompt_tokens"),
             "cached_tokens": _summed(answers, "cached_tokens"),
             "completion_tokens": _summed(answers, "completion_tokens"),
-            "model_calls": run.budget.model_calls,
+            "model_calls": len({cycle for entry in steps if (cycle := _thought_of(entry))}),
             "tool_calls": sum(entry.topic == "tools.results" for entry in steps),
         }
 
@@ -208,6 +220,11 @@ def last_calls(run: Run) -> str:
 def _summed(entries: Sequence[Entry], key: str) -> int:
     """Return the sum of a count in the bodies of entries; one whose words were erased counts nothing."""
     return sum(count for entry in entries if isinstance(count := entry.body.get(key), int))
+
+
+def _thought_of(entry: Entry) -> str:
+    """Return the id of the thought that a model was asked for, "" where it is no such entry."""
+    return str(entry.body.get("cycle", "")) if entry.topic == "llm.requests" else ""
 
 
 def _has_words(run: Run) -> bool:

@@ -135,7 +135,7 @@ class Opening:
             same_context = (event.owner_key, event.session_id) == (run.event.owner_key, run.event.session_id)
             if not same_context:
                 break
-            blocks.insert(0, block_of(filed.progress, event.max_tool_calls, event.created_at, {}))
+            blocks.insert(0, block_of(filed.progress, run.budget.max_tool_calls, event.created_at, {}))
         return blocks
 
 

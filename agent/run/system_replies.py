@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.event import ASR_TRANSCRIPT, Event
+from agent.mailbox.mail import first_words
 from agent.replies import Reply, ReplySink
 from agent.run.run import Run
 from agent.run.run_state import RunState
@@ -19,8 +20,8 @@ _PHRASES: Final = {
         "zh": "我听到了，但是现在连不上我思考用的模型。",
     },
     "out_of_budget": {
-        "en": "I have used up the steps I may take for this. I kept a note of how far I got.",
-        "zh": "这件事我能用的步骤已经用完了，进度我记下来了。",
+        "en": "I have used up the steps I may take for: {task}. I kept a note of how far I got.",
+        "zh": "这件事我能用的步骤已经用完了：{task}。进度我记下来了。",
     },
     "failed": {
         "en": "Something went wrong inside me while I was working on that. It is in my log.",
@@ -35,8 +36,8 @@ _PHRASES: Final = {
         "zh": "这件事花的时间太长了，我先停下来了。",
     },
     "gave_up": {
-        "en": "I have tried this as often as I may, and I am giving it up.",
-        "zh": "这件事我试了好几次都没有做完，只好放弃了。",
+        "en": "I have tried as often as I may, and I am giving this up: {task}.",
+        "zh": "我试了好几次都没有做完，只好放弃了：{task}。",
     },
     "too_long": {
         "en": "This is more at once than the model I think with can read. Please give it to me in smaller parts.",
@@ -125,9 +126,12 @@ class SystemReplies:
 
 
 def phrase(name: str, words: str) -> str:
-    """Return the sentence of that name in the language the words are in (Chinese or English). Raises KeyError."""
+    """Return the sentence of that name in the language the words are in (Chinese or English). Raises KeyError.
+
+    One that comes later than its question names that by the first of the words.
+    """
     language = "zh" if any("\u4e00" <= character <= "\u9fff" for character in words) else "en"
-    return _PHRASES[name][language]
+    return _PHRASES[name][language].replace("{task}", first_words(words).rstrip("…"))
 
 
 def of_outage(failure: MemoryFailure) -> str:

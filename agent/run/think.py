@@ -220,6 +220,8 @@ class Thinker:
             "seconds": round(marks["whole"] - marks["asked"], 4),
         }
         log.info("model_answered", **body)
+        if usage.cost:
+            await self.mailbox.charge(run.event.id, usd=usage.cost)
         body |= {"cycle": run.cycle, "tool_calls": [call.name for call in answer.message.tool_calls]}
         result = step("llm.results", run.event, run.id, body)
         if not answer.message.tool_calls and not answer.message.content.strip():

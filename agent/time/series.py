@@ -111,6 +111,12 @@ def is_recurring(event: Event) -> bool:
     return isinstance(event.metadata.get(SERIES), dict)
 
 
+def is_successor(event: Event) -> bool:
+    """Whether it goes on with a series that was begun before."""
+    series = event.metadata.get(SERIES)
+    return isinstance(series, dict) and series.get("number") != 1
+
+
 def successor(event: Event, now: datetime, after: datetime | None = None) -> Event | None:
     """Return the next event of the same series, later than now and `after`; None when it is alone, or the last.
 

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from agent.context.block import format_time, parse_time
 from agent.context.epochs import Contexts
 from agent.context.summary import Compression
-from agent.errors import ToolFailed, TooManyEvents
+from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
+from agent.mailbox.economy import SELF
+from agent.mailbox.mail import first_words
+from agent.run.budget import RunLimits
 from agent.run.run_state import Completion, RunState, Suspension
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
@@ -33,15 +36,18 @@ _SUSPEND: Final = (
 RESERVED_TYPES = PERSON_TYPES | {TIMER}
 """The agent cannot give these to what it makes: its words would count as a person's, or the room would hear it ring."""
 
+BY_AGENT: Final = "cancelled by a tool"
+"""The reason of what the agent takes out of the mailbox."""
 
-def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts) -> list[Tool]:
-    """Return check_mailbox, create_event, suspend_event, complete_event and compress_context."""
-    own = EventTools(mailbox, run_state, contexts)
+
+def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts, limits: RunLimits) -> list[Tool]:
+    """Return check_mailbox, mailbox, create_event, suspend_event, complete_event and compress_context."""
+    own = EventTools(mailbox, run_state, contexts, limits)
     return [
-        tool(own.check_mailbox, counted=False, effect="pure"),
+        tool(own.check_mailbox, timeout=None, counted=False, effect="pure"),
         tool(own.suspend_event, counted=False, effect="pure", brief=_SUSPEND),
         tool(own.complete_event, counted=False, effect="pure", brief=_COMPLETE),
-        tool(own.create_event),
+        *(tool(function) for function in (own.create_event, own.mailbox)),
         tool(own.compress_context, effect="reversible"),
     ]
 
@@ -50,20 +56,19 @@ def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts) -> li
 class EventTools:
     """The tools' functions over one mailbox and one run state."""
 
-    mailbox: Mailbox
+    box: Mailbox
     run_state: RunState
     contexts: Contexts
+    limits: RunLimits
 
     async def check_mailbox(self) -> Json:
         """Look at the event you have in hand, and at how many others are waiting. You are handed the next by itself."""
-        lease = self.run_state.lease
-        if lease is None:
-            return {"in_hand": None}
+        lease = self.run_state.lease or await self.box.take()
         event = lease.event
         return {
             "in_hand": {"id": event.id, "type": event.type, "source": event.source, "content": event.content},
             "note": lease.note,
-            "waiting": dict(await self.mailbox.counts(None if event.owner_key == HOUSEHOLD else event.owner_key)),
+            "waiting": dict(await self.box.counts(None if event.owner_key == HOUSEHOLD else event.owner_key)),
         }
 
     async def create_event(
@@ -73,6 +78,7 @@ class EventTools:
         type: Annotated[str, Field(min_length=1)] = SELF_CREATED,  # noqa: A002  the model reads this name
         priority: Annotated[int, Field(ge=-10, le=9, description="Higher comes first; below 0 only when idle.")] = 0,
         not_before: Annotated[str, Field(description="UTC time before which it must not come, or empty.")] = "",
+        budget: Annotated[int, Field(ge=0, description="Tool calls it may use; 0: the usual.")] = 0,
     ) -> Json:
         """Put a task of your own into your mailbox: a subtask, something for later, or quiet reflection."""
         if type in RESERVED_TYPES:
@@ -83,15 +89,44 @@ class EventTools:
             owner_key=event.owner_key,
             session_id=event.session_id,
             parent_id=event.id,
-            source="self",
+            source=SELF,
+            max_tool_calls=budget or None,
             priority=priority,
             not_before=_moment(not_before) if not_before else None,
         )
-        try:
-            await self.mailbox.enqueue(created)
-        except TooManyEvents as error:
-            raise ToolFailed(str(error)) from error
-        return {"id": created.id}
+        await self.box.enqueue(created)
+        return {"id": created.id} | self._less_than(created) | await self._put_off(event.owner_key)
+
+    def _less_than(self, created: Event) -> dict[str, Json]:
+        """Tell of a budget that is less than what was asked for."""
+        allowed = self.limits.tool_calls(created)
+        asked = created.max_tool_calls
+        return {"budget": f"{allowed}, the most that is allowed"} if asked is not None and allowed < asked else {}
+
+    async def _put_off(self, owner_key: str) -> dict[str, Json]:
+        """Tell that what was made waits, where the day of its own work is used up."""
+        until = (await self.box.economy(owner_key))["waits_until"]
+        return {"waits": f"until {until}: what your own work may take in a day is used up"} if until else {}
+
+    async def mailbox(
+        self,
+        event: Event,
+        action: Annotated[
+            Literal["list", "cancel", "move"], Field(description="move: give it another priority or time.")
+        ] = "list",
+        id: str = "",  # noqa: A002
+        priority: Annotated[int | None, Field(ge=-10, le=9)] = None,
+        not_before: Annotated[str, Field(description="UTC time.")] = "",
+    ) -> Json:
+        """List what waits in your mailbox, with what your own work took today; or cancel or move one of it."""
+        if action == "list":
+            waiting = await self.box.coming(event.owner_key)
+            listed: list[Json] = [each.outlined(self.box.now()) for each in waiting]
+            return {"waiting": listed, "own_work": await self.box.economy(event.owner_key)}
+        moment = _moment(not_before) if not_before else None
+        if action == "move" and priority is None and moment is None:
+            raise ToolFailed("say where it shall go: priority, not_before, or both")
+        return await change_waiting(self.box, event.owner_key, Change(id, action == "cancel", priority, moment))
 
     async def suspend_event(
         self,
@@ -145,6 +180,35 @@ class EventTools:
             names = ", ".join(weighed.kept.too_long)
             told += f"; too long to keep, {weighed.most_kept} tokens in all have room: {names}"
         return told
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to become of an event that waits: cancelled, or moved."""
+
+    event_id: str
+    cancel: bool = False
+    priority: int | None = None
+    not_before: datetime | None = None
+
+
+async def change_waiting(mailbox: Mailbox, owner_key: str, change: Change, reason: str = BY_AGENT) -> str:
+    """Cancel or move an event of an owner that waits, and return what was done; nobody else's is there for them.
+
+    Raises `ToolFailed` for one that does not wait, and for another time of a timer.
+    """
+    filed = await mailbox.find(change.event_id)
+    if filed is None or filed.event.owner_key != owner_key or filed.state not in {"pending", "suspended"}:
+        raise ToolFailed(f"no event {change.event_id!r} is waiting")
+    if filed.event.type == TIMER and change.not_before is not None:
+        raise ToolFailed("a timer rings at its own time: cancel it, and set another")
+    if change.cancel:
+        done = await mailbox.withdraw(change.event_id, reason)
+    else:
+        done = await mailbox.move(change.event_id, owner_key, priority=change.priority, not_before=change.not_before)
+    if not done:  # it was taken in hand meanwhile
+        raise ToolFailed(f"no event {change.event_id!r} is waiting")
+    return f"{'cancelled' if change.cancel else 'moved'}: {first_words(filed.event.content)}"
 
 
 def _wake(at: str, on: str) -> Wake:

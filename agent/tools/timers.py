@@ -11,6 +11,7 @@ from pydantic import Field
 from agent.context.block import format_time
 from agent.errors import ToolFailed
 from agent.event import TIMER, Event, new_id
+from agent.mailbox.economy import UNASKED
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
 from agent.tools.tool import Tool, tool
@@ -18,6 +19,9 @@ from memory.json_value import Json
 
 PRIORITY: Final = 20
 """Before what a person says (10): a ring that comes a conversation later is no timer."""
+
+AFTER_PEOPLE: Final = 9
+"""Of what comes again and again, or was set unasked: it rings at its moment, and is thought about after who speaks."""
 
 LONGEST_TIMER: Final = 366 * 86_400.0
 """Seconds; beyond a year it is an alarm."""
@@ -153,9 +157,10 @@ class Timers:
 
     async def _set(self, event: Event, wish: "_Wish") -> Json:
         due, series_id = self._kept_quiet(event, wish.due), new_id()
-        metadata: dict[str, Json] = {}
+        metadata: dict[str, Json] = {} if event.is_from_person else {UNASKED: True}
         if wish.rule:
-            due, metadata = self._begun(wish.rule, due, series_id)
+            due, series = self._begun(wish.rule, due, series_id)
+            metadata |= series
         timer = Event(
             type=TIMER,
             content=wish.content,
@@ -164,7 +169,7 @@ class Timers:
             session_id=event.session_id,
             parent_id=event.id,
             source="timer",
-            priority=PRIORITY,
+            priority=PRIORITY if event.is_from_person and not wish.rule else AFTER_PEOPLE,
             not_before=due,
             metadata={"label": wish.label, "set_at": format_time(self.now()), "due": format_time(due)} | metadata,
             created_at=self.now(),

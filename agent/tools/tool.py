@@ -43,8 +43,8 @@ class Tool:
     function: Callable[..., Awaitable[Json]]
     hidden: tuple[tuple[str, type[Event] | type[Call]], ...] = ()
     """Parameters that the runtime fills in and the model does not see."""
-    timeout: float = DEFAULT_TIMEOUT
-    """Seconds."""
+    timeout: float | None = DEFAULT_TIMEOUT
+    """Seconds; None for what may wait for ever."""
     counted: bool = True
     """Whether a call counts against the event's budget."""
     effect: Effect = "irreversible"
@@ -63,7 +63,7 @@ class Tool:
 def tool(
     function: Callable[..., Awaitable[Json]],
     *,
-    timeout: float = DEFAULT_TIMEOUT,
+    timeout: float | None = DEFAULT_TIMEOUT,
     counted: bool = True,
     effect: Effect = "irreversible",
     is_slow: bool = False,

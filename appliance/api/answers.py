@@ -9,7 +9,15 @@ import structlog
 from appliance.admin.progress import Progress, in_hundredths
 from appliance.api.caller import Caller
 from appliance.api.connection import Connection, Gone
-from appliance.api.mailbox_requests import ListMailbox, ListTimers, MailboxRequest, Retry, Withdraw
+from appliance.api.mailbox_requests import (
+    ChangeWaiting,
+    ListMailbox,
+    ListTimers,
+    ListWaiting,
+    MailboxRequest,
+    Retry,
+    Withdraw,
+)
 from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import ModelHandler
 from appliance.api.owner_requests import ForgetOwner, OwnerHandler, OwnerRequest, answer_of, erased_of
@@ -135,7 +143,7 @@ class Answers:
                 return await self._handler.status(caller.owner_key)
             case Enqueue():
                 return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
-            case ListMailbox() | ListTimers() | Retry() | Withdraw():
+            case ListMailbox() | ListTimers() | ListWaiting() | ChangeWaiting() | Retry() | Withdraw():
                 return await self._handler.mail(request, caller.owner_key)
         return await answer_of(self._known().owners, caller, cast("OwnerRequest", request))
 

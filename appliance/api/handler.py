@@ -13,7 +13,7 @@ from agent.mailbox import Mailbox
 from appliance.api.caller import ROOM, Caller
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
-from appliance.api.mailbox_requests import MailboxRequest, Withdraw, answer_of
+from appliance.api.mailbox_requests import ChangeWaiting, MailboxRequest, Withdraw, answer_of
 from appliance.api.request_model import Asked
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
 from appliance.errors import Problem
@@ -56,7 +56,6 @@ class Household:
     loop: Loop
     senses: ActedOn
     parts: Mapping[str, Part]
-    max_tool_calls: int
     started_at: float
     """Seconds on `time.monotonic`."""
 
@@ -87,7 +86,6 @@ class Household:
             source="cli",
             session_id=session,
             priority=PERSON_PRIORITY,
-            max_tool_calls=self.max_tool_calls,
             metadata={"speak": True} if speak else {},
         )
         with self.replies.text.listening(event.id) as pieces:
@@ -108,7 +106,6 @@ class Household:
             priority=request.priority,
             importance=request.importance,
             metadata=request.metadata,
-            max_tool_calls=self.max_tool_calls,
         )
         await self.letters.put(event)
         return event.id
@@ -123,6 +120,7 @@ class Household:
             "version": version(),
             "uptime_seconds": round(monotonic() - self.started_at, 1),
             "mailbox": dict(await self.mailbox.counts(None if is_household else owner_key)),
+            "own_work": await self.mailbox.economy(owner_key),
             "timers": {"waiting": len(timers), "next": timers[0].isoformat() if timers else ""},
             "run": run.describe() if run and is_told else None,
             **({name: dict(part()) for name, part in self.parts.items()} if is_household else {}),
@@ -154,7 +152,7 @@ class Household:
     async def mail(self, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:
         """Tell what is in the mailbox, or try or drop one of its events; who waits for an answer to that is let go."""
         answer = await answer_of(self.mailbox, request, owner_key)
-        if isinstance(request, Withdraw):
+        if isinstance(request, Withdraw) or (isinstance(request, ChangeWaiting) and request.cancel):
             self.replies.text.finish(request.id)
         return answer
 

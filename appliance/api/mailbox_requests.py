@@ -4,12 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
+from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, TIMER, Event
 from agent.mailbox import Mailbox
 from agent.mailbox.mail import MailboxRecord, State
 from agent.time.series import SERIES
+from agent.tools.events import Change, change_waiting
 from agent.tools.timers import label_of
 from appliance.api.request_model import Asked, Name
 from appliance.errors import Problem
@@ -53,13 +55,30 @@ class Withdraw(Asked):
     id: Name
 
 
+class ListWaiting(Asked):
+    """Which of the owner's events wait, the next one first."""
+
+    do: Literal["events"]
+    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+
+
+class ChangeWaiting(Asked):
+    """Cancel one of the owner's events that waits, or give it another priority, another time, or both."""
+
+    do: Literal["events.change"]
+    id: Name
+    cancel: bool = False
+    priority: Annotated[int, Field(ge=-10, le=10)] | None = None
+    not_before: AwareDatetime | None = None
+
+
 class ListTimers(Asked):
     """Which timers and alarms are set, the next one first."""
 
     do: Literal["timers"]
 
 
-MailboxRequest: TypeAlias = ListMailbox | ListTimers | Retry | Withdraw
+MailboxRequest: TypeAlias = ListMailbox | ListTimers | ListWaiting | ChangeWaiting | Retry | Withdraw
 
 
 async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = HOUSEHOLD) -> dict[str, Json]:
@@ -76,6 +95,11 @@ async def answer_of(mailbox: Mailbox, request: MailboxRequest, owner_key: str = 
             return {"counts": dict(await mailbox.counts(whose)), "events": [*within(events, ROOM)]}
         case ListTimers():
             return {"timers": [timer_of(event) for event in await mailbox.waiting(TIMER, owner_key)]}
+        case ListWaiting():
+            waiting = await mailbox.coming(owner_key, request.limit)
+            return {"events": [filed.outlined(mailbox.now()) for filed in waiting]}
+        case ChangeWaiting():
+            return {"done": await _changed(mailbox, request, owner_key)}
         case Retry():
             if not (await _is_of(mailbox, request.id, whose) and await mailbox.retry(request.id)):
                 raise Problem(
@@ -96,6 +120,16 @@ def timer_of(event: Event) -> Json:
     series = event.metadata.get(SERIES)
     rule = series["rule"] if isinstance(series, dict) else ""
     return {"id": event.id, "label": label_of(event), "due": due.isoformat(), "repeats": rule}
+
+
+async def _changed(mailbox: Mailbox, request: ChangeWaiting, owner_key: str) -> str:
+    """Do to an event that waits what the agent can do to it too, and return the sentence of what was done."""
+    change = Change(request.id, request.cancel, request.priority, request.not_before)
+    try:
+        done = await change_waiting(mailbox, owner_key, change, BY_COMMAND)
+    except ToolFailed as error:
+        raise Problem(f"{error}; `nakari events` lists what does", Exit.FAULT) from error
+    return f"{done[:1].upper()}{done[1:]}."
 
 
 async def _is_of(mailbox: Mailbox, event_id: str, owner_key: str | None) -> bool:

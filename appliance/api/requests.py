@@ -144,6 +144,6 @@ def parse(line: bytes) -> AnyRequest:
         raise BadRequest(
             'a request is one JSON object with "do": "ping", "status", "ask", "say", "enqueue", "hush", "forget", '
             '"forget.preview", "forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", '
-            '"prove", "settings…", "mailbox…", "timers", "memory.…"'
+            '"prove", "settings…", "mailbox…", "events…", "timers", "memory.…"'
         )
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

@@ -94,6 +94,72 @@ def cancel(invocation: Invocation, which: str) -> Exit:
     return Exit.OK
 
 
+@nakari.group(invoke_without_command=True)
+@click.option("-n", "--lines", type=click.IntRange(1, 1000), default=20, metavar="N", help="The next N; 20.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
+    """List what waits to be handled: when, what, and its place in the queue."""
+    if context.invoked_subcommand is not None:
+        return None
+    import json
+
+    from appliance.cli.terminal import FAINT, STRONG, show, table
+
+    answer = _mail(configured(context.obj), {"do": "events", "limit": lines})
+    found = answer["events"]
+    assert isinstance(found, list)
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+    elif not found:
+        show("nothing waits")
+    else:
+        keys = ("when", "words", "type", "priority", "id")
+        rows = [tuple(str(each[key]) for key in keys) for each in found if isinstance(each, dict)]
+        table(rows, keys, styles=(STRONG, "", "", "", FAINT))
+    return Exit.OK
+
+
+@events.command("cancel")
+@click.argument("id", type=NAME)
+@click.pass_obj
+def cancel_event(invocation: Invocation, id: str) -> Exit:  # noqa: A002  as the help names it
+    """Cancel an event that waits; one that repeats for good."""
+    click.echo(_mail(configured(invocation), {"do": "events.change", "id": id, "cancel": True})["done"])
+    return Exit.OK
+
+
+@events.command("move")
+@click.argument("id", type=NAME)
+@click.option("--priority", type=click.IntRange(-10, 10), help="Higher comes first; below 0 only when idle.")
+@click.option("--at", "at", type=NAME, metavar="TIME", help='Not before: "now", "07:30" or "2026-11-22T07:30".')
+@click.pass_obj
+def move_event(invocation: Invocation, id: str, priority: int | None, at: str | None) -> Exit:  # noqa: A002
+    """Give an event that waits another priority, another time, or both."""
+    if priority is None and at is None:
+        raise click.UsageError("say where it shall go: --priority, --at, or both")
+    config = configured(invocation)
+    request: dict[str, Json] = {"do": "events.change", "id": id, "priority": priority}
+    click.echo(_mail(config, request | {"not_before": _moment(at, config.zone)})["done"])
+    return Exit.OK
+
+
+def _moment(at: str | None, zone: "tzinfo") -> str | None:
+    """Return a time of the household's clock as ISO text; None where none was said."""
+    if at is None:
+        return None
+    from datetime import UTC, datetime
+    from zoneinfo import ZoneInfo
+
+    from agent.tools.timers import moment
+
+    now = datetime.now(UTC)
+    found = now if at == "now" else moment(at, now, ZoneInfo(str(zone)))
+    if found is None:
+        raise click.UsageError(f"{at!r} is no time; write it as now, 07:30 or 2026-11-22T07:30")
+    return found.isoformat()
+
+
 def _timers_of(answer: "dict[str, Json]") -> list[dict[str, str]]:
     timers = answer["timers"]
     assert isinstance(timers, list)

@@ -45,6 +45,8 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
         yield "model", _thinking(status["models"]), 2
     yield "at work on", _at_work(status.get("run")), 1
     yield "mailbox", _mailbox(status.get("mailbox", {})), 1
+    if "own_work" in status:
+        yield "own work", _own_work(status["own_work"]), 1
     yield "timers", _timers(status.get("timers", {})), 1
     if "graph" in status:
         yield "memory", _memory(status["graph"]), 2
@@ -101,6 +103,12 @@ def _mailbox(counts: Mapping[str, int]) -> str:
     wanted = ("pending", "waiting"), ("suspended", "put off"), ("in_hand", "in hand"), ("dead", "given up")
     told = [f"{counts[key]} {name}" for key, name in wanted if counts.get(key)]
     return ", ".join([*told, f"{counts.get('completed', 0)} done"]) if told or counts.get("completed") else "empty"
+
+
+def _own_work(taken: Values) -> str:
+    told = f"{taken['model_calls_today']} of {taken['model_calls_per_day']} model calls today"
+    cost = f", {taken['usd_today']:.2f} of {taken['usd_per_day']:.2f} USD"
+    return f"{told}{cost}{'; the rest tomorrow' if taken['waits_until'] else ''}"
 
 
 def _memory(graph: Values) -> str:

@@ -13,6 +13,7 @@ from appliance.config.models import ModelSettings, NamedModel
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]
 Count = Annotated[int, Ge(0), Le(100_000)]
+Calls = Annotated[int, Ge(0), Le(1000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,10 @@ class MindSettings:
         bool, Meaning("Whether there is a tool that fails half of the time on purpose, to try how the agent takes it.")
     ] = False
     max_tool_calls: Annotated[
-        int, Ge(1), Le(1000), Meaning("Tool calls an event may use before the agent has to answer.")
+        int,
+        Ge(1),
+        Le(1000),
+        Meaning("Tool calls that any event may use at most before the agent has to answer, whatever [economy] says."),
     ] = 10
     history_messages: Annotated[Count, Meaning("Messages taken along when a context begins anew.")] = 20
     history_tokens: Annotated[Count, Meaning("Tokens taken along when a context begins anew, if that is less.")] = 4_000
@@ -235,6 +239,56 @@ class MindSettings:
         Le(10_000_000),
         Meaning("A context of more tokens than this is summed up; keep it below what the model can read."),
     ] = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class EconomySettings:
+    """What an event may take, by its type, and what the agent's own work may take: what it does without being asked."""
+
+    user_text: Annotated[Calls, Meaning("Tool calls that typed words may use.")] = 10
+    asr_transcript: Annotated[Calls, Meaning("Tool calls that spoken words may use.")] = 10
+    timer: Annotated[Calls, Meaning("Tool calls that a due timer may use.")] = 10
+    self_created: Annotated[
+        Calls, Meaning("Tool calls that a task of the agent's own may use, if it says nothing.")
+    ] = 10
+    system: Annotated[Calls, Meaning("Tool calls that a notice of another program may use.")] = 10
+    depth: Annotated[
+        int,
+        Ge(0),
+        Le(100),
+        Meaning(
+            "How many steps a task of the agent's own may be away from what it came of: its children, their children "
+            "and so on; 0 lets it make none."
+        ),
+    ] = 3
+    per_minute: Annotated[
+        int,
+        Ge(1),
+        Le(1000),
+        Meaning("Tasks and timers that the agent may make unasked in a minute, for each owner."),
+    ] = 30
+    calls_per_task: Annotated[
+        int,
+        Ge(1),
+        Le(100_000),
+        Meaning("Model calls of all tasks that came of one event; what is left of them is given up."),
+    ] = 100
+    calls_per_day: Annotated[
+        int,
+        Ge(0),
+        Le(1_000_000),
+        Meaning("Model calls a day of the agent's own work, for each owner; then that waits for the next day."),
+    ] = 300
+    usd_per_day: Annotated[
+        float,
+        Ge(0.0),
+        Le(10_000.0),
+        Meaning(
+            "What the agent's own work may cost in a day, for each owner, where the model's price is known; then that "
+            "waits for the next day. What a person asks is always answered.",
+            "USD",
+        ),
+    ] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +326,7 @@ class Settings:
     model: ModelSettings = field(default_factory=ModelSettings)
     memory: MemorySettings = MemorySettings()
     mind: MindSettings = MindSettings()
+    economy: EconomySettings = EconomySettings()
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

@@ -10,6 +10,7 @@ import structlog
 
 from agent.event import HOUSEHOLD, TIMER, Event, new_id, utc_now
 from agent.mailbox import Wait, waiting_by
+from agent.mailbox.economy import UNASKED
 from agent.record import step
 from agent.time.series import SERIES, missed, series_id, successor, without_today
 from agent.tools.timers import late_seconds
@@ -86,7 +87,7 @@ class DueTimers:
         """Set the timers anew, so many minutes from now; each is its old one's child."""
         due = self._now() + timedelta(minutes=minutes)
         for timer in timers:
-            once = {key: value for key, value in timer.metadata.items() if key != SERIES}
+            once = {key: value for key, value in timer.metadata.items() if key not in {SERIES, UNASKED}}
             again = replace(
                 timer, id=new_id(), parent_id=timer.id, not_before=due, metadata=once, created_at=self._now()
             )

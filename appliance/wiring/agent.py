@@ -11,7 +11,7 @@ from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
 from agent.context.tokens import TokenCounter
-from agent.event import utc_now
+from agent.event import ASR_TRANSCRIPT, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
 from agent.model.window import Windows
@@ -32,6 +32,7 @@ from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
+from appliance.config.sections import EconomySettings
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
@@ -130,7 +131,8 @@ async def open_agent(
         await choice.restore()
         windows = sessions.windows
         windows.follow(lambda: [each.model for each in models.may_think])
-        registry = ToolRegistry([*_tools(world, sessions, output), *tools], lambda: windows.chosen.is_small)
+        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets_of(config.economy))
+        registry = ToolRegistry([*_tools(world, sessions, output, limits), *tools], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
@@ -138,7 +140,6 @@ async def open_agent(
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
         situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
-        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls)
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
@@ -148,12 +149,12 @@ async def open_agent(
             await model.aclose()
 
 
-def _tools(world: World, sessions: Sessions, output: Output) -> list[Tool]:
+def _tools(world: World, sessions: Sessions, output: Output, limits: RunLimits) -> list[Tool]:
     """Return the tools that every box has."""
     config, state = world.config, world.state
     zone = str(config.zone)
     return [
-        *event_tools(state.mailbox, sessions.run_state, sessions.contexts),
+        *event_tools(state.mailbox, sessions.run_state, sessions.contexts, limits),
         reply_tool(sessions.run_state, output.replies),
         *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
         clock_tool(utc_now, zone),
@@ -161,6 +162,11 @@ def _tools(world: World, sessions: Sessions, output: Output) -> list[Tool]:
         journal_tool(state.journal),
         journal_read_tool(state.journal),
     ]
+
+
+def budgets_of(economy: EconomySettings) -> dict[str, int]:
+    """Return the tool calls of an event that does not say how many it may use, by its type."""
+    return {kind: getattr(economy, kind) for kind in (USER_TEXT, ASR_TRANSCRIPT, TIMER, SELF_CREATED, SYSTEM)}
 
 
 def context_limits(config: Config, windows: Windows) -> Limits:

@@ -29,7 +29,7 @@ from appliance.wiring.input import Input, open_input
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
-from appliance.wiring.state import disk_of, open_state
+from appliance.wiring.state import allowance_of, disk_of, open_state
 from audio.loops import Loop
 from memory.state.retention import Retention
 
@@ -88,7 +88,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
     recording, an output that cannot be written, a state folder that is unusable or in use.
     """
     async with AsyncExitStack() as parts:
-        state = await parts.enter_async_context(open_state(config.state_folder))
+        state = await parts.enter_async_context(
+            open_state(config.state_folder, allowance_of(config.economy, config.zone))
+        )
         world = World(config, options, state, environment)
         graph = await parts.enter_async_context(graph_side(config, state.journal.database, on_demand=options.brief))
         memory = memory_side(config, state, graph.embedder, fetches=not options.deaf)
@@ -116,9 +118,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)
-        most = config.mind.max_tool_calls
         replies = DoorReplies(output.text, Sayings(output.voice, state.journal))
-        household = Household(letters, state.bus, replies, agent.loop, hears, described, most, monotonic())
+        household = Household(letters, state.bus, replies, agent.loop, hears, described, monotonic())
         door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)

@@ -125,7 +125,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
         speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
     )
     turns = PendingTurns(world.state.mailbox, speech.say, config.ears.language)
-    most, take = config.mind.max_tool_calls, acting.reflexes.take
+    most, take = config.economy.asr_transcript, acting.reflexes.take
     intake = Intake(turns, most, gate, interruption.guard, take, addressing.marks, clock)
     forgetting.empties(speech, own_words)
     sign = ListeningSign(acting.voice)

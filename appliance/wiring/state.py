@@ -6,14 +6,16 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
-from agent.mailbox import Mailbox
+from agent.mailbox import Allowance, Mailbox
 from agent.record import Recorder
 from appliance.admin import exchange
+from appliance.config.sections import EconomySettings
 from appliance.logs.steps import logged
 from memory.graph import name_usage as asked_module
 from memory.history import audit_anchor as anchor_module
@@ -38,8 +40,10 @@ class State:
 
 
 @asynccontextmanager
-async def open_state(state_folder: Path) -> AsyncIterator[State]:
+async def open_state(state_folder: Path, allowance: Allowance | None = None) -> AsyncIterator[State]:
     """Open the state folder for this process alone; a restore that was cut off is finished first.
+
+    `allowance` is what the agent's own work may take; None is the usual one, for who does not let it think.
 
     Raises `StateUnusable` when it cannot be written, `StateInUse` when another nakari has it.
     """
@@ -49,9 +53,15 @@ async def open_state(state_folder: Path) -> AsyncIterator[State]:
     await database.open(*(module.SCHEMA for module in modules))
     try:
         journal = Journal(database)
-        yield State(journal, Mailbox(database), Bus(logged(Recorder(journal))))
+        yield State(journal, Mailbox(database, allowance=allowance), Bus(logged(Recorder(journal))))
     finally:
         await database.close()
+
+
+def allowance_of(economy: EconomySettings, zone: tzinfo) -> Allowance:
+    """Return what the agent's own work may take, by the household's days."""
+    e = economy
+    return Allowance(e.depth, e.per_minute, e.calls_per_task, e.calls_per_day, e.usd_per_day, zone)
 
 
 def disk_of(folder: Path) -> dict[str, Json]:

@@ -20,7 +20,7 @@ from agent.context.tokens import TokenCounter
 from agent.errors import ModelUnavailable, StreamBroken
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, TIMER, Event, new_id
 from agent.loop import Loop, Mind
-from agent.mailbox import Mailbox, MailboxRecord
+from agent.mailbox import Allowance, Mailbox, MailboxRecord
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec, Usage
 from agent.record import Recorder
@@ -289,12 +289,14 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     chance, clock = random.Random(seed), JumpingClock(NOON)
     database = FaultyDatabase(folder / "nakari.db", lambda: made.refuses())
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
-    journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait)
+    allowance = Allowance(per_minute=1_000_000)  # what is put in from outside comes all at once
+    journal, mailbox = Journal(database), Mailbox(database, clock.now, clock.wait, allowance)
     bus, run_state, model = Bus(Recorder(journal)), RunState(), ChaosModel(chance)
     mouth = SpeechOutput(ReadableVoice(), SilentPlayer())
     outlet = VoiceReplySink(mouth, bus, "en")
     contexts = Contexts(journal, bus, lambda: LIMITS, TokenCounter())
-    registry = ToolRegistry([*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *tools()])
+    events = event_tools(mailbox, run_state, contexts, RunLimits())
+    registry = ToolRegistry([*events, reply_tool(run_state, outlet), *tools()])
     mind = Mind(
         mailbox,
         journal,

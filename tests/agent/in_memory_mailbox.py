@@ -10,8 +10,20 @@ from typing import Any, Final, get_args
 
 from agent.errors import TooManyEvents
 from agent.event import Event, from_json, require_event, to_json, utc_now
-from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, SELF, Child
-from agent.mailbox.mail import CHILDREN, LEAST_PAUSE, MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at
+from agent.mailbox.children import MOST_CHILDREN, MOST_OPEN, Child
+from agent.mailbox.economy import SELF
+from agent.mailbox.mail import (
+    CHILDREN,
+    LEAST_PAUSE,
+    MAX_ATTEMPTS,
+    PERSON,
+    Lease,
+    MailboxRecord,
+    State,
+    Wake,
+    back_at,
+    speaker_in,
+)
 from agent.mailbox.mailbox import ArrivalObserver, ChangeObserver, Wait, waiting_by
 from agent.mailbox.table import superseded
 from agent.time.series import successor
@@ -38,7 +50,9 @@ class _Letter:
         return self.is_waiting and (not self.filed.waits_for if due is None else due <= now)
 
     def rank(self) -> tuple[bool, int, bool, int]:
-        return self.idle, -self.filed.event.priority, not self.filed.progress.redelivered, self.arrival
+        priority = self.filed.event.priority
+        after_who_speaks = min(priority, 0) if self.filed.progress.grants else priority
+        return self.idle, -after_who_speaks, not self.filed.progress.redelivered, self.arrival
 
     def change(self, **fields: Any) -> None:  # Any: the fields of `MailboxRecord`
         self.filed = replace(self.filed, **fields)
@@ -152,9 +166,8 @@ class InMemoryMailbox:
             return False
         with self._changing():
             before = held.filed.progress
-            calls = 0 if fresh_grant else before.tool_calls
-            grants = before.grants + fresh_grant
-            progress = replace(before, note=note, tool_calls=calls, grants=grants, redelivered=False)
+            granted = replace(before, grants=before.grants + 1, tool_calls=0, model_calls=0) if fresh_grant else before
+            progress = replace(granted, note=note, redelivered=False)
             held.idle = wake.kind == "idle" or held.filed.event.priority < 0
             due = back_at(wake, self._now())
             held.change(state="suspended", progress=progress, due_at=due, waits_for=wake.name)
@@ -255,6 +268,7 @@ class InMemoryMailbox:
         self._release(event.type, event.owner_key)
         if event.is_from_person:
             self._release(PERSON, event.owner_key)
+            self._release(speaker_in(event), event.owner_key)
         if again := successor(event, now):
             self._put(again)
         return taken.filed.progress

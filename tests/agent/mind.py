@@ -133,6 +133,7 @@ class Start:
     """By which the tiers know how old a thing is."""
     has_little_room: Callable[[], bool] = lambda: False
     """Whether its model is offered a few tools only."""
+    mailbox: Callable[[Database], Mailbox] = lambda database: Mailbox(database, lambda: datetime.now(UTC))
 
 
 AT_ONCE = RunLimits(retry_seconds=0.0)
@@ -212,15 +213,14 @@ async def a_mind(
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal = Journal(database)
-    mailbox = Mailbox(database, lambda: datetime.now(UTC))
+    mailbox = start.mailbox(database)
     disk = Disk(Recorder(journal))
     bus, run_state, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
     clock = Clock()
     contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
-    registry = ToolRegistry(
-        [*event_tools(mailbox, run_state, contexts), reply_tool(run_state, outlet), *own], start.has_little_room
-    )
+    events = event_tools(mailbox, run_state, contexts, start.limits)
+    registry = ToolRegistry([*events, reply_tool(run_state, outlet), *own], start.has_little_room)
     thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)

@@ -11,6 +11,7 @@ from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolSpec
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
 from agent.tools.clock import clock_tool
 from agent.tools.device import DeviceVerb, device_tools
@@ -49,7 +50,7 @@ def real_tools() -> ToolRegistry:
     mailbox, desk = Mailbox(database, lambda: MORNING), RunState()
     return ToolRegistry(
         [
-            *event_tools(mailbox, desk, no_contexts()),
+            *event_tools(mailbox, desk, no_contexts(), RunLimits()),
             reply_tool(desk, RecordingOutlet()),
             *timer_tools(mailbox, lambda: MORNING, "Europe/Berlin"),
             clock_tool(lambda: MORNING, "Europe/Berlin"),

@@ -141,7 +141,10 @@ async def test_past_its_budget_an_event_gets_a_refusal_one_last_turn_and_is_susp
         assert await mind.state_of(event) == "suspended"
         assert len(model.requests) == 4, "two calls, the refused one, and one turn to end"
         assert model.requests[3][-1].content.startswith("refused")
-        assert mind.outlet.said == ["I have used up the steps I may take for this.", "I kept a note of how far I got."]
+        assert mind.outlet.said == [
+            "I have used up the steps I may take for: count.",
+            "I kept a note of how far I got.",
+        ]
 
 
 async def test_of_parallel_calls_the_first_that_fit_the_budget_run(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ def looks(draw: st.DrawFn, ids: Sequence[str], spying: Sequence[str]) -> tuple[s
         ("list_timers", {}),
         ("cancel_timer", {"which": one}),
         ("check_mailbox", {}),
+        ("mailbox", {"action": draw(st.sampled_from(["list", "cancel"])), "id": one}),
         ("memory_query", {"cypher": draw(st.sampled_from([said, *spying]))}),
         ("memory_write", {"cypher": draw(st.sampled_from([said, *spying]))}),
         ("memory_schema", {}),

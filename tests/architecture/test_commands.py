@@ -22,6 +22,7 @@ REALLY_RUN = {
     "demo": "tests/service/test_fresh_clone.py",
     "devices": "tests/appliance/cli/test_devices_command.py",
     "doctor": "tests/appliance/cli/test_cli.py",
+    "events": "tests/appliance/cli/test_events_command.py",
     "forget": "tests/service/test_forget_command.py",
     "hear": "tests/service/test_room.py",
     "heard": "tests/appliance/input/test_heard.py",

@@ -123,7 +123,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
     recent = Recent(Tiers(database, journal, clock.now), TokenCounter(), 40)
     registry = ToolRegistry(
         [
-            *event_tools(mailbox, run_state, contexts),
+            *event_tools(mailbox, run_state, contexts, RunLimits()),
             reply_tool(run_state, outlet),
             *_tools(steps, ledger, has_memory=bool(extra)),
             *extra,

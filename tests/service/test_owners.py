@@ -122,17 +122,18 @@ async def everything_is_tried(all_of_them: Sequence[Guest], ids: Sequence[str]) 
     """Let each look at whatever can be looked at, by words, by id, and by listing."""
     searches: list[dict[str, Json]] = [{"words": words, "limit": 50} for words in (*BAITS.values(), "Remember", "*")]
     by_id: list[tuple[str, dict[str, Json]]] = [("journal_read", {"id": one}) for one in ids]
-    looks = [("list_timers", {}), *(("journal_search", one) for one in searches)]
+    looks = [("list_timers", {}), ("mailbox", {}), *(("journal_search", one) for one in searches)]
     for guest in all_of_them:
         await guest.use(*looks, *by_id)
         for state in get_args(State):
             await guest.ask({"do": "mailbox", "state": state, "limit": 1000})
+        await guest.ask({"do": "events", "limit": 1000})
         await guest.ask({"do": "settings"})
         assert foreign("\n".join(guest.heard), guest) == []
         assert guest.secret in "\n".join(guest.heard), "they do find what is their own"
     for guest in all_of_them[1:]:
         status = await guest.ask({"do": "status"})
-        assert set(status) == {"version", "uptime_seconds", "mailbox", "timers", "run"}
+        assert set(status) == {"version", "uptime_seconds", "mailbox", "own_work", "timers", "run"}
 
 
 async def nobody_touches_another_s(all_of_them: Sequence[Guest], timers: Mapping[str, str]) -> None:
@@ -141,12 +142,14 @@ async def nobody_touches_another_s(all_of_them: Sequence[Guest], timers: Mapping
         for owner, timer in timers.items():
             if owner == guest.key:
                 continue
-            for do in ("mailbox.withdraw", "mailbox.retry"):
-                refused = await guest.ask({"do": do, "id": timer})
-                unknown = await guest.ask({"do": do, "id": "0" * 32})
+            tries: list[dict[str, Json]] = [{"do": do} for do in ("mailbox.withdraw", "mailbox.retry")]
+            tries += [{"do": "events.change", "cancel": True}, {"do": "events.change", "priority": 1}]
+            for request in tries:
+                refused = await guest.ask({**request, "id": timer})
+                unknown = await guest.ask({**request, "id": "0" * 32})
                 assert str(refused["error"]).replace(timer, "") == str(unknown["error"]).replace("0" * 32, "")
             await guest.ask({"do": "enqueue", "type": "x", "metadata": {"continues": timer, "speak": True}})
-            await guest.use(("cancel_timer", {"which": timer}))
+            await guest.use(("cancel_timer", {"which": timer}), ("mailbox", {"action": "cancel", "id": timer}))
         refused = await guest.ask({"do": "enqueue", "type": "x", "priority": 11})
         assert refused["error"] == "priority: at most 10 for what is not the household's"
 

@@ -17,7 +17,7 @@ from tests.agent.mind import TestMind, a_mind, spoken
 from tests.agent.wire_form import wire_form
 from tests.fakes import ScriptedModel, calls
 
-LIMITS = ContextLimits(history_messages=6, history_tokens=600, compress_above_tokens=3_000, summary_tokens=120)
+LIMITS = ContextLimits(history_messages=6, history_tokens=600, compress_above_tokens=3_400, summary_tokens=120)
 REPLY = ("reply", '{"text": "Yes."}')
 LOOK = ("look", "{}")
 LONG = "and more " * 60

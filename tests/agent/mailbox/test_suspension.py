@@ -27,7 +27,7 @@ async def test_the_budget_outlives_suspension_and_crash_until_a_fresh_grant(rig:
     await rig.mailbox.suspend("w", "", Wake("time", rig.clock.after(10)), fresh_grant=True)
     rig.clock.advance(10)
     hand = await rig.take_now()
-    assert (hand.tool_calls, hand.model_calls, hand.grants) == (0, 2, 1)
+    assert (hand.tool_calls, hand.model_calls, hand.grants) == (0, 0, 1)
     assert not await rig.mailbox.charge("another", tool_calls=1)
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from agent.event import SELF_CREATED, Event
-from agent.model.messages import Message
+from agent.mailbox import Allowance, Mailbox
+from agent.mailbox.economy import PUT_OFF
+from agent.model.messages import Message, Usage
 from agent.run.act import REFUSED
-from agent.run.budget import MAX_GRANTS, SPARE_MODEL_CALLS, Budget, RunLimits
+from agent.run.budget import Budget, RunLimits
 from agent.tools.tool import tool
 from memory.json_value import Json
 from tests.agent.mind import Start, TestMind, a_mind, spoken
 from tests.fakes import ScriptedModel, calls
 
-GAVE_UP = ["I have tried this as often as I may, and I am giving it up."]
-OUT = ["I have used up the steps I may take for this.", "I kept a note of how far I got."]
+GAVE_UP = ["I have tried as often as I may, and I am giving this up: count."]
+OUT = ["I have used up the steps I may take for: count.", "I kept a note of how far I got."]
 HELLO = ("reply", '{"text": "It is about ten."}')
 
 
@@ -33,8 +35,8 @@ def restless() -> Callable[[Sequence[Message]], Message]:
 
 
 async def comes_back(mind: TestMind, event: Event) -> None:
-    """Hand the event over again, as the mailbox does once a person speaks."""
-    await mind.mailbox.wake("person")
+    """Hand the event over again, as the mailbox does once a person speaks where it was asked."""
+    await mind.mailbox.wake(f"person in {event.session_id}")
     while (hand := await mind.mailbox.take()).event.id != event.id:
         await mind.mailbox.complete(hand.event.id, "", {})
     async with asyncio.timeout(5):
@@ -43,24 +45,47 @@ async def comes_back(mind: TestMind, event: Event) -> None:
 
 @pytest.mark.shows("B7", "A3")
 @pytest.mark.parametrize("most", [1, 2, 5])
-async def test_over_its_life_an_event_has_its_budget_and_three_thoughts_then_the_dead_letter(
+async def test_each_grant_of_an_event_is_as_fresh_as_the_first_and_after_the_third_comes_the_dead_letter(
     tmp_path: Path, most: int
 ) -> None:
     model = ScriptedModel(*[restless()] * 60)
     event = spoken("count", max_tool_calls=most)
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(event)
-        thoughts = [len(model.requests)]
-        for _ in range(MAX_GRANTS):
+        assert mind.outlet.said == OUT
+        thoughts, made = [len(model.requests)], [len(await mind.mailbox.children(event.id))]
+        for _ in range(2):
             assert await mind.state_of(event) == "suspended"
             await comes_back(mind, event)
             thoughts.append(len(model.requests))
+            made.append(len(await mind.mailbox.children(event.id)))
         filed = await mind.mailbox.find(event.id)
         assert filed is not None
-        assert (filed.state, filed.reason) == ("dead", f"the budget was used up {MAX_GRANTS + 1} times")
-        assert thoughts[0] == most + 2, "its calls, the refused one, and one turn to end"
-        assert thoughts[-1] == filed.progress.model_calls == most + SPARE_MODEL_CALLS
-        assert mind.outlet.said[-1:] == GAVE_UP, "told in words"
+        assert (filed.state, filed.reason) == ("dead", "the budget was used up 3 times")
+        assert thoughts == [(most + 2) * runs for runs in (1, 2, 3)], "its calls, the refused one, and one turn to end"
+        assert made == [most * runs for runs in (1, 2, 3)]
+        assert mind.outlet.said == [*OUT, *GAVE_UP], "told in words, and no sentence twice"
+
+
+@pytest.mark.shows("B7")
+@pytest.mark.parametrize("most", [1, 4, 10])
+async def test_a_grant_has_its_budget_and_three_thoughts_where_no_call_is_counted(tmp_path: Path, most: int) -> None:
+    """reply, complete_event, suspend_event and check_mailbox are exempt, so that only the thoughts end it."""
+    number = count()
+
+    def think(_: Sequence[Message]) -> Message:
+        at = next(number)
+        return calls(("reply", f'{{"text": "Part {at}."}}'), ("check_mailbox", "{}"), prefix=f"c{at}")
+
+    model = ScriptedModel(*[think] * 60)
+    event = spoken("count", max_tool_calls=most)
+    async with a_mind(tmp_path, [model]) as mind:
+        for runs in (1, 2, 3):
+            await (comes_back(mind, event) if runs > 1 else mind.handle(event))
+            assert len(model.requests) == (most + 3) * runs
+        assert await mind.state_of(event) == "dead"
+        refused = [each.content for request in model.requests for each in request if each.content == REFUSED]
+    assert refused == []
 
 
 @pytest.mark.shows("B8")
@@ -89,9 +114,9 @@ async def test_a_model_without_words_is_not_asked_for_ever(tmp_path: Path) -> No
     event = spoken("hello", max_tool_calls=2)
     async with a_mind(tmp_path, [model]) as mind:
         await mind.handle(event)
-        assert len(model.requests) == 2 + SPARE_MODEL_CALLS
+        assert len(model.requests) == 2 + 3
         assert await mind.state_of(event) == "suspended"
-        assert mind.outlet.said == OUT
+        assert mind.outlet.said == ["I have used up the steps I may take for: hello.", OUT[1]]
 
 
 @pytest.mark.shows("B7", "A6")
@@ -133,16 +158,87 @@ async def test_her_own_work_comes_back_by_itself_after_a_while(tmp_path: Path) -
         filed = await mind.mailbox.find(event.id)
         assert filed is not None
         assert (filed.state, filed.waits_for, filed.due_at is not None) == ("suspended", "person", True)
-        assert filed.progress.note.startswith("The budget was used up. Last calls: create_event")
+        assert filed.progress.note.startswith("The budget was used up, 1 of 3 times. Last calls: create_event")
         assert mind.outlet.said == [], "nobody waits for words"
 
 
-@pytest.mark.shows("B8")
-async def test_the_system_caps_what_an_event_may_ask_for(tmp_path: Path) -> None:
+@pytest.mark.shows("B8", "A3")
+@pytest.mark.parametrize(
+    ("limits", "asked", "most"),
+    [
+        (RunLimits(), None, 10),
+        (RunLimits(10), 50, 10),
+        (RunLimits(5), None, 5),
+        (RunLimits(5), 50, 5),
+        (RunLimits(5), 3, 3),
+        (RunLimits(10, of_type={"asr_transcript": 7, "timer": 2}), None, 7),
+        (RunLimits(5, of_type={"asr_transcript": 7, "timer": 2}), None, 5),
+        (RunLimits(10, of_type={"timer": 2}), None, 10),
+        (RunLimits(10, of_type={"asr_transcript": 7}), 9, 9),
+        (RunLimits(10), 0, 0),
+    ],
+)
+async def test_an_event_may_use_what_it_says_else_what_its_type_may_and_never_more_than_the_cap(
+    tmp_path: Path, limits: RunLimits, asked: int | None, most: int
+) -> None:
     model = ScriptedModel(*[restless()] * 60)
-    async with a_mind(tmp_path, [model], start=Start(limits=RunLimits(max_tool_calls=5))) as mind:
-        await mind.handle(spoken("count", max_tool_calls=50))
-    assert len(model.requests) == 5 + 2
+    event = spoken("count", max_tool_calls=asked)
+    async with a_mind(tmp_path, [model], start=Start(limits=limits)) as mind:
+        await mind.handle(event)
+        assert len(await mind.mailbox.children(event.id)) == most
+        assert mind.outlet.said == OUT
+    assert len(model.requests) == most + 2
+
+
+@pytest.mark.shows("B7")
+async def test_the_calls_that_no_budget_counts_are_these(tmp_path: Path) -> None:
+    async with a_mind(tmp_path, []) as mind:
+        free = {tool.name for tool in mind.mind.registry if not tool.counted}
+        counted = {tool.name for tool in mind.mind.registry if tool.counted}
+    assert free == {"reply", "complete_event", "suspend_event", "check_mailbox"}
+    assert counted == {"create_event", "mailbox", "compress_context"}
+
+
+@pytest.mark.shows("B7", "A3")
+async def test_a_day_that_is_used_up_ends_its_own_work_until_the_next_without_a_grant(tmp_path: Path) -> None:
+    event = Event(type=SELF_CREATED, content="count", source="self")
+    start = Start(mailbox=lambda database: Mailbox(database, allowance=Allowance(calls_per_day=4)))
+    async with a_mind(tmp_path, [model := ScriptedModel(*[restless()] * 9)], start=start) as mind:
+        await mind.handle(event)
+        filed = await mind.mailbox.find(event.id)
+        assert filed is not None
+        assert (len(model.requests), filed.state, filed.progress.grants) == (4, "suspended", 0)
+        assert filed.progress.note.startswith(PUT_OFF + " Last calls: create_event")
+        await mind.handle(spoken("hello", max_tool_calls=1))
+        assert len(model.requests) == 4 + 3, "a person is answered"
+
+
+@pytest.mark.shows("B7", "A16")
+async def test_what_is_left_of_a_task_that_took_its_calls_is_given_up_and_a_person_is_answered(tmp_path: Path) -> None:
+    start = Start(mailbox=lambda database: Mailbox(database, allowance=Allowance(calls_per_task=5)))
+    async with a_mind(tmp_path, [model := ScriptedModel(*[restless()] * 60)], start=start) as mind:
+        event = spoken("count", max_tool_calls=3)
+        await mind.handle(event)
+        asked = len(model.requests)
+        for _ in range(3):
+            await mind.handle_next()
+        assert len(model.requests) - asked == 5, "of all three together"
+        found = [await mind.mailbox.find(child.id) for child in await mind.mailbox.children(event.id)]
+        reasons = {each.reason for each in found if each is not None and each.state == "dead"}
+        assert reasons == {"what came of its task has taken all the model calls that it may"}
+        await mind.handle(spoken("hello", max_tool_calls=1))
+        assert len(model.requests) == asked + 5 + 3
+
+
+@pytest.mark.shows("B7")
+async def test_what_its_own_work_costs_is_counted_for_the_day(tmp_path: Path) -> None:
+    prices = [Usage(100, 0, 10, cost) for cost in (0.25, 0.5, 0.125)]
+    think = restless()
+    model = ScriptedModel(think, think, calls(HELLO, ("complete_event", "{}"), prefix="z"), costs=prices)
+    async with a_mind(tmp_path, [model]) as mind:
+        await mind.handle(Event(type=SELF_CREATED, content="count", source="self"))
+        told = await mind.mailbox.economy("household")
+        assert (told["model_calls_today"], told["usd_today"]) == (3, 0.875)
 
 
 @pytest.mark.shows("B8", "F14")

@@ -13,6 +13,13 @@ STATUS: dict[str, Any] = {
     "version": "0.1.0",
     "uptime_seconds": 93_784.0,
     "mailbox": {"pending": 2, "suspended": 1, "in_hand": 1, "completed": 40, "dead": 1, "withdrawn": 0},
+    "own_work": {
+        "model_calls_today": 37,
+        "model_calls_per_day": 300,
+        "usd_today": 0.0251,
+        "usd_per_day": 1.0,
+        "waits_until": "",
+    },
     "timers": {"waiting": 2, "next": "2026-11-22T06:30:00+00:00"},
     "run": {"run_id": "x", "owner_key": "household", "status": "AWAITING_LLM_DECISION"},
     "ears": {"source": "USB mic", "microphone": DEVICE, "recognizer": "faster-whisper:base", "chunks": 1},
@@ -46,6 +53,7 @@ def test_what_a_person_wants_to_know_is_said_in_words() -> None:
         "model": "openai/m, then offline; 3 calls today, 0.01 USD",
         "at work on": "awaiting llm decision",
         "mailbox": "2 waiting, 1 put off, 1 in hand, 1 given up, 40 done",
+        "own work": "37 of 300 model calls today, 0.03 of 1.00 USD",
         "timers": told(STATUS)["timers"],
         "memory": "the graph is ready; vectors by local:m",
         "tool servers": "files connected, mail lost",
@@ -64,6 +72,13 @@ def test_what_is_wrong_is_said() -> None:
     assert told(deaf)["loudspeaker"].startswith("none: ")
     damaged = STATUS | {"graph": {"state": "failed", "reason": "it is damaged", "embeddings": "none"}}
     assert told(damaged)["memory"] == "the graph is failed (it is damaged); vectors by none"
+
+
+@pytest.mark.shows("B7", "A16")
+def test_own_work_that_waits_for_the_next_day_is_told() -> None:
+    spent = STATUS["own_work"] | {"model_calls_today": 300, "waits_until": "2026-11-22 23:00:00 UTC"}
+    line = told(STATUS | {"own_work": spent})["own work"]
+    assert line == "300 of 300 model calls today, 0.03 of 1.00 USD; the rest tomorrow"
 
 
 def test_nothing_is_said_to_leave_where_nothing_does() -> None:

@@ -8,6 +8,7 @@ from agent.context.epochs import Contexts
 from agent.event import utc_now
 from agent.mailbox import Mailbox
 from agent.replies import ReplySink
+from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
 from agent.tools.clock import clock_tool
 from agent.tools.device import DeviceVerbs, device_tools
@@ -30,7 +31,7 @@ async def every_tool(config: Config) -> AsyncIterator[list[Tool]]:
     async with graph_side(config) as graph:
         yield [
             *graph.tools,
-            *event_tools(mailbox, run_state, cast("Contexts", nothing)),
+            *event_tools(mailbox, run_state, cast("Contexts", nothing), RunLimits()),
             reply_tool(run_state, cast("ReplySink", nothing)),
             *timer_tools(mailbox, utc_now),
             clock_tool(utc_now),

@@ -1,0 +1,55 @@
+"""What waits to be done, without a model: told when somebody asks, and taken off the list when somebody says so."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from agent.event import PERSON_TYPES, TIMER
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent
+from agent.intents.phrases import phrase
+from memory.json_value import Json
+
+MOST_TOLD: Final = 3
+"""Tasks told at a time; of more only how many there are."""
+
+_TOLD_ELSEWHERE: Final = PERSON_TYPES | {TIMER}
+"""What people said just now, and timers, which have sentences of their own."""
+
+
+def told(state: DialogState, _: Intent) -> list[Action] | str:
+    """Say what is on the list."""
+    result = state.result("mailbox")
+    if result is None:
+        return [state.action("mailbox", action="list")]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    tasks = _tasks(result.value)
+    if not tasks:
+        return phrase("tasks_none", state.language)
+    words = ("；" if state.language == "zh" else "; ").join(task["words"] for task in tasks[:MOST_TOLD])
+    more = len(tasks) - MOST_TOLD
+    rest = phrase("listed_more", state.language, count=more) if more > 0 else ""
+    return phrase("tasks", state.language, tasks=words + rest)
+
+
+def take_off(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Cancel the task that is meant by a part of its words, if it is one alone."""
+    results = state.results("mailbox")
+    if not results:
+        return [state.action("mailbox", action="list")]
+    if results[-1].has_failed:
+        return phrase("failed", state.language, reason=results[-1].reason)
+    if len(results) > 1:
+        return phrase("task_cancelled", state.language, task=results[-1].result.partition(": ")[2])
+    wanted = intent.text("label").casefold()
+    found = [task for task in _tasks(results[0].value) if wanted in task["words"].casefold()]
+    if len(found) != 1:
+        return phrase("task_several" if found else "task_not_that", state.language)
+    return [state.action("mailbox", action="cancel", id=found[0]["id"])]
+
+
+def _tasks(listed: Json) -> Sequence[dict[str, str]]:
+    found = listed.get("waiting") if isinstance(listed, dict) else None
+    tasks = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    own = [task for task in tasks if task.get("type") not in _TOLD_ELSEWHERE]
+    return [{key: str(value) for key, value in task.items()} for task in own if task.get("words")]

@@ -27,6 +27,9 @@ class ModelError(AgentError):
     retry_after = 0.0
     """Seconds that the server asked to be left alone; 0 where it did not say."""
 
+    is_absent = False
+    """Whether nothing listens at its address: it is hardly back within seconds."""
+
 
 class ModelUnavailable(ModelError):
     """The model cannot be reached, is overloaded, or took too long. Fix: wait, or the next model of the chain."""

@@ -15,8 +15,8 @@ from agent.context.epochs import Contexts
 from agent.context.recent import Recent
 from agent.context.situation import SituationProvider
 from agent.errors import ContextTooLong, IllegalMessages, ModelError, Stopped
-from agent.event import MODEL_AVAILABLE, Event
-from agent.mailbox import Lease, Mailbox, Wake
+from agent.event import Event
+from agent.mailbox import Lease, Mailbox
 from agent.model.messages import Message
 from agent.prompts import SystemPrompts
 from agent.run.act import Actor
@@ -24,6 +24,7 @@ from agent.run.attention import Attention
 from agent.run.budget import Budget, RunLimits
 from agent.run.closing import Closing
 from agent.run.opening import Opening
+from agent.run.questions import Questions
 from agent.run.resuming import Resuming
 from agent.run.run import Run
 from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspension
@@ -90,6 +91,7 @@ class Loop:
         )
         self._closing = Closing(mind.mailbox, mind.bus, run_state, replies, now, mind.journal)
         self._actor = Actor(mind.registry, mind.bus, mind.contexts, run_state, mind.mailbox, replies)
+        self._questions = Questions(mind.mailbox, replies, now, limits.quiet)
         self._resuming = Resuming(self._actor, mind.bus, mind.contexts, run_state, replies)
         self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, run_state)
         mind.mailbox.observe_arrivals(self._summarizer.arrived)
@@ -183,9 +185,7 @@ class Loop:
         self._attention.take_up(run)
         with structlog.contextvars.bound_contextvars(run_id=run.id, event_id=event.id):
             try:
-                await self._opening.build(run, await self._prefix(event))
-                await self._tell_of_damage(run)
-                await self._closing.finish(run, await self._live(run))
+                await self._closing.finish(run, self._questions.put_off(lease) or await self._live(run))
             except MemoryFailure as error:
                 await self._break_off(run)
                 if not self._mind.run_state.has_words:
@@ -233,7 +233,10 @@ class Loop:
             self._replies_read += ((await delivery.ended()).heard,)
 
     async def _live(self, run: Run) -> Ending:
-        """Think and act until the event ends, or is ended."""
+        """Build the context, then think and act until the event ends, or is ended."""
+        await self._questions.drop_if_asked(run.event)
+        await self._opening.build(run, await self._prefix(run.event))
+        await self._tell_of_damage(run)
         try:
             return await self._rounds(run)
         except Stopped as stopped:
@@ -268,8 +271,7 @@ class Loop:
                 await self._tell_of_damage(run)
                 message, was_last_turn = None, False
             except ModelError as error:
-                await self._replies.say(run, "no_model")
-                return _without_model(run, error)
+                return await self._questions.wait(run, error)
             await self._act(run)
 
     async def _act(self, run: Run) -> None:
@@ -292,10 +294,3 @@ class Loop:
         results = {m.tool_call_id: m.content for m in run.epoch.messages[-len(message.tool_calls) :]}
         only_replied = all(call.name == REPLY and results.get(call.id) == DELIVERED for call in message.tool_calls)
         return Completion("replied") if only_replied else None
-
-
-def _without_model(run: Run, error: ModelError) -> Completion | Suspension:
-    """Return how an event ends that no model could answer: a person was told, its own work waits for a model."""
-    if run.event.is_from_person:
-        return Completion(f"no model could be reached: {error}")
-    return Suspension(f"Waits for a model: {error}", Wake("event", name=MODEL_AVAILABLE))

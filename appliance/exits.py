@@ -25,3 +25,5 @@ class Exit(IntEnum):
     """It is not theirs to ask: a key is not proven, a visitor wants what members have, an owner what is the house's."""
     CONFIG = 78
     """The configuration is wrong; systemd does not restart on it."""
+    LATER = 79
+    """What was asked is put aside, and goes on by itself (ours; sysexits.h ends at 78)."""

@@ -20,6 +20,7 @@ from appliance.notify import Notifier, Watchdog
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from appliance.api.outcome import Outcome
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
 
@@ -58,6 +59,7 @@ LOOPS: Final = (
     "mind: one event after the other",
     "mind: what a person says while an event is in hand",
     "mind: what a model reads that was chosen",
+    "mind: whether a model is back, while something waits for one",
     "mcp: servers of tools, each in a task of its own",
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",
@@ -173,11 +175,11 @@ async def conversation_over(box: "Box") -> None:
         await box.output.ringer.silence()
 
 
-async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
-    """Yield the answer to one line of text, from a box without ears that is opened for it."""
+async def ask_once(config: Config, text: str) -> "AsyncGenerator[str | Outcome, None]":
+    """Yield the answer to one line of text, from a box without ears that is opened for it; see `Household.ask`."""
     from appliance.wiring.box import open_box
 
-    pieces: asyncio.Queue[str | None] = asyncio.Queue(1)
+    pieces: asyncio.Queue[str | Outcome | None] = asyncio.Queue(1)
 
     async def think(box: "Box") -> None:
         async with aclosing(box.household.ask(text, "cli")) as answer:
@@ -195,7 +197,7 @@ async def ask_once(config: Config, text: str) -> AsyncGenerator[str, None]:
 
 
 @asynccontextmanager
-async def asking(config: Config, session: str) -> AsyncIterator[Callable[[str], AsyncGenerator[str, None]]]:
+async def asking(config: Config, session: str) -> "AsyncIterator[Callable[[str], AsyncGenerator[str | Outcome, None]]]":
     """Open a box without ears for a conversation in writing; gives what yields the answer to a line."""
     from appliance.wiring.box import open_box
 

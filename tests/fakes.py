@@ -99,6 +99,8 @@ class RecordingOutlet:
     """An `ReplySink` that keeps whole sentences in order, as a mouth would get them; playing takes no time."""
 
     said: list[str] = field(default_factory=list)
+    heard_at: list[tuple[str, float]] = field(default_factory=list)
+    """Of each sentence the event that it answers, and when it came, on the event loop's clock."""
     replies: list[Reply] = field(default_factory=list)
     sentence_said: asyncio.Event = field(default_factory=asyncio.Event)
     playing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -114,7 +116,7 @@ class RecordingOutlet:
 
     def open(self, reply: Reply) -> ReplyStream:
         self.replies.append(reply)
-        self.deliveries.append(RecordingDelivery(self, list(reply.already)))
+        self.deliveries.append(RecordingDelivery(self, list(reply.already), reply.event.id))
         return self.deliveries[-1]
 
     def hush(self) -> None:
@@ -128,6 +130,7 @@ class RecordingOutlet:
 class RecordingDelivery:
     outlet: RecordingOutlet
     skip: list[str]
+    event_id: str = ""
     splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     sentences: list[str] = field(default_factory=list)
     closed: bool = False
@@ -173,4 +176,5 @@ class RecordingDelivery:
                 self.skip.remove(sentence)
                 continue
             self.outlet.said.append(sentence)
+            self.outlet.heard_at.append((self.event_id, asyncio.get_running_loop().time()))
             self.outlet.sentence_said.set()

@@ -1,6 +1,7 @@
 """What to do next without a model: rules in place of thought, as a pure function of the dialogue."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeAlias
 
@@ -86,7 +87,13 @@ def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[
 
 def _say(state: DialogState, words: str, summary: str) -> list[Action]:
     """Return the reply and, where there is such a tool, the end of the event."""
-    return [Action("reply", {"text": words}), *_complete(state, summary)]
+    return [Action("reply", {"text": words}, needs_model=_needs_model(state, words)), *_complete(state, summary)]
+
+
+def _needs_model(state: DialogState, words: str) -> bool:
+    """Say whether the words only tell that a model is needed."""
+    told = ("not_found", "needs_model_still", "lost_thread")
+    return words == _told_first(state) or words in {phrase(name, state.language) for name in told}
 
 
 def _complete(state: DialogState, summary: str) -> list[Action]:
@@ -103,7 +110,8 @@ def _without_person(state: DialogState) -> list[Action]:
         return _say(state, timers.announce(state), "announced")
     if not state.has("suspend_event"):
         return _complete(state, "left undone, no model can be reached") or _say(state, _NOTHING_DONE, "left undone")
-    return [state.action("suspend_event", note=block.situation.get("Note") or _NOTHING_DONE, wake_on=MODEL_AVAILABLE)]
+    note = block.situation.get("Note") or _NOTHING_DONE
+    return [replace(state.action("suspend_event", note=note, wake_on=MODEL_AVAILABLE), needs_model=True)]
 
 
 def _meant(state: DialogState, understand: Understand) -> Intent:
@@ -142,12 +150,15 @@ def _bare(words: str) -> str:
 
 
 def _unknown(state: DialogState, _: Intent) -> str:
-    abilities = phrase("abilities", state.language)
-    told = phrase("needs_model", state.language, abilities=abilities)
+    told = _told_first(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)
     said_before = any(told in turn.replies for turn in state.earlier)
     return phrase("needs_model_still", state.language) if said_before else told
+
+
+def _told_first(state: DialogState) -> str:
+    return phrase("needs_model", state.language, abilities=phrase("abilities", state.language))
 
 
 def _is_beginning(part: str, whole: str) -> bool:

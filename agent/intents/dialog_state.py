@@ -79,6 +79,8 @@ class Action:
 
     tool: str
     arguments: Mapping[str, Json]
+    needs_model: bool = False
+    """It only says, or makes, that another model has to do what was wanted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.intents.decide import decide
 from agent.intents.dialog_state import Action, reachable, read_dialog
 from agent.intents.intent import Language
-from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.interface import OFFLINE, Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
 from agent.model.messages import Message, ToolCall, ToolSpec
 
 if TYPE_CHECKING:  # hassil costs 0.3 s
@@ -32,7 +32,7 @@ _REHEARSED = (
 class OfflineModel:
     """Answers with what rules can do. Deterministic; never fails on any message list; opens no connection."""
 
-    name = "offline"
+    name = OFFLINE
     sends_to = ()
 
     def __init__(self, language: Language = "en") -> None:
@@ -89,7 +89,9 @@ def _as_stream(messages: Sequence[Message], actions: Sequence[Action], tools: Ab
         calls.append(call)
         yield ToolCallStarted(index, call.id, call.name)
         yield ArgumentsDelta(index, call.arguments)
-    yield Answer(Message("assistant", bare, tuple(calls)), finish_reason="tool_calls" if calls else "stop")
+    needs_model = any(action.needs_model for action in actions)
+    reason = "tool_calls" if calls else "stop"
+    yield Answer(Message("assistant", bare, tuple(calls)), finish_reason=reason, needs_model=needs_model)
 
 
 def _mark(messages: Sequence[Message]) -> str:

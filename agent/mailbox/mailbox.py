@@ -197,10 +197,17 @@ class Mailbox:
         """
         return await self._step(lambda c, now: table.remove_owner(c, owner_key, in_hand=in_hand))
 
-    async def wake(self, name: str) -> int:
-        """Make the events due that were suspended for this name; return how many."""
+    async def wake(self, name: str, *, most: int | None = None) -> int:
+        """Make the events due that were suspended for this name; return how many.
+
+        With `most` only so many: those that would come back by time first.
+        """
         with self._changing():
-            return await self._database.write(lambda c: table.release(c, name))
+            return await self._database.write(lambda c: table.release(c, name, most=most))
+
+    async def waits_for(self, name: str) -> bool:
+        """Whether an event was suspended for this name, and is not due yet."""
+        return await self._database.read(lambda c: table.waits_for(c, name))
 
     async def recover(self) -> list[Lease]:
         """At start, before the first `take`: give back what was in hand when the process died.

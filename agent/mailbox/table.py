@@ -106,7 +106,7 @@ def held(connection: sqlite3.Connection) -> Lease | None:
 
 
 def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
-    """Take the event in hand, else the next one that is due; its delivery wakes those that waited for its type."""
+    """Take the event in hand, else the next one that is due; its first delivery wakes those waiting for its type."""
     if already := held(connection):
         return already
     row = connection.execute(
@@ -121,10 +121,11 @@ def claim(connection: sqlite3.Connection, now: datetime) -> Lease | None:
         "UPDATE mailbox SET state = 'in_hand', due_at = NULL, waits_for = '' WHERE arrival = ?", (row["arrival"],)
     )
     taken = _in_hand(row)
-    release(connection, taken.event.type, taken.event.owner_key)
-    if taken.event.is_from_person:
-        release(connection, PERSON, taken.event.owner_key)
-        release(connection, speaker_in(taken.event), taken.event.owner_key)
+    if row["state"] == "pending":  # what comes back is no news to anybody
+        release(connection, taken.event.type, taken.event.owner_key)
+        if taken.event.is_from_person:
+            release(connection, PERSON, taken.event.owner_key)
+            release(connection, speaker_in(taken.event), taken.event.owner_key)
     return taken
 
 
@@ -166,13 +167,25 @@ def suspend(
     )
 
 
-def release(connection: sqlite3.Connection, name: str, owner_key: str | None = None) -> int:
-    """Make the events, of one owner or of all, that wait for this name due; return how many."""
+def release(connection: sqlite3.Connection, name: str, owner_key: str | None = None, most: int | None = None) -> int:
+    """Make the events, of one owner or of all, that wait for this name due; return how many.
+
+    With `most` so many at most, by the moment at which they would be due anyway.
+    """
     return connection.execute(
-        "UPDATE mailbox SET due_at = NULL, waits_for = '' "
-        "WHERE state = 'suspended' AND waits_for = :name AND (:owner IS NULL OR owner_key = :owner)",
-        {"name": storable(name), "owner": owner_key},
+        "UPDATE mailbox SET due_at = NULL, waits_for = '' WHERE arrival IN (SELECT arrival FROM mailbox "
+        "WHERE state = 'suspended' AND waits_for = :name AND (:owner IS NULL OR owner_key = :owner) "
+        "ORDER BY due_at IS NULL, due_at, arrival LIMIT :most)",
+        {"name": storable(name), "owner": owner_key, "most": -1 if most is None else most},
     ).rowcount
+
+
+def waits_for(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether an event waits for this name."""
+    found = connection.execute(
+        "SELECT 1 FROM mailbox WHERE state = 'suspended' AND waits_for = ? LIMIT 1", (storable(name),)
+    )
+    return found.fetchone() is not None
 
 
 def complete(

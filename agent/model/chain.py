@@ -83,6 +83,14 @@ class Prefilling(Protocol):
         """Let the server read the list that is likely to go on; never raises, never bills."""
 
 
+@runtime_checkable
+class Reachable(Protocol):
+    """A model of which can be told whether it is there."""
+
+    async def is_reachable(self) -> bool:
+        """Look whether its server is there; never raises, never bills."""
+
+
 class Guarded:
     """A model under its alias, behind its breaker, at its price. A `ChatModel`."""
 
@@ -119,6 +127,25 @@ class Guarded:
         except ModelError as error:
             self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
+
+    def lost(self, prompt_tokens: int) -> Usage:
+        """Count a call that was cancelled before its first token, because another model was faster: it is billed.
+
+        No provider tells what of, so that `prompt_tokens` is an estimate. It counts as a failure, so that a model that
+        stays silent is left alone for a while.
+        """
+        self.breaker.failed()
+        usage = Usage(prompt_tokens)
+        usage = replace(usage, cost=self._prices.of(usage))
+        for answered in self._observers:
+            answered(usage)
+        return usage
+
+    async def is_reachable(self) -> bool:
+        """Whether its server is there and may be asked: looked at without asking it; True where nobody can tell."""
+        if self.breaker.rest:
+            return False
+        return await self.model.is_reachable() if isinstance(self.model, Reachable) else True
 
     async def warm(self) -> None:
         """Open the connection ahead of the first call."""

@@ -115,7 +115,8 @@ class Connection:
                 # A kept connection that the server closed at this moment; a new one shows whether it is more.
                 return await client.send(client.build_request("POST", url, content=body), stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise unreachable(self._name, self.root) from error
+            is_absent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.InvalidURL)
+            raise unreachable(self._name, self.root, is_absent=is_absent) from error
 
 
 async def drain(pieces: AsyncIterator[object]) -> None:

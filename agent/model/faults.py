@@ -2,6 +2,9 @@
 
 import json
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Final
 
 from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
@@ -69,11 +72,13 @@ _REFUSALS: Final = {
 """What follows on a model's name, by the status."""
 
 
-def unreachable(name: str, where: str) -> ModelError:
-    """Say that nothing listens there, or that the connection died before an answer began."""
-    return ModelUnavailable(
+def unreachable(name: str, where: str, *, is_absent: bool = False) -> ModelError:
+    """Say that nothing listens there (`is_absent`), or that the connection died before an answer began."""
+    error = ModelUnavailable(
         f"{name} cannot be reached at {where}: start that server, or correct its address in the configuration"
     )
+    error.is_absent = is_absent
+    return error
 
 
 def broken(name: str, how: str) -> ModelError:
@@ -95,7 +100,7 @@ def refused(name: str, status: int, body: bytes | str, retry_after: str = "", se
     if status == 402:
         return ModelUnavailable(f"{name} has no credit left{said}: add some, or use another model")
     if status == 429:
-        wait = f"wait {retry_after} s" if retry_after.isdecimal() else "wait"
+        wait = f"wait {seconds:.0f} s" if (seconds := seconds_in(retry_after)) else "wait"
         return _unavailable(f"{name} takes no more requests now{said}: {wait}, or use another model", retry_after)
     if status in {408, 409, 425} or status >= 500:
         return _unavailable(f"{name} has trouble of its own, HTTP {status}{said}: ask again later", retry_after)
@@ -128,8 +133,20 @@ def _number(patterns: tuple[str, ...], text: str) -> int:
 
 def _unavailable(sentence: str, retry_after: str) -> ModelUnavailable:
     error = ModelUnavailable(sentence)
-    error.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
+    error.retry_after = seconds_in(retry_after)
     return error
+
+
+def seconds_in(retry_after: str) -> float:
+    """Return the seconds that a Retry-After header asks for: a number, or a date (RFC 9110); 0 for anything else."""
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):  # no date, or one without a zone
+            return 0.0
+    return max(0.0, seconds) if isfinite(seconds) else 0.0
 
 
 def words_of(body: bytes | str, secret: str = "") -> str:

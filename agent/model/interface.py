@@ -15,6 +15,11 @@ Its prefix is the one that a local server keeps in its cache, and reads ahead.
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingStarted:
+    """The model thinks before it answers: it is there, and nothing of that is for anybody's ears. Once, and first."""
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """More of the answer's bare text."""
 
@@ -47,12 +52,17 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
     """stop, tool_calls, length, content_filter; `length` means that the last call or text may be cut."""
+    needs_model: bool = False
+    """Of the offline model: it only says that this takes another one."""
 
+
+OFFLINE: Final = "offline"
+"""Name of the model that is always there, and can do little."""
 
 MODEL_INPUT: Final = "what people say and write, with the context it stands in"
 """What a model is given, in the words of `sends_to`."""
 
-StreamItem: TypeAlias = TextDelta | ToolCallStarted | ArgumentsDelta | Answer
+StreamItem: TypeAlias = ThinkingStarted | TextDelta | ToolCallStarted | ArgumentsDelta | Answer
 
 
 class ChatModel(Protocol):
@@ -69,7 +79,8 @@ class ChatModel(Protocol):
         """Yield the answer as it arrives and `Answer` last.
 
         The list is checked by the wire profile's validator first (`IllegalMessages`). Raises `ModelUnavailable` and
-        `ModelRefused` before the first item, `StreamBroken` after it. Closing the iterator cancels the request.
+        `ModelRefused` before the first item (`ThinkingStarted` apart), `StreamBroken` after it. Closing the iterator
+        cancels the request.
         """
 
     async def warm(self) -> None:

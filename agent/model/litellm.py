@@ -175,7 +175,7 @@ class LiteLlmModel:
         if isinstance(started, BaseException):
             raise started
         if is_there is not True:
-            raise unreachable(self.name, self._where)
+            raise unreachable(self.name, self._where, is_absent=True)
 
     async def _start(self) -> None:
         try:

@@ -1,6 +1,7 @@
 """Interrupts a run from outside: somebody stops it, goes on speaking, or comes first."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -34,11 +35,15 @@ class Attention:
         """A person's events that arrived while one was in hand, for `watch`."""
         self.early: Event | None = None
         """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
+        self._standing_back: deque[str] = deque(maxlen=MOST_ARRIVALS)
+        """Ids of a person's events that arrived while another was in hand, and were not taken in hand yet."""
         mailbox.observe_arrivals(self._arrived)
 
     def take_up(self, run: Run) -> None:
         """Make a run the one in hand, and look at what arrived while its event was being taken."""
         self.run = run
+        if run.event.id in self._standing_back:
+            self._standing_back.remove(run.event.id)
         early, self.early = self.early, None
         if early is not None and early.id != run.event.id:
             self._arrived(early)
@@ -64,12 +69,15 @@ class Attention:
 
     async def watch(self) -> None:
         """Look at what a person says while an event is in hand, until cancelled."""
-        while True:
-            event = await self.arrivals.get()
-            try:
-                await self._notice(event)
-            finally:
-                self.arrivals.task_done()
+        async with asyncio.TaskGroup() as signs:
+            while True:
+                event = await self.arrivals.get()
+                try:
+                    await self._notice(event)
+                    if self.system_replies.sign_after and event.id in self._standing_back:
+                        signs.create_task(self._sign_in_time(event))
+                finally:
+                    self.arrivals.task_done()
 
     def _arrived(self, event: Event) -> None:
         if not event.is_from_person:
@@ -77,6 +85,7 @@ class Attention:
         if self.run is None:
             self.early = event
         elif not self.arrivals.full():
+            self._standing_back.append(event.id)
             self.arrivals.put_nowait(event)
 
     async def _notice(self, event: Event) -> None:
@@ -89,10 +98,29 @@ class Attention:
                 run.superseded_by = event.id
                 if run.stop.give("superseded"):
                     self._stop_speaking()
-        elif _is_background(run, event):
+        elif self._goes_first(event, run):
             run.stop.give("preempted")
         if run.stop.reason is not None and run.kept_on:
             await self.system_replies.fill(event)
+
+    def _goes_first(self, event: Event, run: Run) -> bool:
+        """Whether a person's words come before the run in hand.
+
+        Before an old question that used up a budget or that a model is tried with, and before its own work; a timer
+        gives way after a thought (loop.py).
+        """
+        if not run.event.is_from_person:
+            return run.event.priority < event.priority
+        return bool(run.lease.grants) or (run.waited_for_model and not self.system_replies.run_state.has_words)
+
+    async def _sign_in_time(self, event: Event) -> None:
+        """Let whoever spoke hear that their words are not lost, when others are in hand for long without a word."""
+        is_speaking = True
+        while is_speaking and event.id in self._standing_back:
+            await asyncio.sleep(self.system_replies.sign_after)
+            is_speaking = self.system_replies.run_state.is_speaking
+        if event.id in self._standing_back:
+            await self.system_replies.sign(event)
 
     async def _is_unheard(self, run: Run) -> bool:
         """Whether no answer to this event was heard yet; a filler is a sound, but no answer."""
@@ -103,11 +131,3 @@ class Attention:
         except MemoryFailure:
             return False
         return all(str(entry.body.get("call_id", "")).startswith(FILLER) for entry in started)
-
-
-def _is_background(run: Run, event: Event) -> bool:
-    """Whether a person's words come before the run in hand.
-
-    Before an old question that used up a budget, and before its own work; a timer gives way after a thought (loop.py).
-    """
-    return bool(run.lease.grants) if run.event.is_from_person else run.event.priority < event.priority

@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.event import DEFAULT_MAX_TOOL_CALLS, Event
 from agent.mailbox import Lease
+from agent.time.quiet import QuietHours
 
 SPARE_MODEL_CALLS: Final = 3
 """Model calls of an event are at most its budget and three for each grant, resumes included."""
@@ -35,6 +36,8 @@ class RunLimits:
     """Between two tries on a state that cannot be used."""
     of_type: Mapping[str, int] = field(default_factory=dict)
     """Tool calls of an event that does not say how many it may use, by its type; others may use ten."""
+    quiet: QuietHours | None = None
+    """When no question that waited for a model is answered aloud."""
 
     def tool_calls(self, event: Event) -> int:
         """Return how many tool calls an event may use: the least of what it, its owner and the system allow."""

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from agent.bus import Bus
-from agent.event import TIMER
+from agent.event import MODEL_AVAILABLE, TIMER
 from agent.mailbox import PERSON, Mailbox, Wake
 from agent.mailbox.economy import PUT_OFF
 from agent.mailbox.mail import speaker_in
@@ -65,10 +65,15 @@ class Closing:
             return GivenUp("it took longer than an event may", "TIMED_OUT")
         if run.stop.reason == "interrupted" and (run.event.is_from_person or run.event.type == TIMER):
             return Completion("in the middle of the answer")
+        return self._put_aside(run)
+
+    def _put_aside(self, run: Run) -> Suspension:
+        """Return until when an event stands back for a person who spoke."""
+        at = self.now() + PUT_ASIDE
+        if run.waited_for_model:
+            return Suspension(run.lease.note, Wake("event", at=at, name=MODEL_AVAILABLE))
         note = "Put aside: a person spoke. " + last_calls(run)
-        if run.event.priority < 0:
-            return Suspension(note, Wake("idle"))
-        return Suspension(note, Wake("time", at=self.now() + PUT_ASIDE))
+        return Suspension(note, Wake("idle") if run.event.priority < 0 else Wake("time", at=at))
 
     async def for_budget(self, run: Run) -> Ending:
         """Return how an event ends that may do no more: it comes back with a fresh grant, or is given up, in words.

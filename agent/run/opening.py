@@ -181,8 +181,8 @@ def block_of(lease: Lease, budget: int, time: datetime, situation: dict[str, str
 
 
 def is_handed_over(run: Run) -> bool:
-    """Whether the newest block in the context is this event's, with this note: so it is after a crash."""
-    if not run.is_resumed:
+    """Whether the newest block in the context is this event's, with this note: so it is after a crash, or a try."""
+    if not (run.is_resumed or run.waited_for_model):
         return False
     newest = next((m for m in reversed(run.epoch.messages) if m.role == "user"), None)
     return newest is not None and block.hands_over(newest.content, run.event.id, run.lease.note)

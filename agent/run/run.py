@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
 
 from agent.context.epoch import Epoch
 from agent.event import Event, new_id
@@ -11,6 +12,9 @@ from agent.run.budget import Budget
 from agent.run.states import ENDS, Status, checked
 from agent.run.stopping import Stop
 from memory.json_value import Json
+
+UNANSWERED: Final = "Waits for a model: none could be reached, and this is not answered yet."
+"""How the note of a question begins that no model could answer."""
 
 
 @dataclass(slots=True)
@@ -55,6 +59,11 @@ class Run:
     def is_over(self) -> bool:
         """Whether it has reached one of its ends."""
         return self.status in ENDS
+
+    @property
+    def waited_for_model(self) -> bool:
+        """Whether it is a question that no model answered before."""
+        return self.lease.note.startswith(UNANSWERED)
 
     @property
     def event(self) -> Event:

@@ -69,6 +69,11 @@ class RunState:
         """Whether anything was said for this event, or handed on to be said."""
         return bool(self.already) or any(delivery.handed for delivery in self.deliveries.values())
 
+    @property
+    def is_speaking(self) -> bool:
+        """Whether something of a reply is being said, or is about to be."""
+        return any(not delivery.is_over for delivery in self.deliveries.values())
+
     def clear(self) -> None:
         """Keep nothing of the event, nor of its replies."""
         self.lease, self.already = None, ()

@@ -20,7 +20,7 @@ ENDS: Final[frozenset[Status]] = frozenset({"COMPLETED", "FAILED", "TIMED_OUT", 
 _AT_WORK: Final[frozenset[Status]] = ENDS | {"AWAITING_LLM_DECISION", "AWAITING_TOOL_RESULT"}
 
 LEGAL: Final[Mapping[Status, frozenset[Status]]] = {
-    "PENDING": frozenset({"BUILDING_CONTEXT", "FAILED"}),
+    "PENDING": frozenset({"BUILDING_CONTEXT", "FAILED", "SUSPENDED"}),
     "BUILDING_CONTEXT": _AT_WORK,
     "AWAITING_LLM_DECISION": _AT_WORK,
     "AWAITING_TOOL_RESULT": _AT_WORK - {"AWAITING_TOOL_RESULT"},

@@ -15,7 +15,7 @@ from agent.context.epochs import Contexts
 from agent.context.summary import REQUEST
 from agent.errors import ContextTooLong, IllegalMessages, ModelError, Stopped
 from agent.event import Event
-from agent.model.interface import Answer, ChatModel
+from agent.model.interface import OFFLINE, Answer, ChatModel
 from agent.record import step
 from agent.run.closing import last_calls
 from agent.run.run import Run
@@ -28,9 +28,6 @@ log = structlog.get_logger()
 
 SUMMARY_SECONDS: Final = 30.0
 """How long a model may take over a summary; then a rule makes it."""
-
-OFFLINE: Final = "offline"
-"""Name of the model that cannot sum up."""
 
 SUMMARY: Final = "summary"
 """The `purpose` of such a call in the journal."""
@@ -71,13 +68,8 @@ class Summarizer:
             run.epoch = await self.contexts.sum_up(run.epoch, run.event, account, in_hand=True)
 
     async def refused(self, run: Run, refusal: ContextTooLong) -> bool:
-        """Begin anew with less after a model refused the list for its length; False when there is no less.
-
-        The thought is given back: nobody had it.
-        """
+        """Begin anew with less after a model refused the list for its length; False when there is no less."""
         before = run.epoch
-        run.budget.model_calls -= 1
-        await self.thinker.mailbox.charge(run.event.id, model_calls=-1)
         self.contexts.learn(before, refusal)
         run.epoch = await self.contexts.fit(before, run.event)
         return run.epoch is not before

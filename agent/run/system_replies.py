@@ -1,5 +1,7 @@
 """The replies of the system itself: fixed sentences to a person, and one filler while something takes its time."""
 
+from collections import deque
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -7,17 +9,26 @@ from typing import Final
 from agent.event import ASR_TRANSCRIPT, Event
 from agent.mailbox.mail import first_words
 from agent.replies import Reply, ReplySink
+from agent.run.patience import SIGN_AFTER
 from agent.run.run import Run
 from agent.run.run_state import RunState
 from memory.errors import DiskFull, MemoryFailure
+
+MOST_FILLED: Final = 64
+"""Events that stand back at a time, and are remembered as having had their sign."""
 
 FILLER: Final = "filler-"
 """How the call id of a filler begins: it is a sound, and no answer."""
 
 _PHRASES: Final = {
     "no_model": {
-        "en": "I heard you, but I cannot reach the model I think with right now.",
-        "zh": "我听到了，但是现在连不上我思考用的模型。",
+        "en": "I heard you, but I cannot reach the model I think with right now. "
+        "I will answer when it is back; say never mind, and I drop it.",
+        "zh": "我听到了，但是现在连不上我思考用的模型。等连上了我再回答，不用的话就说“算了”。",
+    },
+    "no_model_either": {
+        "en": "That waits for the model too.",
+        "zh": "这个也要等模型连上。",
     },
     "out_of_budget": {
         "en": "I have used up the steps I may take for: {task}. I kept a note of how far I got.",
@@ -72,8 +83,12 @@ class SystemReplies:
 
     reply_sink: ReplySink
     run_state: RunState
-    _filled: str = ""
-    """Id of the event that has had its filler."""
+    earcon: Callable[[], Awaitable[object]] | None = None
+    """Plays the sign that it goes on; None says a sentence instead."""
+    sign_after: float = SIGN_AFTER
+    """Seconds without a word until such a sign; 0 is never."""
+    _filled: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FILLED))
+    """Ids of the newest events that have had their filler or sign."""
     _told_of_outage: set[str] = field(default_factory=set)
     """Ids of events whose person knows; as many as were accepted before the disk refused, and not handled yet."""
 
@@ -92,11 +107,21 @@ class SystemReplies:
         await delivery.close()
         await delivery.ended()
 
+    async def sign(self, event: Event) -> None:
+        """Let whoever spoke hear that it goes on: once an event."""
+        if event.type != ASR_TRANSCRIPT or event.id in self._filled:
+            return
+        if self.earcon is None:
+            await self.fill(event)
+        else:
+            self._filled.append(event.id)
+            await self.earcon()
+
     async def fill(self, event: Event) -> None:
         """Tell whoever spoke that it takes a moment: once an event, and without waiting for the sound."""
-        if event.type != ASR_TRANSCRIPT or self._filled == event.id:
+        if event.type != ASR_TRANSCRIPT or event.id in self._filled:
             return
-        self._filled = event.id
+        self._filled.append(event.id)
         delivery = self.reply_sink.open(Reply(event, f"{FILLER}{event.id}"))
         await delivery.feed(phrase("moment", event.content))
         await delivery.close()

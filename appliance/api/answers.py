@@ -20,6 +20,7 @@ from appliance.api.mailbox_requests import (
 )
 from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import ModelHandler
+from appliance.api.outcome import Outcome
 from appliance.api.owner_requests import ForgetOwner, OwnerHandler, OwnerRequest, answer_of, erased_of
 from appliance.api.request_model import Asked
 from appliance.api.requests import (
@@ -51,8 +52,11 @@ class DoorHandler(Protocol):
     def command(self, request: Asked, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Return what stands around each request, and publishes those that are commands with their results."""
 
-    def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str, None]:
-        """Yield the answer to a person's text as it is written; closing it says that nobody listens any more."""
+    def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str | Outcome, None]:
+        """Yield the answer to a person's text as it is written, and the outcome where it was not completed.
+
+        Closing it says that nobody listens any more.
+        """
 
     async def enqueue(self, request: Enqueue, session: str, owner_key: str) -> str:
         """Put an event into the mailbox and return its id once it is durable."""
@@ -193,17 +197,20 @@ class Answers:
         return {"result": await memory.act(cast("MemoryRequest", request), told)}
 
     async def _ask(self, request: Ask, connection: Connection, caller: Caller) -> None:
-        pieces = []
+        pieces: list[str] = []
+        ended: dict[str, Json] = {"event": "run_finished", "status": "completed"}
         session = caller.session(request.session)
         asked = self._handler.ask(request.text, session, caller.owner_key, speak=request.speak)
         async with aclosing(asked) as answer:
             async for piece in answer:
-                if request.stream:
+                if isinstance(piece, Outcome):
+                    ended |= {"status": piece.status, "id": piece.event_id, "reason": piece.reason}
+                elif request.stream:
                     connection.send({"event": "text_chunk", "chunk": piece})
                 else:
                     pieces.append(piece)
         whole: dict[str, Json] = {} if request.stream else {"text": "".join(pieces)}
-        connection.send({"event": "run_finished", "status": "completed"} | whole)
+        connection.send(ended | whole)
 
 
 def _told(error: Exception) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
+from appliance.api.outcome import Outcome, outcome_from
 from appliance.api.socket import GROUP, is_shared
 from appliance.errors import Problem, ServiceNotRunning
 from appliance.exits import Exit
@@ -67,8 +68,10 @@ def read_key(file: Path) -> bytes:
 
 async def ask_running(
     path: Path, text: str, session: str = "cli", key: bytes = b"", *, speak: bool = False
-) -> AsyncGenerator[str, None]:
+) -> AsyncGenerator[str | Outcome, None]:
     """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
+
+    Last comes the outcome, unless it was completed.
 
     Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
     """
@@ -77,7 +80,9 @@ async def ask_running(
         async for answer in answers:
             if answer.get("event") == "text_chunk":
                 yield str(answer.get("chunk", ""))
-            elif answer.get("event") == "run_finished" and answer.get("status") == "completed":
+            elif answer.get("event") == "run_finished" and "error" not in answer:
+                if outcome := outcome_from(answer.get("status"), answer.get("id", ""), answer.get("reason", "")):
+                    yield outcome
                 return
             else:
                 raise _refused(answer)

@@ -14,6 +14,7 @@ from appliance.api.caller import ROOM, Caller
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
 from appliance.api.mailbox_requests import ChangeWaiting, MailboxRequest, Withdraw, answer_of
+from appliance.api.outcome import Outcome, outcome_of
 from appliance.api.request_model import Asked
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
 from appliance.errors import Problem
@@ -70,11 +71,12 @@ class Household:
 
     async def ask(
         self, text: str, session: str, owner_key: str = HOUSEHOLD, *, speak: bool = False
-    ) -> AsyncGenerator[str, None]:
+    ) -> AsyncGenerator[str | Outcome, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
 
         The household's reflex words are answered at once, and go no further; nobody else's act on the room. With
-        `speak` the answer is said there too, where it is the household's.
+        `speak` the answer is said there too, where it is the household's. Last comes the outcome, unless it was
+        completed.
         """
         if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.typed(text)):
             yield done
@@ -92,6 +94,8 @@ class Household:
             await self.letters.put(event)
             async for piece in pieces:
                 yield piece
+        if (outcome := outcome_of(await self.mailbox.find(event.id))) is not None:
+            yield outcome
 
     async def enqueue(self, request: Enqueue, session: str = ROOM, owner_key: str = HOUSEHOLD) -> str:
         """Put any event into the mailbox and return its id; durable on return."""

@@ -28,7 +28,9 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"done": "…"}
     {"do": "ask", "text": "…", "session": "…", "stream": true}   with "speak": true the answer is said in the room too
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
-        {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed
+        {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed; or
+                                                                 waiting (for a model), suspended, given_up, withdrawn
+                                                                 with "id" and "reason"
     {"do": "model", "use": "NAME"}                               who thinks from the next event on; kept over restarts
         {"done": "…"}
     {"do": "mailbox", "state": "dead", "limit": 20}              or "mailbox.retry" and "mailbox.withdraw", with "id"

@@ -22,9 +22,10 @@ from appliance.output.text import WRITTEN
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from appliance.api.outcome import Outcome
     from appliance.wiring.box import Box
 
-Ask: TypeAlias = "Callable[[str], AsyncGenerator[str, None]]"
+Ask: TypeAlias = "Callable[[str], AsyncGenerator[str | Outcome, None]]"
 """Yields the answer to a line."""
 
 EXAMPLES: Final = '"what time is it", "set a timer for five minutes", "remember that my bike is red"'

@@ -26,6 +26,7 @@ Exit codes:
    75  another nakari is running here
    77  it is not yours to ask: a key is not proven, or not a member's
    78  the configuration is wrong; the message names file, line and key
+   79  what was asked is put aside, and goes on later by itself
   130  stopped by Ctrl-C
   141  whoever read the output is gone
 """

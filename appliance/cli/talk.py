@@ -13,6 +13,7 @@ from appliance.config.options import Invocation, RunOptions
 from appliance.exits import Exit
 
 if TYPE_CHECKING:
+    from appliance.api.outcome import Outcome
     from appliance.config.load import Config
     from appliance.wiring.box import Box
 
@@ -109,14 +110,16 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, speak: bool) -
     TEXT is read from standard input where it is "-".
 
     The running service answers; where there is none, this command thinks by itself, once, for the household.
+
+    Ends with 69 when it waits for a model, 79 when it is put aside and goes on later, 1 when it was given up.
     """
     import asyncio
 
     config = configured(invocation)
     from appliance.cli.terminal import print_pieces
 
-    asyncio.run(print_pieces(_answer(config, text, key_file, speak=speak)))
-    return Exit.OK
+    outcome = asyncio.run(print_pieces(_answer(config, text, key_file, speak=speak)))
+    return outcome.exit if outcome else Exit.OK
 
 
 @nakari.command()
@@ -132,7 +135,9 @@ def chat(invocation: Invocation) -> Exit:
     return live.chat(config)
 
 
-def _answer(config: "Config", text: str, key_file: Path | None, *, speak: bool) -> AsyncGenerator[str, None]:
+def _answer(
+    config: "Config", text: str, key_file: Path | None, *, speak: bool
+) -> "AsyncGenerator[str | Outcome, None]":
     from appliance.api.client import ask_running, find_service, read_key
     from appliance.errors import ServiceNotRunning
 

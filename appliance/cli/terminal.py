@@ -10,8 +10,12 @@ from unicodedata import east_asian_width
 
 import click
 
+from appliance.hints import typed_here
+
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
+
+    from appliance.api.outcome import Outcome
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -115,15 +119,24 @@ def show_above(line: str) -> None:
     sys.stdout.flush()
 
 
-async def print_pieces(pieces: AsyncGenerator[str, None]) -> None:
-    """Print an answer as it comes, and a line break at its end."""
-    last = ""
+async def print_pieces(pieces: "AsyncGenerator[str | Outcome, None]") -> "Outcome | None":
+    """Print an answer as it comes, and a line break at its end; return the outcome, None where it was completed.
+
+    What it says goes to stderr: it is no part of the answer.
+    """
+    last, outcome = "", None
     async with aclosing(pieces):
         async for piece in pieces:
+            if not isinstance(piece, str):
+                outcome = piece
+                continue
             click.echo(piece, nl=False)
             last = piece or last
-    if not last.endswith("\n"):
+    if not last.endswith("\n") and (last or outcome is None):
         click.echo()
+    if outcome is not None:
+        show(typed_here(str(outcome)), WARNING, err=True)
+    return outcome
 
 
 @contextmanager

@@ -213,7 +213,7 @@ def default_toml() -> str:
         parts += ["", f"[{name}]", _comment(kind.__doc__ or "")]
         for key, default, meaning in settings_of(kind):
             parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
-    models = f"{NamedModel.__doc__} Its keys are those of [model], `use` and `fallbacks` apart."
+    models = f"{NamedModel.__doc__} Its keys are those of [model], `use`, `fallbacks` and `first_token_deadline` apart."
     parts += ["", "#[models.NAME]", _comment(models), "", "#[mcp.NAME]", _comment(McpServer.__doc__ or "")]
     parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(McpServer)]
     return "\n".join(parts) + "\n"

@@ -87,3 +87,13 @@ class ModelSettings(NamedModel):
     fallbacks: Annotated[
         str, Meaning("Which of [models.NAME] are asked, in this order, when it does not answer; separated by commas.")
     ] = ""
+    first_token_deadline: Annotated[
+        float,
+        Ge(1.0),
+        Le(600.0),
+        Meaning(
+            "How long a model may stay silent before the next of `fallbacks` is asked beside it; who begins first "
+            "answers. Both are billed.",
+            "s",
+        ),
+    ] = 12.0

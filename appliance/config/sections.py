@@ -152,6 +152,13 @@ class VoiceSettings:
         str, Meaning("Another server that speaks edge's protocol (ws:// or wss://); \"\" is Microsoft's.")
     ] = ""
     volume: Annotated[Percent, Meaning("Loudness of the voice.", "%")] = 100
+    thinking_sign: Annotated[
+        Literal["sound", "words", "none"],
+        Meaning(
+            "What is heard once when the model has not begun to answer after two seconds: a short sound, or "
+            '"One moment.".'
+        ),
+    ] = "sound"
     keep_phrases: Annotated[
         bool,
         Meaning(

@@ -1,9 +1,10 @@
 """The mind, put together: mailbox, prompts, tools and models, around the one loop that never ends."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -18,6 +19,8 @@ from agent.model.window import Windows
 from agent.prompts import MeasuredPrompts, Prompts
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
+from agent.run.outage import ModelWatch
+from agent.run.patience import SIGN_AFTER, ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
@@ -37,6 +40,7 @@ from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
+from appliance.reflexes.voice import Voice
 from appliance.wiring.about import about
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
@@ -62,6 +66,7 @@ class Agent:
     contexts: Contexts
     tokens: TokenCounter
     loop: Loop
+    watch: ModelWatch
     servers: McpServers
     beat: HeartBeat
     windows: Windows
@@ -79,6 +84,7 @@ class Agent:
             "mind: one event after the other": self.loop.run,
             "mind: what a person says while an event is in hand": self.loop.watch,
             "mind: what a model reads that was chosen": self.choice.learn,
+            "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
         }
 
@@ -108,7 +114,8 @@ def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     limits = context_limits(world.config, windows)
     contexts = Contexts(state.journal, state.bus, limits, tokens)
     recent = Recent(tiers, tokens, round(SHARE * limits().history_tokens))
-    system_replies = SystemReplies(output.replies, run_state)
+    sign_after = 0.0 if world.config.voice.thinking_sign == "none" else SIGN_AFTER
+    system_replies = SystemReplies(output.replies, run_state, _earcon(world, output), sign_after)
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
     return Sessions(tokens, contexts, recent, run_state, attention, windows)
 
@@ -131,10 +138,13 @@ async def open_agent(
         await choice.restore()
         windows = sessions.windows
         windows.follow(lambda: [each.model for each in models.may_think])
-        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets_of(config.economy))
+        quiet = quiet_hours(config.mind.quiet_hours, config.zone)
+        budgets = budgets_of(config.economy)
+        limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
         registry = ToolRegistry([*_tools(world, sessions, output, limits), *tools], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
-        thinker = Thinker(models, state.bus, contexts, run_state, output.replies, state.mailbox)
+        patience = thought_limits(config)
+        thinker = Thinker(models, state.bus, contexts, attention.system_replies, state.mailbox, patience)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
         prompts = MeasuredPrompts(Prompts(owners, about(config, models)), sessions.tokens)
         here = place_in_time(config.zone, utc_now)
@@ -143,7 +153,8 @@ async def open_agent(
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
-        yield Agent(models, choice, contexts, sessions.tokens, loop, servers, beat, windows, prompts)
+        watch = ModelWatch(models, state.mailbox, thinker.outage)
+        yield Agent(models, choice, contexts, sessions.tokens, loop, watch, servers, beat, windows, prompts)
     finally:
         for model in models.models:
             await model.aclose()
@@ -167,6 +178,19 @@ def _tools(world: World, sessions: Sessions, output: Output, limits: RunLimits) 
 def budgets_of(economy: EconomySettings) -> dict[str, int]:
     """Return the tool calls of an event that does not say how many it may use, by its type."""
     return {kind: getattr(economy, kind) for kind in (USER_TEXT, ASR_TRANSCRIPT, TIMER, SELF_CREATED, SYSTEM)}
+
+
+def thought_limits(config: Config) -> ThoughtLimits:
+    """Return how long a thought waits for models."""
+    return ThoughtLimits(beside=config.model.first_token_deadline)
+
+
+def _earcon(world: World, output: Output) -> Callable[[], Awaitable[object]] | None:
+    """Return what plays the sign that an answer takes its time; None where that is said in words."""
+    if world.config.voice.thinking_sign == "words":
+        return None
+    voice = Voice(output.speech, output.player, world.config.ears.language)
+    return partial(voice.give, "thinking")
 
 
 def context_limits(config: Config, windows: Windows) -> Limits:

@@ -1,4 +1,4 @@
-"""Earcons: a bell for timers, and five short signs, synthesized when needed."""
+"""Earcons: a bell for timers, and six short signs, synthesized when needed."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
@@ -29,16 +29,18 @@ REST_SECONDS: Final = 0.04
 PEAK: Final = 0.5
 """Of full scale: -6 dBFS."""
 
-Sign: TypeAlias = Literal["listening", "acknowledged", "error", "muted", "unmuted"]
+Sign: TypeAlias = Literal["listening", "acknowledged", "thinking", "error", "muted", "unmuted"]
 
 SIGNS: Final[dict[Sign, tuple[tuple[float, float], ...]]] = {
     "listening": ((0.0, 659.26), (0.09, 987.77)),
     "acknowledged": ((0.0, 783.99),),
+    "thinking": ((0.0, 587.33), (0.16, 587.33)),
     "error": ((0.0, 311.13), (0.16, 293.66)),
     "muted": ((0.0, 783.99), (0.1, 523.25), (0.2, 392.0)),
     "unmuted": ((0.0, 392.0), (0.1, 523.25), (0.2, 783.99)),
 }
-"""Each sign's notes, seconds and Hz: up is open (E5 B5; G4 C5 G5), down is closed, one note is yes, two low ones no."""
+"""Each sign's notes, seconds and Hz: up is open (E5 B5; G4 C5 G5), down is closed, one note is yes, two equal ones
+are a moment's wait (D5), two low ones no."""
 
 NOTE_SECONDS: Final = 0.16
 NOTE_DECAY_SECONDS: Final = 0.05

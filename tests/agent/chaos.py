@@ -26,6 +26,7 @@ from agent.model.messages import Message, ToolSpec, Usage
 from agent.record import Recorder
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
+from agent.run.patience import ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
@@ -297,6 +298,7 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
     contexts = Contexts(journal, bus, lambda: LIMITS, TokenCounter())
     events = event_tools(mailbox, run_state, contexts, RunLimits())
     registry = ToolRegistry([*events, reply_tool(run_state, outlet), *tools()])
+    replies = SystemReplies(outlet, run_state, sign_after=0.0)
     mind = Mind(
         mailbox,
         journal,
@@ -304,10 +306,10 @@ async def chaos(folder: Path, seed: int) -> AsyncIterator[Chaos]:
         contexts,
         registry,
         run_state,
-        Thinker([model], bus, contexts, run_state, outlet, mailbox),
+        Thinker([model], bus, contexts, replies, mailbox, ThoughtLimits(retries=0.0)),
         Recent(Tiers(database, journal, clock.now), TokenCounter(), 50),
     )
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     limits = RunLimits(retry_seconds=0.0)
     loop = Loop(mind, attention, OnePrompt(SYSTEM), [place_in_time(UTC, clock.now)], clock.now, limits)
     made = Chaos(chance, mailbox, loop, mouth, outlet, model, clock)

@@ -263,12 +263,14 @@ class InMemoryMailbox:
         if not due:
             return None
         taken = min(due, key=_Letter.rank)
+        is_new = taken.filed.state == "pending"
         taken.change(state="in_hand", due_at=None, waits_for="")
         event = taken.filed.event
-        self._release(event.type, event.owner_key)
-        if event.is_from_person:
-            self._release(PERSON, event.owner_key)
-            self._release(speaker_in(event), event.owner_key)
+        if is_new:
+            self._release(event.type, event.owner_key)
+            if event.is_from_person:
+                self._release(PERSON, event.owner_key)
+                self._release(speaker_in(event), event.owner_key)
         if again := successor(event, now):
             self._put(again)
         return taken.filed.progress

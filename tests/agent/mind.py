@@ -24,6 +24,7 @@ from agent.record import Recorder, step
 from agent.replies import SENTENCE_STARTED
 from agent.run.attention import Attention
 from agent.run.budget import RunLimits
+from agent.run.patience import ThoughtLimits
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
@@ -134,6 +135,11 @@ class Start:
     has_little_room: Callable[[], bool] = lambda: False
     """Whether its model is offered a few tools only."""
     mailbox: Callable[[Database], Mailbox] = lambda database: Mailbox(database, lambda: datetime.now(UTC))
+    now: Callable[[], datetime] | None = None
+    """The clock of mailbox and loop; None is the real one, and `NOON` for ever."""
+    patience: ThoughtLimits = field(default_factory=ThoughtLimits)
+    sign_after: float = 0.0
+    """Never by default: on a busy machine any answer may take two real seconds."""
 
 
 AT_ONCE = RunLimits(retry_seconds=0.0)
@@ -213,7 +219,7 @@ async def a_mind(
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA, tiers_module.SCHEMA)
     journal = Journal(database)
-    mailbox = start.mailbox(database)
+    mailbox = start.mailbox(database) if start.now is None else Mailbox(database, start.now)
     disk = Disk(Recorder(journal))
     bus, run_state, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
     clock = Clock()
@@ -221,14 +227,15 @@ async def a_mind(
     own = tools(journal, mailbox) if callable(tools) else tools
     events = event_tools(mailbox, run_state, contexts, start.limits)
     registry = ToolRegistry([*events, reply_tool(run_state, outlet), *own], start.has_little_room)
-    thinker = Thinker(models, bus, contexts, run_state, outlet, mailbox)
+    replies = SystemReplies(outlet, run_state, sign_after=start.sign_after)
+    thinker = Thinker(models, bus, contexts, replies, mailbox, start.patience)
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.hush)
+    attention = Attention(mailbox, journal, replies, outlet.hush)
     try:
         prompts = OnePrompt(system) if isinstance(system, str) else system
-        loop = Loop(mind, attention, prompts, start.situation, lambda: NOON, start.limits)
+        loop = Loop(mind, attention, prompts, start.situation, start.now or (lambda: NOON), start.limits)
         if start.recovers:
             await mailbox.recover()
         yield TestMind(mind, loop, attention, outlet, disk, clock, tiers)

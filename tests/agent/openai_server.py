@@ -106,8 +106,8 @@ class OpenAiServer:
         """Set when a client closed the connection during an answer."""
         self.connections = 0
         self._key = api_key
-        self._pages: dict[str, Page] = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}}
-        self._pages.update(pages or {})
+        self.pages: dict[str, Page] = {"/v1/models": {"object": "list", "data": [{"id": "m", "object": "model"}]}}
+        self.pages.update(pages or {})
         self._answers: deque[Scripted] = deque()
         self._handlers: set[asyncio.Task[None]] = set()
         self._is_timed_out = False
@@ -172,7 +172,7 @@ class OpenAiServer:
         self, request: Recorded, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> tuple[bool, bytes]:
         """Send the answer; return whether the connection can carry another, and what was already read of the next."""
-        if request.path.endswith("/chat/completions") and request.path not in self._pages:
+        if request.path.endswith("/chat/completions") and request.path not in self.pages:
             self.requests.append(request)
             scripted = self._next_answer(request)
         elif request.path == "/api/chat":
@@ -229,7 +229,7 @@ class OpenAiServer:
         return Scripted([*scripted.steps[:-1], counted, DONE], scripted.status, scripted.headers)
 
     def _page(self, request: Recorded) -> Scripted:
-        page = self._pages.get(request.path)
+        page = self.pages.get(request.path)
         if page is None:
             return error(404, f"no page {request.path}")
         body = page(request) if callable(page) else page

@@ -119,9 +119,10 @@ async def scene(folder: Path, graph: Graph, model: ScriptedModel) -> AsyncIterat
     events = event_tools(mailbox, run_state, contexts, RunLimits())
     registry = ToolRegistry([*events, reply_tool(run_state, outlet), *tools])
     recent = Recent(Tiers(database, journal, lambda: datetime.now(UTC)), TokenCounter(), 400)
-    thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
+    replies = SystemReplies(outlet, run_state, sign_after=0.0)
+    thinker = Thinker([model], bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     loop = Loop(mind, attention, Prompts(), [], lambda: datetime.now(UTC), RunLimits())
     try:
         async with asyncio.TaskGroup() as group:

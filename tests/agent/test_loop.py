@@ -169,7 +169,10 @@ async def test_the_next_model_answers_when_the_first_cannot_be_reached(tmp_path:
 async def test_a_person_is_told_when_no_model_is_there(tmp_path: Path) -> None:
     async with a_mind(tmp_path, [UnreachableModel()]) as mind:
         await mind.handle(spoken("你好"))
-        assert mind.outlet.said == ["我听到了，但是现在连不上我思考用的模型。"]
+        assert mind.outlet.said == [
+            "我听到了，但是现在连不上我思考用的模型。",
+            "等连上了我再回答，不用的话就说“算了”。",
+        ]
 
 
 async def test_her_own_work_waits_for_a_model(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from time import monotonic
 
 from appliance.api.caller import Caller
 from appliance.api.mailbox_requests import MailboxRequest
+from appliance.api.outcome import Outcome
 from appliance.api.owner_requests import OwnerHandler
 from appliance.api.request_model import Asked
 from appliance.api.requests import Enqueue, Forget, Hush, PreviewForget, Say
@@ -22,6 +23,8 @@ class ScriptedHandler:
     """A `DoorHandler` that answers from a script and keeps what it was given."""
 
     pieces: list[str] = field(default_factory=lambda: ["It is ", "three."])
+    outcome: Outcome | None = None
+    """Told after the pieces."""
     error: Exception | None = None
     """Raised after the pieces, or in place of any other answer."""
     endless: bool = False
@@ -43,7 +46,7 @@ class ScriptedHandler:
     async def command(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
         yield
 
-    async def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str, None]:
+    async def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str | Outcome, None]:
         self.asked.append((text, session))
         self.owners.append(owner_key)
         self.begun.set()
@@ -58,6 +61,8 @@ class ScriptedHandler:
                 for piece in self.pieces:
                     yield piece
                     await asyncio.sleep(0)
+            if self.outcome is not None:
+                yield self.outcome
             self._fail()
         finally:
             self.closed.set()

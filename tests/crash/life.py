@@ -130,9 +130,10 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
         ]
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
-    thinker = Thinker([model], bus, contexts, run_state, outlet, mailbox)
+    replies = SystemReplies(outlet, run_state, sign_after=0.0)
+    thinker = Thinker([model], bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
-    attention = Attention(mailbox, journal, SystemReplies(outlet, run_state), outlet.stop_speaking)
+    attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
     prompt = OnePrompt("You are nakari.")
     loop = Loop(mind, attention, prompt, [place_in_time(UTC, clock.now)], clock.now, RunLimits())
     life = Life(folder, seed, steps, mailbox, loop, mouth, outlet, clock, ledger)

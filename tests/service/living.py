@@ -88,7 +88,7 @@ class Living:
     async def asked(self, words: str, session: str = "test") -> str:
         """Type something; return the answer."""
         async with asyncio.timeout(30):
-            return "".join([piece async for piece in ask_running(self.config.socket, words, session)]).strip()
+            return "".join([str(piece) async for piece in ask_running(self.config.socket, words, session)]).strip()
 
     async def seconds_for_a_chat(self) -> float:
         """Return how long an answer takes that needs no memory."""

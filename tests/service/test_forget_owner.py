@@ -123,7 +123,7 @@ async def test_an_answer_that_is_under_way_is_ended_first(tmp_path: Path) -> Non
         box.model.hold[0] = asyncio.Event()
 
         async def ask() -> str:
-            return "".join([piece async for piece in ask_running(box.config.socket, f"I am {ADAS}", "test", ada)])
+            return "".join([str(piece) async for piece in ask_running(box.config.socket, f"I am {ADAS}", "test", ada)])
 
         answer = group.create_task(ask())
         while not box.model.requests:  # noqa: ASYNC110  no event tells it

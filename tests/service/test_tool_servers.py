@@ -34,7 +34,7 @@ async def test_a_persons_words_lead_to_a_call_of_a_servers_tool(tmp_path: Path) 
         async with asyncio.timeout(50):
             await box.agent.servers.owners["window"].until("connected")
             assert (await box.household.status())["mcp"] == {"window": {"state": "connected", "tools": 1, "losses": 0}}
-            answer.extend([piece async for piece in box.household.ask("What do you see?", "cli")])
+            answer.extend([str(piece) async for piece in box.household.ask("What do you see?", "cli")])
 
     async with OpenAiServer() as model:
         model.enqueue(calls(call("window_look", {"at": "the sea"})), reply("A ship."))

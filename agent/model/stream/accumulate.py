@@ -86,6 +86,11 @@ class Accumulator:
             yield from self._feed_delta(delta)
 
     @property
+    def has_thought(self) -> bool:
+        """Whether any of the model's thinking has come."""
+        return bool(self._text_fields or self._list_fields)
+
+    @property
     def is_plausible(self) -> bool:
         """Whether the answer can be taken as whole although nobody said so: it ends in a call with whole arguments."""
         return bool(self._calls) and all(call.arguments.is_json for call in self._calls)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent.errors import ModelError, StreamBroken
 from agent.model.faults import broken
-from agent.model.interface import StreamItem
+from agent.model.interface import StreamItem, ThinkingStarted
 from agent.model.stream.accumulate import Accumulator
 from memory.json_value import Json
 
@@ -33,12 +33,15 @@ async def relay(
     `chunks` raises `ModelError` when it fails, and ends only when the answer is whole. What fails before the first item
     is raised as it is, what fails after it as `StreamBroken` with what had come.
     """
-    has_begun = False
+    has_begun = thinks = False
     try:
         while (chunk := await _next(chunks, name, patience, has_begun)) is not None:
             for item in accumulator.feed(chunk):
                 has_begun = True
                 yield item
+            if accumulator.has_thought and not (has_begun or thinks):
+                thinks = True
+                yield ThinkingStarted()
         if accumulator.finish_reason == "error":  # OpenRouter's word for a provider that failed behind it
             raise broken(name, "ended in an error")
     except ModelError as error:

@@ -191,7 +191,10 @@ async def test_her_own_work_waits_and_goes_on_when_a_model_is_back(tmp_path: Pat
 async def test_it_answers_where_the_chosen_model_cannot(tmp_path: Path) -> None:
     async with a_house(tmp_path, [UnreachableModel(), OfflineModel()]) as house:
         assert (await hear(house, "What time is it?")).startswith("It is ")
-        assert (await hear(house, "Tell me a joke.")).startswith("I heard you, but I need a model")
+        joke = spoken("Tell me a joke.")
+        await house.handle(joke)
+        assert house.outlet.said[-2].startswith("I heard you, but I cannot reach the model")
+        assert await house.state_of(joke) == "suspended", "what takes a model waits for one"
 
 
 @pytest.mark.shows("V12", "V30")

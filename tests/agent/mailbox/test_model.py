@@ -35,6 +35,7 @@ class Expected:
     attempt: int = 1
     note: str = ""
     tool_calls: int = 0
+    is_suspended: bool = False
 
     def is_due(self, now: datetime) -> bool:
         return not self.waits_for if self.due is None else self.due <= now
@@ -68,9 +69,10 @@ class Comparison:
         if self.hand is None and due:
             self.hand = min(due, key=Expected.rank)
             self.open.remove(self.hand)
-            self._wake(self.hand.event.type)
-            if self.hand.event.is_from_person:
-                self._wake(PERSON)
+            if not self.hand.is_suspended:
+                self._wake(self.hand.event.type)
+                if self.hand.event.is_from_person:
+                    self._wake(PERSON)
         try:
             self._is_in_hand(await self.rig.take_now())
         except NothingDue:
@@ -92,7 +94,7 @@ class Comparison:
         hand.due = now.after(PAUSES[kind] if delay is None else max(delay, 1.0))
         if kind == "event" and delay is None:
             hand.due = None
-        hand.waits_for, hand.redelivered = name, False
+        hand.waits_for, hand.redelivered, hand.is_suspended = name, False, True
         hand.idle = kind == "idle" or hand.event.priority < 0
         self.open.append(hand)
         self.hand = None
@@ -123,6 +125,7 @@ class Comparison:
         assert await self.rig.mailbox.retry(again.event.id)
         assert not await self.rig.mailbox.retry(again.event.id)
         again.attempt, again.tool_calls, again.due, again.waits_for, again.redelivered = 1, 0, None, "", False
+        again.is_suspended = False
         self.closed["dead"] -= 1
         self.open.append(again)
 
@@ -144,6 +147,7 @@ class Comparison:
             self.dead.append(self.hand)
         else:
             self.hand.redelivered, self.hand.due, self.hand.waits_for = True, None, ""
+            self.hand.is_suspended = False
             self.open.append(self.hand)
         self.hand = None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.errors import ModelUnavailable
+from agent.errors import ContextTooLong, ModelUnavailable
 from agent.model.chain import FAILURES, FIRST_REST, JITTER, LONGEST_REST, Chain, Guarded, Prices
 from agent.model.interface import Answer
 from agent.model.messages import Message, ToolSpec, Usage
@@ -160,3 +160,19 @@ def test_a_plain_list_becomes_a_chain_in_its_order() -> None:
     chain = Chain.of(models)
     assert [model.name for model in chain] == ["a", "b", "offline"]
     assert Chain.of(chain) is chain
+
+
+async def test_a_list_that_is_too_long_says_nothing_about_the_model() -> None:
+    model = Guarded("a", ScriptedModel(*[ContextTooLong("too long")] * 3))
+    for _ in range(3):
+        with pytest.raises(ContextTooLong):
+            await ask(model)
+    assert model.breaker.rest == 0
+
+
+def test_a_call_that_lost_is_counted_at_its_price_and_as_a_failure() -> None:
+    model = Guarded("a", ScriptedModel(), Prices(prompt=2.0))
+    chain = Chain([model, Guarded("offline", ScriptedModel())])
+    assert [model.lost(1000).cost for _ in range(FAILURES)] == [pytest.approx(0.002)] * FAILURES
+    assert (chain.spent.calls, chain.spent.prompt_tokens) == (FAILURES, 1000 * FAILURES)
+    assert model.breaker.rest > 0

@@ -1,9 +1,12 @@
 """What failed calls are called, and the words that reach a person."""
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
 import pytest
 
 from agent.errors import ModelRefused, ModelUnavailable
-from agent.model.faults import MAX_WORDS, broken, refused, unreachable, words_of
+from agent.model.faults import MAX_WORDS, broken, refused, seconds_in, unreachable, words_of
 
 
 @pytest.mark.shows("F6")
@@ -55,3 +58,17 @@ def test_a_servers_words_are_one_short_line(body: bytes | str, words: str) -> No
 def test_a_long_text_is_cut_and_a_secret_left_out() -> None:
     assert words_of(b"x" * 1000) == "x" * MAX_WORDS + "…"
     assert words_of(b"Incorrect key sk-1234 given", "sk-1234") == "Incorrect key … given"
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("7", 7.0), ("0.5", 0.5), ("", 0.0), ("soon", 0.0), ("-3", 0.0), ("nan", 0.0), ("inf", 0.0)]
+)
+def test_retry_after_is_a_number_or_nothing(header: str, seconds: float) -> None:
+    assert seconds_in(header) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    now = datetime.now(UTC)
+    assert 55 < seconds_in(format_datetime(now + timedelta(seconds=60), usegmt=True)) <= 60
+    assert seconds_in(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0.0
+    assert refused("m", 429, "", format_datetime(now + timedelta(seconds=60), usegmt=True)).retry_after > 55

@@ -11,10 +11,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from appliance.api.client import ask_running, find_service, status_of
+from appliance.api.outcome import Outcome, Status
 from appliance.api.server import Door
 from appliance.api.socket import is_shared, listener_at
 from appliance.errors import AlreadyRunning, Problem, ServiceNotRunning
@@ -194,6 +196,13 @@ async def test_the_client_hears_the_whole_answer(path: Path) -> None:
     async with serving(path, handler):
         assert [piece async for piece in ask_running(path, "count", "kitchen")] == ["one ", "two ", "三\n"]
     assert handler.asked == [("count", "kitchen")]
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+async def test_the_client_hears_how_a_question_stands_that_was_not_completed(path: Path, status: Status) -> None:
+    outcome = Outcome(status, "event-7", "nobody could")
+    async with serving(path, ScriptedHandler(pieces=["Later."], outcome=outcome)):
+        assert [piece async for piece in ask_running(path, "count")] == ["Later.", outcome]
 
 
 async def test_the_client_passes_a_failure_on(path: Path) -> None:

@@ -8,6 +8,7 @@ from agent.bus import Bus
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household
 from appliance.api.mailbox_requests import Withdraw
+from appliance.api.outcome import Outcome
 from appliance.output.saying import DoorReplies
 from appliance.output.text import TextReplySink
 from tests.agent.mailboxes import SqliteRig
@@ -20,7 +21,7 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
     nobody = cast("Any", None)  # neither loop nor senses have a part in it
     replies = DoorReplies(TextReplySink(bus), nobody)
     household = Household(EventIntake(rig.mailbox, lambda _: True), bus, replies, nobody, nobody, {}, 0.0)
-    heard: list[list[str]] = []
+    heard: list[list[str | Outcome]] = []
     filed = asyncio.Event()
     rig.mailbox.observe_changes(filed.set)
 
@@ -32,7 +33,9 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
         await filed.wait()
         [waiting] = await rig.mailbox.listed("pending", 1, "ada")
         await household.mail(Withdraw(do="mailbox.withdraw", id=waiting.event.id))
-    assert heard == [[]]
+    [[outcome]] = heard
+    assert isinstance(outcome, Outcome)
+    assert (outcome.status, outcome.event_id) == ("withdrawn", waiting.event.id)
     await rig.stop()
 
 

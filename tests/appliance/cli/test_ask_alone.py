@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from appliance.exits import Exit
 from tests.appliance.command import environment
 
 NOT_FOR_A_QUESTION = (
@@ -31,6 +32,17 @@ def ask(home: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, env=environment(home, TZ="UTC"), capture_output=True, text=True, timeout=50, check=False
     )
+
+
+def test_a_question_that_waits_for_a_model_is_reported_as_waiting(tmp_path: Path) -> None:
+    away = '[model]\nprovider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nname = "m"\n'
+    (tmp_path / "nakari.toml").write_text(away)
+    command = [sys.executable, "-m", "appliance", "--config", str(tmp_path / "nakari.toml"), "ask", "tell me a joke"]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == Exit.UNAVAILABLE
+    assert done.stdout.startswith("I heard you, but I cannot reach the model")
+    assert "It waits until a model can be reached" in done.stderr
+    assert "mailbox --withdraw" in done.stderr
 
 
 def test_the_time_costs_no_heavy_library_no_child_process_and_no_sound(tmp_path: Path) -> None:

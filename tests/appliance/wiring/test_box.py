@@ -1,7 +1,7 @@
 """The box as it is wired, on a scripted room: whoever leaves a line of the wiring out, or mixes two up, fails here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from agent.event import TIMER, Event, utc_now
-from agent.model.interface import ChatModel
+from agent.model.interface import ChatModel, StreamItem
+from agent.model.messages import Message, ToolSpec
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
@@ -182,6 +183,39 @@ async def test_words_reach_the_mind_and_its_answer_the_loudspeaker(tmp_path: Pat
         assert box.agent.beat.age >= 0.0
         assert box.input.ears is not None
         assert box.input.ears.beat.age > 0.0, "the ears' heart beats with each chunk"
+
+
+class SilentAtFirst(ScriptedModel):
+    """A model that says nothing until a test lets it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(calls(("reply", f'{{"text": "{text}"}}')))
+        self.speaks = asyncio.Event()
+
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+        await self.speaks.wait()
+        async for item in super().stream(messages, tools):
+            yield item
+
+
+@pytest.mark.shows("X1", "A7")
+@pytest.mark.parametrize(("kind", "said"), [("sound", []), ("words", ["One moment."])])
+async def test_a_model_that_does_not_begin_is_bridged_as_the_configuration_says(
+    tmp_path: Path, kind: str, said: list[str]
+) -> None:
+    model = SilentAtFirst(STORY)
+    room = Room(model=model)
+    async with a_box(tmp_path, room, voice={"thinking_sign": kind}) as box:
+        await room.says("tell me a story please")
+
+        async def is_heard() -> bool:
+            return any(each.startswith("play") for each in room.player.happened)
+
+        await until(is_heard)
+        assert [text for text, _ in room.voice.asked] == said
+        model.speaks.set()
+        await taken_up(box, 1)
+        assert [text for text, _ in room.voice.asked] == [*said, STORY]
 
 
 @pytest.mark.shows("X1", "V4")

@@ -1,0 +1,193 @@
+"""Asks models until one answers: in their order, again after a pause, and one beside another that is silent."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+import structlog
+
+from agent.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, StreamBroken
+from agent.model.chain import Chain, Guarded
+from agent.model.interface import OFFLINE, ChatModel
+from agent.run.patience import SIGN_AFTER, ThoughtLimits
+from memory.backoff import Backoff
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+Claim: TypeAlias = Callable[[], None]
+"""To be called at a model's first token: the others are cancelled. Raises CancelledError where another was first."""
+
+Ask: TypeAlias = Callable[[ChatModel, Claim], Awaitable[T]]
+"""Asks one model. Raises `ModelError`."""
+
+TIMER_SLACK: Final = 0.01
+"""Seconds by which a timer may be early."""
+
+
+def split(models: Sequence[ChatModel], passed_over: int = 0) -> tuple[list[ChatModel], ChatModel | None]:
+    """Return the models that think, resting ones included, without the first few; and the offline one, if any."""
+    known: list[ChatModel] = [*(models.may_think if isinstance(models, Chain) else models)]
+    stand_in = known.pop() if known and known[-1].name == OFFLINE else None
+    most = len(known) if stand_in else len(known) - 1
+    return known[min(passed_over, most) :], stand_in
+
+
+def rest_of(model: ChatModel) -> float:
+    """Return the seconds for which a model is to be left alone."""
+    return model.breaker.rest if isinstance(model, Guarded) else 0.0
+
+
+@dataclass(slots=True)
+class Asking(Generic[T]):
+    """One thought's question. Who gives the first token goes on, and exactly one answer is returned.
+
+    A model that fails is followed by the next at once, one that is silent is joined by the next after
+    `limits.beside`. What another try may help is asked again, after a pause that doubles, within `limits.retries` or
+    beside one that is silent; where nothing listens, once. The offline model is asked when nobody else can be, and
+    once; its answer counts only where it could do what was wanted.
+    """
+
+    ask: Ask[T]
+    limits: ThoughtLimits
+    lost: Callable[[ChatModel], object]
+    """Told of a model that was cancelled because another was first."""
+    silent: Callable[[], Awaitable[None]]
+    """Called once, after `sign_after`, unless there is an answer by then."""
+    sign_after: float = SIGN_AFTER
+    """Seconds; 0 is never."""
+    _began: float = 0.0
+    _next_at: float = 0.0
+    """When the next model is asked beside those that are silent."""
+    _under_way: dict["asyncio.Task[T | ModelError]", ChatModel] = field(default_factory=dict)
+    _winner: "asyncio.Task[Any] | None" = None
+    _failures: dict[str, ModelError] = field(default_factory=dict)
+    """The last one of each model, by its name."""
+    _ready: dict[str, float] = field(default_factory=dict)
+    """When a model may be asked, by its name; without an entry never."""
+    _pauses: dict[str, Backoff] = field(default_factory=dict)
+    """Between the tries of one model, by its name."""
+
+    async def first_answer(self, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
+        """Return what the first model to give a token gives. Raises `StreamBroken` where it broke off after that.
+
+        Raises a model's failure where none answers, and `ContextTooLong` at once.
+        """
+        self._began = _now()
+        try:
+            async with asyncio.TaskGroup() as group:
+                signing = group.create_task(self._sign()) if self.sign_after else None
+                try:
+                    return await self._race(group, models, stand_in)
+                finally:
+                    if signing is not None:
+                        signing.cancel()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from several.exceptions[0].__cause__
+
+    async def _sign(self) -> None:
+        await asyncio.sleep(self.sign_after)
+        await self.silent()
+
+    async def _race(self, group: asyncio.TaskGroup, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
+        """Ask who may be asked, one after the other or beside each other, until one answers or patience ends."""
+        self._ready = {model.name: self._began + rest_of(model) for model in models}
+        last = [stand_in] if stand_in else []
+        while True:
+            at, model = self._next(models, last)
+            if model is not None and at <= _now() + TIMER_SLACK:
+                if model in last:
+                    last.clear()
+                self._begin(group, model)
+            elif self._under_way:
+                done, _ = await asyncio.wait(
+                    self._under_way,
+                    timeout=None if model is None else at - _now(),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for task in done:
+                    if answered := self._ended(task):
+                        return answered[0]
+            elif at - self._began <= self.limits.retries:
+                await asyncio.sleep(at - _now())
+            else:
+                raise self._failure()
+
+    def _next(self, models: Sequence[ChatModel], last: Sequence[ChatModel]) -> tuple[float, ChatModel | None]:
+        """Return when somebody is asked if nothing else happens, and who: the first of those that may be then."""
+        if self._winner is not None:
+            return _never(), None
+        earliest = self._next_at if self._under_way else _now()
+        asked = {model.name for model in self._under_way.values()}
+        idle = [model for model in models if model.name in self._ready and model.name not in asked]
+        times = [(max(earliest, self._ready[model.name]), model) for model in idle]
+        if last and self._under_way:
+            times.append((self._began + self.limits.stand_in, last[0]))
+        elif last and not any(at <= _now() + TIMER_SLACK for at, _ in times):
+            times.append((_now(), last[0]))
+        return min(times, key=lambda each: each[0], default=(_never(), None))
+
+    def _begin(self, group: asyncio.TaskGroup, model: ChatModel) -> None:
+        self._under_way[group.create_task(self._contend(model))] = model
+        self._next_at = _now() + self.limits.beside
+
+    async def _contend(self, model: ChatModel) -> T | ModelError:
+        try:
+            return await self.ask(model, self._claim)
+        except ModelError as error:
+            return error
+
+    def _claim(self) -> None:
+        own = asyncio.current_task()
+        if self._winner is own:
+            return
+        if self._winner is not None:
+            raise asyncio.CancelledError
+        self._winner = own
+        for other, model in self._under_way.items():
+            if other is not own and not other.done():
+                other.cancel()
+                self.lost(model)
+
+    def _ended(self, task: "asyncio.Task[T | ModelError]") -> tuple[T] | tuple[()]:
+        """Return the answer, or take note of a failure. Raises `StreamBroken` and `ContextTooLong`."""
+        model = self._under_way.pop(task)
+        if task.cancelled():
+            return ()
+        outcome = task.result()
+        if not isinstance(outcome, ModelError):
+            return (outcome,)
+        if task is self._winner:
+            if isinstance(outcome, StreamBroken):
+                raise outcome
+            self._winner = None  # it thought, and failed before it said anything
+        if isinstance(outcome, ContextTooLong) and not self._under_way:
+            raise outcome
+        if model.name != OFFLINE:
+            log.warning("model_failed", model=model.name, reason=str(outcome))
+        is_last_try = model.name == OFFLINE or (outcome.is_absent and model.name in self._failures)
+        self._failures[model.name] = outcome
+        self._next_at = _now()
+        if isinstance(outcome, ModelUnavailable | StreamBroken) and not is_last_try:
+            pauses = self._pauses.setdefault(model.name, self.limits.pauses(_now))
+            self._ready[model.name] = _now() + pauses.failed(max(outcome.retry_after, rest_of(model)))
+        else:
+            self._ready.pop(model.name, None)
+        return ()
+
+    def _failure(self) -> ModelError:
+        """Return the failure that says most: what can be helped, what passes, a refusal; never the offline one's."""
+        told = [error for name, error in self._failures.items() if name != OFFLINE]
+        too_long = [error for error in told if isinstance(error, ContextTooLong)]
+        passing = [error for error in told if not isinstance(error, ModelRefused)]
+        return next(iter([*too_long, *passing, *told]), ModelUnavailable("no model can be asked now"))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _never() -> float:
+    return float("inf")

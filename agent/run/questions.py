@@ -1,0 +1,112 @@
+"""Questions that no model could answer: they wait, are answered when a model is back, or dropped by who asked."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from agent.errors import ModelError
+from agent.event import ASR_TRANSCRIPT, MODEL_AVAILABLE, Event
+from agent.mailbox import Lease, Mailbox, MailboxRecord, Wake
+from agent.run.patience import ALOUD_WITHIN, GIVEN_UP_AFTER, LEAST_WAIT
+from agent.run.run import UNANSWERED, Run
+from agent.run.run_state import GivenUp, Suspension
+from agent.run.system_replies import SystemReplies
+from agent.time.quiet import QuietHours
+
+log = structlog.get_logger()
+
+STALE: Final = f"{UNANSWERED} It is old: do not answer it now, but say that it is still open, and ask if it is wanted."
+
+HUSHED: Final = f"{UNANSWERED} It is a quiet time: be brief."
+
+MOST_WAITING: Final = 50
+"""Newest suspended events of an owner that are looked through."""
+
+_DROP: Final = re.compile(
+    r"(?:oh |ok |okay |no |well )?(?:"
+    r"never ?mind(?: (?:that|it|the questions?|my questions?))?|"
+    r"(?:please )?(?:forget|drop|cancel|skip) (?:it|about it|(?:about )?(?:the|that|my|those|these|all my) questions?)|"
+    r"(?:you )?(?:do not|don t|need not) (?:have to |need to )?(?:answer|bother)(?: (?:that|it|me))?(?: any ?more)?|"
+    r"算了(?:吧|不用了)?|(?:不用|别|不要)(?:再)?(?:回答|答|管)(?:了|我了|它了|那个问题了)?|不用了|没事了?|"
+    r"(?:忘了|忘掉|取消|别管)(?:那个|这个|我的|刚才的)?问题(?:吧|了)?"
+    r")(?: please| thanks| thank you)?"
+)
+
+
+def drops_questions(words: str) -> bool:
+    """Say whether somebody wants no answer any more to what was asked, in English or Chinese."""
+    plain = re.sub(r"[^\w]+", " ", words.lower().replace("nakari", "")).strip()
+    return _DROP.fullmatch(plain) is not None or _DROP.fullmatch(plain.replace(" ", "")) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Decides when what no model answered comes back, and in which form."""
+
+    mailbox: Mailbox
+    replies: SystemReplies
+    now: Callable[[], datetime]
+    quiet: QuietHours | None
+    """When none is answered aloud by itself."""
+
+    async def wait(self, run: Run, error: ModelError) -> Suspension | GivenUp:
+        """Return how an event waits that no model could answer; its person is told, once."""
+        event, age = run.event, self.now() - run.event.created_at
+        at = self.now() + max(LEAST_WAIT, age)
+        wake = Wake("event", at=at, name=MODEL_AVAILABLE)
+        if not event.is_from_person:
+            return Suspension(run.lease.note or f"Waits for a model: {error}", wake)
+        if run.waited_for_model and age > GIVEN_UP_AFTER:
+            return GivenUp(f"no model answered within {GIVEN_UP_AFTER.total_seconds() / 3600:.0f} hours: {error}")
+        if not run.waited_for_model:
+            await self.replies.say(run, "no_model_either" if await self._waiting(event) else "no_model")
+        return Suspension(_noted(UNANSWERED, run.lease.note), wake)
+
+    def put_off(self, lease: Lease) -> Suspension | None:
+        """Return until when a spoken question that comes back stays away; None where it may be taken up.
+
+        What is written disturbs nobody, and is answered whenever a model is back.
+        """
+        event, note = lease.event, lease.note
+        is_heard = event.type == ASR_TRANSCRIPT or bool(event.metadata.get("speak"))
+        if not (is_heard and note.startswith(UNANSWERED)):
+            return None
+        end = None if self.quiet is None else self.quiet.until(self.now())
+        if note.startswith(STALE):
+            return Suspension(note, Wake("event", name=ASR_TRANSCRIPT)) if end else None
+        if end is not None:  # who speaks is awake, and may hear it
+            spoken = Wake("event", at=end, name=ASR_TRANSCRIPT)
+            return None if note.startswith(HUSHED) else Suspension(_noted(HUSHED, note), spoken)
+        if self.now() - event.created_at > ALOUD_WITHIN:
+            return Suspension(_noted(STALE, note), Wake("event", name=ASR_TRANSCRIPT))
+        return None
+
+    async def drop_if_asked(self, event: Event) -> int:
+        """Withdraw what waits for a model in a session, if the person wants no answer any more; return how many."""
+        if not event.is_from_person or not drops_questions(event.content):
+            return 0
+        waiting = [each.event.id for each in await self._waiting(event) if each.event.session_id == event.session_id]
+        dropped = [name for name in waiting if await self.mailbox.withdraw(name, "its person wants no answer any more")]
+        log.info("questions_dropped", count=len(dropped))
+        return len(dropped)
+
+    async def _waiting(self, event: Event) -> list[MailboxRecord]:
+        """Return the other questions of an owner that wait for a model."""
+        filed = await self.mailbox.listed("suspended", MOST_WAITING, event.owner_key)
+        return [
+            each
+            for each in filed
+            if each.event.is_from_person and each.event.id != event.id and each.progress.note.startswith(UNANSWERED)
+        ]
+
+
+def _noted(head: str, note: str) -> str:
+    """Return a note with this beginning, and what stood in it otherwise."""
+    rest = note
+    for other in (STALE, HUSHED, UNANSWERED):
+        rest = rest.removeprefix(other).strip()
+    return f"{head} {rest}".strip()

@@ -1,0 +1,84 @@
+"""Hands the words of an answer to the reply sink while they are still being written."""
+
+from collections.abc import Callable
+
+from agent.event import Event, new_id
+from agent.model.interface import ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
+from agent.model.stream.arguments import PartialString
+from agent.record import step
+from agent.replies import Reply, ReplySink, ReplyStream
+from agent.run.run import Run
+from agent.run.run_state import RunState
+from agent.tools.reply import REPLY
+
+
+class Speaking:
+    """Routes the words of one answer to deliveries: the text of reply calls, and bare text to a person."""
+
+    def __init__(self, run: Run, run_state: RunState, reply_sink: ReplySink, show: Callable[[Event], None]) -> None:
+        self._run = run
+        self._show = show
+        self._run_state = run_state
+        self._reply_sink = reply_sink
+        self._text_id = ""
+        self._replies: dict[int, tuple[ReplyStream, PartialString]] = {}
+        self._opened: list[ReplyStream] = []
+
+    async def take(self, item: StreamItem) -> None:
+        """Pass on the words of one item; waits only when the mouth is many sentences behind."""
+        if isinstance(item, TextDelta):
+            await self._say_bare(item.text)
+        elif isinstance(item, ToolCallStarted) and item.name == REPLY:
+            self._replies[item.index] = self._open(item.id), PartialString("text")
+        elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
+            delivery, partial = self._replies[item.index]
+            if words := partial.feed(item.text):
+                self._show_chunk(words)
+                await delivery.feed(words)
+            if '"' in item.text and partial.is_whole:
+                await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
+
+    async def finish(self) -> None:
+        """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
+        if self._text_id:
+            await self._run_state.deliveries[self._text_id].close()
+
+    async def break_off(self) -> str:
+        """Drop unfinished sentences and return the whole ones that were handed on."""
+        for delivery in self._opened:
+            await delivery.cut()
+        return " ".join(delivery.handed for delivery in self._opened if delivery.handed)
+
+    async def stopped(self) -> str:
+        """Drop unfinished sentences, and return the words that stay in the context: those that were handed on.
+
+        Of an event that was superseded only what was heard stays; where nothing was, its replies are forgotten too.
+        """
+        handed = await self.break_off()
+        if self._run.stop.reason != "superseded":
+            return handed
+        opened = [name for name, delivery in self._run_state.deliveries.items() if delivery in self._opened]
+        heard = [(await self._run_state.deliveries[name].ended()).heard for name in opened]
+        if not any(heard):
+            for name in opened:
+                del self._run_state.deliveries[name]
+        return " ".join(words for words in heard if words)
+
+    async def _say_bare(self, text: str) -> None:
+        if not self._run.event.is_from_person or not (self._text_id or text.strip()):
+            return
+        if not self._text_id:
+            self._text_id = f"text-{new_id()}"
+            self._open(self._text_id)
+        self._show_chunk(text)
+        await self._run_state.deliveries[self._text_id].feed(text)
+
+    def _show_chunk(self, words: str) -> None:
+        """Let observers see the answer grow; the journal gets it whole."""
+        self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
+
+    def _open(self, call_id: str) -> ReplyStream:
+        delivery = self._reply_sink.open(Reply(self._run.event, call_id, self._run_state.already))
+        self._run_state.deliveries[call_id] = delivery
+        self._opened.append(delivery)
+        return delivery

@@ -1,0 +1,62 @@
+"""How an asked question ended, where it did not end in its answer."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from agent.event import MODEL_AVAILABLE
+from agent.mailbox import MailboxRecord
+from appliance.exits import Exit
+
+Status: TypeAlias = Literal["suspended", "waiting", "given_up", "withdrawn"]
+
+_EXITS: Final[dict[Status, Exit]] = {
+    "suspended": Exit.LATER,
+    "waiting": Exit.UNAVAILABLE,
+    "given_up": Exit.FAULT,
+    "withdrawn": Exit.FAULT,
+}
+
+_SENTENCES: Final[dict[Status, str]] = {
+    "suspended": "It is put aside and goes on later (event {id}); `nakari mailbox --withdraw {id}` drops it.",
+    "waiting": "It waits until a model can be reached (event {id}); `nakari mailbox --withdraw {id}` drops it.",
+    "given_up": "It was given up: {reason}; `nakari mailbox --retry {id}` tries it again.",
+    "withdrawn": "It was withdrawn before it was answered: {reason}.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The last thing that comes of a question, unless it was completed."""
+
+    status: Status
+    """suspended: until a time, a person or quiet; waiting: until a model is back."""
+    event_id: str = ""
+    reason: str = ""
+    """Why it was given up or withdrawn."""
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code of a command that asked."""
+        return _EXITS[self.status]
+
+    def __str__(self) -> str:
+        return _SENTENCES[self.status].format(id=self.event_id, reason=self.reason or "the log says why")
+
+
+def outcome_of(filed: MailboxRecord | None) -> Outcome | None:
+    """Return how the event stands after its run; None when it is completed, or gone with its owner."""
+    if filed is None or filed.state in {"completed", "in_hand"}:
+        return None
+    if filed.state in {"suspended", "pending"}:
+        status: Status = "waiting" if filed.waits_for == MODEL_AVAILABLE else "suspended"
+    else:
+        status = "given_up" if filed.state == "dead" else "withdrawn"
+    return Outcome(status, filed.event.id, filed.reason)
+
+
+def outcome_from(status: object, event_id: object, reason: object) -> Outcome | None:
+    """Return the outcome that a service told; None for `completed`, and for what this version does not know."""
+    for known in _EXITS:
+        if status == known:
+            return Outcome(known, str(event_id), str(reason))
+    return None

@@ -1,0 +1,357 @@
+"""Patience with models, in virtual time: retries, questions that wait, signs, and one model beside another."""
+
+from collections.abc import Callable, Coroutine
+from datetime import UTC, time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from agent.event import Event
+from agent.run.questions import drops_questions
+from agent.run.run_state import RunState
+from agent.run.system_replies import SystemReplies
+from agent.time.quiet import QuietHours
+from tests.agent.failing_server import House, a_house, go_through
+from tests.agent.mind import spoken, typed
+from tests.fakes import RecordingOutlet
+from tests.room.virtual_time import EPOCH, passed, run_virtually
+
+TOLD = [
+    "I heard you, but I cannot reach the model I think with right now.",
+    "I will answer when it is back; say never mind, and I drop it.",
+]
+
+
+def in_virtual_time(story: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path], None]:
+    """Make a test of a story: its hours pass at once."""
+
+    def test(tmp_path: Path) -> None:
+        run_virtually(story(tmp_path))
+
+    test.__name__ = story.__name__
+    return test
+
+
+async def state(house: House, event: Event) -> tuple[str, str]:
+    filed = await house.mind.mailbox.find(event.id)
+    assert filed is not None
+    return filed.state, filed.waits_for
+
+
+@pytest.mark.shows("B1")
+@pytest.mark.parametrize("kind", ["429:3", "429 date", "5xx", "5xx later:5", "close", "cut unsaid"])
+def test_a_fault_that_passes_is_asked_again_before_anybody_is_told(tmp_path: Path, kind: str) -> None:
+    async def story() -> None:
+        async with a_house(tmp_path, models=1) as house:
+            house.servers[0].script = [kind] * (2 if kind == "close" else 1)  # the client asks a closed one twice
+            event = await house.answered("Tell me number 1.")
+            assert [words for words in house.said if words != "One moment."] == ["Answer 1."]
+            assert await state(house, event) == ("completed", "")
+
+    run_virtually(story())
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_retry_after_is_kept_to(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        server = house.servers[0]
+        server.script = ["429:9", "429 date"]
+        await house.answered("Tell me number 1.")
+        first, second, third = server.asked_at
+        assert 9.0 <= second - first < 10.0
+        assert 6.0 <= third - second < 12.0, "a date is kept to as well"
+
+
+@pytest.mark.shows("B8")
+@in_virtual_time
+async def test_what_is_refused_is_asked_of_the_next_model_only(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        house.servers[0].script = ["400"]
+        await house.answered("Tell me number 1.")
+        assert house.said == ["Answer 1."]
+        assert [len(each.asked_at) for each in house.servers] == [1, 1]
+
+
+@pytest.mark.shows("B1", "B8")
+@in_virtual_time
+async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model_is_back(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        for server in house.servers:
+            server.share, server.is_down = 1.0, True
+            server.script = ["5xx"] * 50
+        first = await house.answered("Tell me number 1.")
+        second = await house.answered("Tell me number 2.")
+        assert house.said == ["One moment.", *TOLD, "That waits for the model too."]
+        assert await state(house, first) == ("suspended", "model_available")
+        clock = await house.answered("What time is it?")
+        assert await state(house, clock) == ("completed", ""), "what takes no model is done at once"
+        await passed(600)
+        assert len(house.said) == 5, "nobody is told again"
+        for server in house.servers:
+            server.share, server.is_down, server.script = 0.0, False, []
+        await passed(900)
+        assert sorted(house.said[5:]) == ["Answer 1.", "Answer 2."]
+        assert (await state(house, first), await state(house, second)) == (("completed", ""), ("completed", ""))
+        figures = (await house.mind.mailbox.find(first.id)).figures  # type: ignore[union-attr]
+        assert figures["model_calls"] == 1, "failed calls cost the event no thought"
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_a_server_that_wants_longer_than_a_person_waits_is_not_waited_for(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["429:60"]
+        event = await house.answered("Tell me number 1.")
+        assert house.said == TOLD
+        assert len(house.servers[0].asked_at) == 1
+        await passed(300)
+        assert house.said[2:] == ["Answer 1."]
+        assert house.servers[0].asked_at[1] - house.servers[0].asked_at[0] >= 60
+        assert await state(house, event) == ("completed", "")
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_words_already_said_are_not_said_again_when_a_cut_answer_goes_on(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["cut said"]
+        await house.answered("Tell me number 1.")
+        assert house.said == ["Well now.", "Answer 1."]
+
+
+@pytest.mark.shows("A7", "G1")
+@in_virtual_time
+async def test_a_silent_model_gets_a_sign_and_then_the_next_one_beside_it(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        house.servers[0].script = ["silence"] * 2
+        spoken = await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", "Answer 1."]
+        assert house.silence_of(spoken) == pytest.approx(2.0, abs=0.2)
+        assert house.servers[1].asked_at[0] - house.servers[0].asked_at[0] == pytest.approx(12.0, abs=0.2)
+        lost, kept = await house.mind.journal.entries(topic="llm.results", event_id=spoken.id)
+        assert (lost.body["finish_reason"], kept.body["model"]) == ("lost", house.chain.models[1].name)
+        assert house.chain.spent.calls == 2, "both are billed"
+        figures = (await house.mind.mailbox.find(spoken.id)).figures  # type: ignore[union-attr]
+        assert figures["prompt_tokens"] == lost.body["prompt_tokens"] + kept.body["prompt_tokens"]  # type: ignore[operator]
+        written = await house.reads("Tell me number 2.")
+        await house.rests()
+        assert house.said[2:] == ["Answer 2."], "who writes sees that it goes on, and hears no sign"
+        assert house.silence_of(written) == pytest.approx(12.0, abs=0.2)
+        await house.answered("Tell me number 3.")
+        assert len(house.servers[0].asked_at) == 2, "who was silent twice is left alone for a while"
+
+
+@pytest.mark.shows("A7", "B1")
+@in_virtual_time
+async def test_the_first_of_two_may_yet_answer_and_only_one_is_heard(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        house.servers[0].script, house.servers[1].script = ["late:20"], ["silence"]
+        event = await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", "Answer 1."]
+        assert house.silence_of(event) == pytest.approx(2.0, abs=0.2)
+        answers = await house.mind.journal.entries(topic="context.message", event_id=event.id)
+        assert sum("Answer 1." in str(entry.body) for entry in answers) == 1
+
+
+@pytest.mark.shows("A7")
+@in_virtual_time
+async def test_a_slow_machine_that_is_the_only_model_is_waited_for(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["late:100"]
+        event = await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", "Answer 1."]
+        assert await state(house, event) == ("completed", "")
+        house.servers[0].script = ["late:100"]
+        await house.answered("What time is it?")
+        assert house.said[2] == "One moment."
+        assert house.said[3].startswith("It is "), "after a minute the offline model says what it knows"
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_a_question_is_withdrawn_by_voice(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        for server in house.servers:
+            server.script, server.is_down = ["5xx"] * 99, True
+        asked = await house.answered("Tell me number 1.")
+        written = await house.reads("Tell me number 2.")
+        await house.rests()
+        await house.answered("Never mind.")
+        assert (await state(house, asked))[0] == "withdrawn"
+        assert await state(house, written) == ("suspended", "model_available"), "what another wrote is not dropped"
+
+
+@pytest.mark.shows("B1", "G13")
+@in_virtual_time
+async def test_an_old_question_is_not_answered_at_night_but_asked_about_when_somebody_speaks(tmp_path: Path) -> None:
+    quiet = QuietHours(time(22), time(7), UTC)
+    async with a_house(tmp_path, models=1, quiet=quiet) as house:
+        server = house.servers[0]
+        server.share, server.is_down, server.script = 1.0, True, ["5xx"] * 999
+        await passed(9.5 * 3600)  # half past nine in the evening
+        event = await house.answered("Tell me number 1.")
+        other = await house.answered("Tell me number 3.")
+        await passed(1800)
+        assert house.said == ["One moment.", *TOLD, "That waits for the model too."]
+        server.share, server.is_down, server.script = 0.0, False, []
+        await passed(8 * 3600)
+        assert len(house.said) == 4, "not in the night"
+        await passed(2 * 3600)
+        assert len(house.said) == 4, "nor into an empty room in the morning"
+        assert [await state(house, each) for each in (event, other)] == [("suspended", "asr_transcript")] * 2
+        await house.reads("Tell me number 4.")
+        await house.rests()
+        assert house.said[4:] == ["Answer 4."], "who writes may be elsewhere"
+        await house.answered("Tell me number 2.")
+        await house.rests()
+        assert house.said[5:] == ["Answer 2.", "Answer 1.", "Answer 3."]
+        assert "It is old: do not answer it now" in server.newest
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_a_question_that_nobody_can_answer_for_a_day_is_given_up(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["400"] * 999
+        event = await house.answered("Tell me number 1.")
+        assert (await state(house, event))[0] == "suspended"
+        await passed(25 * 3600)
+        await house.answered("What time is it?")
+        assert (await state(house, event))[0] == "dead"
+        assert house.said[:2] == TOLD
+        assert len(house.said) == 3, "the time was told, and nothing else"
+        assert len(house.servers[0].asked_at) < 20
+
+
+@pytest.mark.shows("A7")
+@in_virtual_time
+async def test_a_model_that_thinks_is_there_and_is_not_overtaken(tmp_path: Path) -> None:
+    async with a_house(tmp_path) as house:
+        house.servers[0].script = ["thinks:30"]
+        await house.answered("Tell me number 1.")
+        assert house.said == ["One moment.", "Answer 1."], "thinking is no sound"
+        assert [len(each.asked_at) for each in house.servers] == [1, 0]
+
+
+@pytest.mark.shows("A7", "B8")
+@in_virtual_time
+async def test_who_speaks_while_another_is_waited_for_hears_a_sign_too(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["late:50"]
+        await house.hears("Tell me number 1.")
+        await passed(10)
+        second = await house.hears("Tell me number 2.")
+        await house.rests()
+        assert house.said == ["One moment.", "One moment.", "Answer 1.", "Answer 2."]
+        sign = next(at for event_id, at in house.mind.outlet.heard_at if event_id == second.id)
+        assert sign - EPOCH == pytest.approx(12.0, abs=0.1), "two seconds after it was said"
+
+
+@pytest.mark.shows("B1", "A11")
+@in_virtual_time
+async def test_new_words_come_before_an_old_question_that_a_silent_model_is_tried_with(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        server = house.servers[0]
+        server.script = ["5xx"] * 9
+        old = await house.answered("Tell me number 1.")
+        assert (await state(house, old))[0] == "suspended"
+        server.script = ["silence"]
+        while server.script:
+            await passed(1)
+        asked = server.asked_at[-1]
+        await passed(3)
+        server.script = []
+        await house.answered("Tell me number 2.")
+        assert "Answer 2." in house.said
+        assert house.mind.outlet.heard_at[-1][1] - asked < 10
+        await passed(120)
+        assert house.said[-1] == "Answer 1."
+        assert (await state(house, old))[0] == "completed"
+
+
+@pytest.mark.shows("B1", "B8", "A7")
+def test_each_of_many_questions_to_failing_servers_is_answered_once_and_none_meets_silence(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with a_house(tmp_path, seed=7) as house:
+            account = await go_through(house, 60, 0.5, Random(7))
+        assert account.wrong == []
+        assert account.p95 <= 2.5
+        assert account.since_arrival[-1] <= 2.5
+
+    run_virtually(story())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Never mind.", "nevermind", "Oh, never mind that.", "Forget the question.", "Please forget my question."),
+        *("You don't have to answer that anymore.", "Don't bother.", "Nakari, never mind!", "Forget about it."),
+        *("算了。", "算了吧", "不用回答了", "别管那个问题了", "忘了那个问题吧", "不用了"),
+    ],
+)
+def test_words_that_drop_a_question(words: str) -> None:
+    assert drops_questions(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Forget that.", "Never mind the gap, how long is it?", "I do not mind.", "Cancel the timer.", "Stop."),
+        *("What did I forget?", "算一下三加五", "不用的东西放哪", "忘了刚才的话", "取消计时器", ""),
+    ],
+)
+def test_words_that_drop_nothing(words: str) -> None:
+    assert not drops_questions(words)
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_a_question_that_waits_can_be_cancelled_in_the_mailbox(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=1) as house:
+        house.servers[0].script = ["400"]
+        event = await house.answered("Tell me number 1.")
+        assert await house.mind.mailbox.withdraw(event.id, "by command")
+        await passed(7200)
+        assert house.said == TOLD
+
+
+@pytest.mark.shows("A7", "G1")
+async def test_the_sign_may_be_a_sound_and_comes_once() -> None:
+    outlet, played = RecordingOutlet(), [0]
+
+    async def play() -> None:
+        played[0] += 1
+
+    replies = SystemReplies(outlet, RunState(), play)
+    event = spoken("Tell me.")
+    await replies.sign(event)
+    await replies.sign(event)
+    await replies.fill(event)
+    await replies.sign(typed("Tell me."))
+    assert (played, outlet.said) == ([1], [])
+
+
+@pytest.mark.shows("B1")
+@in_virtual_time
+async def test_without_any_model_configured_the_offline_word_ends_the_event(tmp_path: Path) -> None:
+    async with a_house(tmp_path, models=0) as house:
+        event = await house.answered("Tell me number 1.")
+        assert house.said[0].startswith("I heard you, but I need a model")
+        assert await state(house, event) == ("completed", "")
+
+
+@pytest.mark.shows("B1", "G13")
+@in_virtual_time
+async def test_in_quiet_hours_a_question_is_answered_once_its_person_speaks_again(tmp_path: Path) -> None:
+    quiet = QuietHours(time(12), time(7), UTC)
+    async with a_house(tmp_path, models=1, quiet=quiet) as house:
+        house.servers[0].script = ["429:60"]
+        await house.answered("Tell me number 1.")
+        await passed(1800)
+        assert house.said == TOLD
+        await house.answered("What time is it?")
+        await house.rests()
+        assert house.said[3:] == ["Answer 1."]

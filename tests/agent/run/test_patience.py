@@ -95,8 +95,9 @@ async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model
         await passed(900)
         assert sorted(house.said[5:]) == ["Answer 1.", "Answer 2."]
         assert (await state(house, first), await state(house, second)) == (("completed", ""), ("completed", ""))
-        figures = (await house.mind.mailbox.find(first.id)).figures  # type: ignore[union-attr]
-        assert figures["model_calls"] == 1, "failed calls cost the event no thought"
+        filed = await house.mind.mailbox.find(first.id)
+        assert filed is not None
+        assert filed.progress.model_calls == 1, "failed calls cost the event no thought"
 
 
 @pytest.mark.shows("B1")

@@ -262,7 +262,7 @@ class Loop:
             try:
                 message = await self._mind.thinker.answer(run)
             except ContextTooLong as refusal:
-                if not await self._summarizer.refused(run, refusal):
+                if not await self._summarizer.refused(run, refusal, await self._prefix(run.event)):
                     await self._replies.say(run, "too_long")
                     return GivenUp(f"it is longer than the model reads: {refusal}")
                 message, was_last_turn = None, False

@@ -186,17 +186,24 @@ class Contexts:
             most=self._refused[epoch.model],
         )
 
-    async def fit(self, epoch: Epoch, event: Event) -> Epoch:
+    async def fit(self, epoch: Epoch, event: Event, wanted: Prefix | None = None) -> Epoch:
         """Open an epoch that is as short as is known to be needed, by a rule; the same one where nothing is gained.
 
-        Long texts of the event in hand are cut; the journal has them whole. To be called at a legal boundary only:
-        every call of the event has its result.
+        Long texts of the event in hand are cut; the journal has them whole. `wanted` takes the place of its prefix
+        where it offers other tools. At a legal boundary only: every call of the event has its result.
         """
-        carried = self._carried(epoch)
-        opening = carried.to_fit(epoch, event.id)
-        if epoch.prefix_tokens + carried.cost(opening.messages) > WORTHWHILE * epoch.tokens:
+        under = epoch if wanted is None else self._under(epoch, wanted)
+        opening = (carried := self._carried(under)).to_fit(under, event.id)
+        if under.prefix_tokens + carried.cost(opening.messages) > WORTHWHILE * epoch.tokens:
             return epoch
-        return await self._anew(epoch, event, opening)
+        return await self._anew(under, event, opening)
+
+    def _under(self, epoch: Epoch, wanted: Prefix) -> Epoch:
+        """Return what an epoch would be under a prefix for another window; the same one for the same tools."""
+        if are_few(epoch.tools) == are_few(wanted.tools):
+            return epoch
+        messages = [Message("system", wanted.system), *epoch.messages[1:]]
+        return self._grown(epoch.id, wanted, epoch.opened_by, messages, epoch.front)
 
     async def abandon(self, epoch: Epoch, event: Event, note: str) -> Epoch:
         """Give up an epoch that no provider takes, and open one with the event in hand as it was handed over.

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from agent.bus import Bus
-from agent.context.epoch import Epoch, digest_of
+from agent.context.epoch import Epoch, Prefix, digest_of
 from agent.context.epochs import Contexts
 from agent.context.summary import REQUEST
 from agent.errors import ContextTooLong, IllegalMessages, ModelError, Stopped
@@ -67,11 +67,14 @@ class Summarizer:
                 account = await self._account(run.epoch, run.event)
             run.epoch = await self.contexts.sum_up(run.epoch, run.event, account, in_hand=True)
 
-    async def refused(self, run: Run, refusal: ContextTooLong) -> bool:
-        """Begin anew with less after a model refused the list for its length; False when there is no less."""
+    async def refused(self, run: Run, refusal: ContextTooLong, wanted: Prefix) -> bool:
+        """Begin anew with less after a model refused the list for its length; False when there is no less.
+
+        `wanted` is the prefix that the window offers of which the refusal told.
+        """
         before = run.epoch
         self.contexts.learn(before, refusal)
-        run.epoch = await self.contexts.fit(before, run.event)
+        run.epoch = await self.contexts.fit(before, run.event, wanted)
         return run.epoch is not before
 
     async def abandon(self, run: Run, damage: IllegalMessages) -> None:

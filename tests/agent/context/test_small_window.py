@@ -11,13 +11,14 @@ from agent.context.epochs import EPOCH, ContextLimits
 from agent.context.tokens import TokenCounter
 from agent.errors import ContextTooLong
 from agent.model.chain import Chain, Guarded
-from agent.model.messages import Message
+from agent.model.messages import Message, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.system_replies import phrase
+from agent.tools.finding import are_few
 from agent.tools.journal import journal_read_tool
 from agent.tools.tool import Call, run_tool
 from tests.agent.context.test_compression import LONG, LOOK, REPLY, lawful, look_tool
-from tests.agent.mind import SYSTEM, TestMind, a_mind, spoken, typed
+from tests.agent.mind import SYSTEM, Start, TestMind, a_mind, spoken, typed
 from tests.agent.openai_server import OpenAiServer
 from tests.agent.small_window import SENTENCES, SmallWindow, events, live
 from tests.fakes import ScriptedModel, calls
@@ -54,6 +55,41 @@ async def test_a_refusal_is_answered_with_less_in_the_same_turn(tmp_path: Path, 
         await model.aclose()
     assert 1 <= first <= 6
     assert small.refused - first <= 1, "it has learnt"
+
+
+@pytest.mark.shows("D2", "B1")
+async def test_a_window_of_which_the_first_refusal_tells_is_kept_to_in_the_same_turn(tmp_path: Path) -> None:
+    """A small model behind a server that nobody could ask before: its first question finds the long prompt."""
+    prompts = ByWindow()
+
+    def respond(messages: Sequence[Message]) -> Message:
+        if sum(len(message.content) for message in messages) > 6_000:
+            prompts.is_small = True
+            raise ContextTooLong("too long", 2_000, 4_000)
+        return calls(REPLY, prefix=f"c{len(model.requests)}")
+
+    model = ScriptedModel(*[respond] * 10)
+    start = Start(has_little_room=lambda: prompts.is_small)
+    async with a_mind(tmp_path, [model], [look_tool()], system=prompts, start=start) as mind:
+        await mind.handle(event := spoken("what time is it"))
+        assert await mind.state_of(event) == "completed"
+        assert [request[0].content for request in model.requests] == [prompts.LONG, prompts.SHORT]
+        epoch = mind.mind.contexts.loaded(event.owner_key, event.session_id)
+        assert are_few(epoch.tools)
+        await mind.handle(spoken("and now"))
+        assert model.requests[-1][: len(model.requests[-2])] == model.requests[-2], "the same epoch goes on"
+
+
+class ByWindow:
+    """A long prompt, and a short one once the window is known to be small."""
+
+    LONG, SHORT = "s" * 9_000, "You are nakari."
+
+    def __init__(self) -> None:
+        self.is_small = False
+
+    async def system(self, owner_key: str, tools: Sequence[ToolSpec]) -> str:
+        return self.SHORT if self.is_small else self.LONG
 
 
 def refusing_above(characters: int, window: int = 0, asked: int = 0) -> ScriptedModel:

@@ -99,7 +99,7 @@ def cancel(invocation: Invocation, which: str) -> Exit:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def events(context: click.Context, *, lines: int, as_json: bool) -> Exit | None:
-    """List what waits to be handled: when, what, and its place in the queue."""
+    """List what waits to be handled, and when."""
     if context.invoked_subcommand is not None:
         return None
     import json

@@ -35,7 +35,7 @@ Exit codes:
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Talk": ("run", "chat", "ask", "say", "hear", "demo"),
     "Listen": ("stop", "mute", "unmute", "volume", "heard", "timers", "devices", "calibrate"),
-    "Remember": ("memory", "forget", "mailbox", "journal", "backup", "restore"),
+    "Remember": ("memory", "forget", "events", "mailbox", "journal", "backup", "restore"),
     "Choose": ("config", "model", "models", "settings", "identity"),
     "Look after": ("doctor", "status", "logs", "version"),
     "Connect": ("mcp", "completion", "help"),

@@ -42,6 +42,8 @@ NOT_TYPED = {
     ("ask", "-"): "reads standard input: tests/appliance/cli/test_conversation.py",
     ("chat",): "reads line after line: tests/appliance/cli/test_conversation.py",
     ("doctor",): "takes long: tests/appliance/cli/test_cli.py",
+    ("events", "cancel"): "of an event that waits: tests/appliance/cli/test_events_command.py",
+    ("events", "move"): "of an event that waits: tests/appliance/cli/test_events_command.py",
     ("forget",): "asks on a terminal: tests/service/test_forget_command.py",
     ("models", "list", "--measure"): "measures a model that is here: tests/appliance/cli/test_models_command.py",
     ("say", "dinner is ready"): "needs a loudspeaker: tests/service/test_offline_voice.py",

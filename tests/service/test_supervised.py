@@ -51,6 +51,12 @@ def test_it_is_ready_fed_and_stopped(supervisor: socket.socket, tmp_path: Path) 
         told(supervisor, "STOPPING=1")
 
 
+def _control_terminal() -> None:
+    """Take the terminal, and hear that it was closed, which a suite that runs below nohup would not."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.shows("F32")
 def test_a_terminal_that_is_closed_asks_for_the_same_stop(supervisor: socket.socket, tmp_path: Path) -> None:
     ours, terminal = os.openpty()
@@ -63,7 +69,7 @@ def test_a_terminal_that_is_closed_asks_for_the_same_stop(supervisor: socket.soc
         stdout=terminal,
         stderr=terminal,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=_control_terminal,
     ) as service:
         os.close(terminal)
         told(supervisor, "READY=1")

@@ -247,8 +247,8 @@ def bitten(box: Box, hang: Callable[[], object]) -> None:
     assert any("Watchdog timeout" in line["MESSAGE"] for line in box.journal())
 
 
-@pytest.fixture
-def soon(box: Box, running: None) -> Iterator[None]:
+@pytest.fixture(scope="class")
+def soon(box: Box) -> Iterator[None]:
     """A watchdog that bites within seconds, and a program that can be made to hang in its parts by signals."""
     (folder,) = box.must("sh", "-c", "echo /opt/nakari/current/.venv/lib/python3.*/site-packages").split()
     box.write(f"{folder}/hanging.py", HANGING)
@@ -288,31 +288,33 @@ def signalled(box: Box, signal: str) -> None:
     box.must("systemctl", "kill", "--kill-whom=main", f"--signal={signal}", "nakari.service")
 
 
-@pytest.mark.shows("H2")
-@pytest.mark.parametrize("signal", ["STOP", "USR1"], ids=["the process", "the event loop"])
-def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(box: Box, soon: None, signal: str) -> None:
-    bitten(box, lambda: signalled(box, signal))
+@pytest.mark.usefixtures("soon")
+class TestHangs:
+    """With a watchdog in a hurry, for which the service is started anew once."""
 
+    @pytest.mark.shows("H2")
+    @pytest.mark.parametrize("signal", ["STOP", "USR1"], ids=["the process", "the event loop"])
+    def test_frozen_it_is_killed_by_the_watchdog_and_comes_back(self, box: Box, signal: str) -> None:
+        bitten(box, lambda: signalled(box, signal))
 
-@pytest.mark.shows("H2", "V5")
-def test_ears_that_hang_are_named_and_it_is_started_anew(box: Box, soon: None) -> None:
-    bitten(box, lambda: signalled(box, "USR2"))
-    assert missed(box)[-1] == ["ears"]
+    @pytest.mark.shows("H2", "V5")
+    def test_ears_that_hang_are_named_and_it_is_started_anew(self, box: Box) -> None:
+        bitten(box, lambda: signalled(box, "USR2"))
+        assert missed(box)[-1] == ["ears"]
 
-
-@pytest.mark.shows("H2", "B10")
-def test_a_mind_that_hangs_is_named_and_the_question_is_answered_by_the_next_start(box: Box, soon: None) -> None:
-    box.must("systemd-run", "--quiet", "--unit=never", "python3", "-c", NEVER_ANSWERS)
-    box.must("nakari", "model", "use", "never")
-    asked = "what month is it"
-    with box.start("nakari", "ask", asked) as asking:
-        box.until("it thinks", lambda: asked in events_of(box, "in_hand"), UP_SECONDS)
-        bitten(box, lambda: signalled(box, "RTMIN"))
-        asking.wait(UP_SECONDS)
-    assert missed(box)[-1] == ["mind"]
-    box.must("systemctl", "stop", "never.service")
-    box.until("the answer", lambda: asked in events_of(box, "completed"), UP_SECONDS)
-    box.must("nakari", "model", "use", "offline")
+    @pytest.mark.shows("H2", "B10")
+    def test_a_mind_that_hangs_is_named_and_the_question_is_answered_by_the_next_start(self, box: Box) -> None:
+        box.must("systemd-run", "--quiet", "--unit=never", "python3", "-c", NEVER_ANSWERS)
+        box.must("nakari", "model", "use", "never")
+        asked = "what day is it"
+        with box.start("nakari", "ask", asked) as asking:
+            box.until("it thinks", lambda: asked in events_of(box, "in_hand"), UP_SECONDS)
+            bitten(box, lambda: signalled(box, "RTMIN"))
+            asking.wait(UP_SECONDS)
+        assert missed(box)[-1] == ["mind"]
+        box.must("systemctl", "stop", "never.service")
+        box.until("the answer", lambda: asked in events_of(box, "completed"), UP_SECONDS)
+        box.must("nakari", "model", "use", "offline")
 
 
 def missed(box: Box) -> list[object]:

@@ -101,6 +101,8 @@ class Guarded:
         self.model = model
         self.name = model.name
         self.sends_to = model.sends_to
+        self.is_absent = False
+        """Whether nothing listened there the last time."""
         self.breaker = Backoff(FIRST_REST, LONGEST_REST, forgiven=FAILURES - 1, jitter=JITTER, clock=clock)
         self._prices = prices or Prices()
         self._observers: list[UsageObserver] = []
@@ -115,6 +117,7 @@ class Guarded:
             async with aclosing(self.model.stream(messages, tools)) as items:
                 async for item in items:
                     if isinstance(item, Answer):
+                        self.is_absent = False
                         self.breaker.worked()
                         usage = replace(item.usage, cost=item.usage.cost or self._prices.of(item.usage))
                         for answered in self._observers:
@@ -125,6 +128,7 @@ class Guarded:
         except ContextTooLong:  # says nothing about the server
             raise
         except ModelError as error:
+            self.is_absent = error.is_absent
             self.breaker.failed(min(error.retry_after, LONGEST_ASKED_FOR))
             raise
 

@@ -40,6 +40,11 @@ def rest_of(model: ChatModel) -> float:
     return model.breaker.rest if isinstance(model, Guarded) else 0.0
 
 
+def is_absent(model: ChatModel) -> bool:
+    """Whether nothing listened where a model should be, the last time it was asked."""
+    return isinstance(model, Guarded) and model.is_absent
+
+
 @dataclass(slots=True)
 class Asking(Generic[T]):
     """One thought's question. Who gives the first token goes on, and exactly one answer is returned.
@@ -93,7 +98,7 @@ class Asking(Generic[T]):
 
     async def _race(self, group: asyncio.TaskGroup, models: Sequence[ChatModel], stand_in: ChatModel | None) -> T:
         """Ask who may be asked, one after the other or beside each other, until one answers or patience ends."""
-        self._ready = {model.name: self._began + rest_of(model) for model in models}
+        self._ready = {model.name: self._began + rest_of(model) for model in models if self._is_waited_for(model)}
         last = [stand_in] if stand_in else []
         while True:
             at, model = self._next(models, last)
@@ -128,6 +133,10 @@ class Asking(Generic[T]):
         elif last and not any(at <= _now() + TIMER_SLACK for at, _ in times):
             times.append((_now(), last[0]))
         return min(times, key=lambda each: each[0], default=(_never(), None))
+
+    def _is_waited_for(self, model: ChatModel) -> bool:
+        """Whether its rest is: where nothing listens, a person hears that rather than nothing for so long."""
+        return not is_absent(model) or rest_of(model) <= self.limits.absent
 
     def _begin(self, group: asyncio.TaskGroup, model: ChatModel) -> None:
         self._under_way[group.create_task(self._contend(model))] = model
@@ -168,6 +177,7 @@ class Asking(Generic[T]):
         if model.name != OFFLINE:
             log.warning("model_failed", model=model.name, reason=str(outcome))
         is_last_try = model.name == OFFLINE or (outcome.is_absent and model.name in self._failures)
+        is_last_try = is_last_try or not self._is_waited_for(model)
         self._failures[model.name] = outcome
         self._next_at = _now()
         if isinstance(outcome, ModelUnavailable | StreamBroken) and not is_last_try:

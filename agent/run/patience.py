@@ -45,6 +45,8 @@ class ThoughtLimits:
     """Until models that failed are not asked again; a pause that would end later is not begun."""
     retries_in_outage: float = 6.0
     """The same where no model answered the last thought either: that they are away is known."""
+    absent: float = 2.0
+    """The longest rest that is waited for where nothing listens: its person is told instead, and it is looked for."""
     first_pause: float = 0.5
     """Before they are asked again; doubles each time. A server's Retry-After and a breaker's rest are kept to."""
 

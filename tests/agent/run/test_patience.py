@@ -1,5 +1,6 @@
 """Patience with models, in virtual time: retries, questions that wait, signs, and one model beside another."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from datetime import UTC, time
 from pathlib import Path
@@ -9,12 +10,17 @@ from typing import Any
 import pytest
 
 from agent.event import Event
+from agent.intents import OfflineModel
+from agent.model.chain import Chain, Guarded
+from agent.model.interface import OFFLINE
+from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.questions import drops_questions
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.time.quiet import QuietHours
+from agent.tools.journal import journal_tool
 from tests.agent.failing_server import House, a_house, go_through
-from tests.agent.mind import spoken, typed
+from tests.agent.mind import a_mind, spoken, typed
 from tests.fakes import RecordingOutlet
 from tests.room.virtual_time import EPOCH, passed, run_virtually
 
@@ -98,6 +104,24 @@ async def test_a_question_that_nobody_answers_waits_and_is_answered_when_a_model
         filed = await house.mind.mailbox.find(first.id)
         assert filed is not None
         assert filed.progress.model_calls == 1, "failed calls cost the event no thought"
+
+
+@pytest.mark.shows("B1", "A7")
+@in_virtual_time
+async def test_where_nothing_listens_a_person_is_told_within_seconds_whatever_the_breaker_says(tmp_path: Path) -> None:
+    """The first thought ends in the offline model's search, the second in its word that it takes a model."""
+    now = asyncio.get_running_loop().time
+    gone = Guarded("gone", OpenAiCompatibleModel("http://127.0.0.1:9/v1", "m"), clock=now)
+    offline = OfflineModel()
+    async with a_mind(
+        tmp_path, Chain([gone, Guarded(OFFLINE, offline)]), lambda journal, _: [journal_tool(journal)]
+    ) as mind:
+        for words in ("tell me about the stars", "tell me about the moon"):
+            began = now()
+            await mind.handle(typed(words))
+            assert now() - began < 3
+    assert mind.outlet.said[:2] == TOLD
+    await gone.aclose()
 
 
 @pytest.mark.shows("B1")

@@ -1,7 +1,7 @@
 """The runaway in full: a model that makes children, timers and series in every turn, and people who ask meanwhile.
 
-`python -m benchmarks.runaway` lives some hours of virtual time from a minute before midnight, with what the agent's own
-work may take by default, and asks at random moments; it fails where a bound is passed or a question waits.
+`python -m benchmarks.agent.runaway` lives some hours of virtual time from a minute before midnight, with what the
+agent's own work may take by default, and asks at random moments; it fails where a bound is passed or a question waits.
 tests/agent/test_runaway.py is its sample.
 """
 
@@ -29,7 +29,7 @@ MOST_WAIT = 5 * THOUGHT
 
 def main() -> None:
     """Let it run away, and tell what came of it."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.runaway", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agent.runaway", description=__doc__)
     parser.add_argument("--hours", type=float, default=HOURS, help=f"of virtual time (default: {HOURS:g})")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help=f"of people (default: {QUESTIONS})")
     parser.add_argument("--seed", type=int, default=1, help="of their moments")

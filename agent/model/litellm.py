@@ -10,11 +10,11 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from agent.errors import ContextTooLong, ModelError, ModelRefused
+from agent.errors import ModelError, ModelRefused
 from agent.model.connection import Connection
 from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, refused, too_long, unreachable, words_of
-from agent.model.interface import MODEL_INPUT, Answer, StreamItem
+from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
@@ -103,11 +103,9 @@ class LiteLlmModel:
         self._was_reached = False
         """Whether the last call began to be answered: then the next one looks no further."""
 
-    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
-            async for item in items:
-                yield item
+        return self._dialect.asked(self._ask, messages, tools)
 
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
@@ -115,18 +113,11 @@ class LiteLlmModel:
         self._list.update(messages)
         self._tools.update(told)
         accumulator = Accumulator(self._list.call_ids, tools, self._dialect)
-        try:
-            async with (
-                aclosing(self._chunks(self._request(), accumulator)) as chunks,
-                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
-            ):
-                async for item in items:
-                    if isinstance(item, Answer):
-                        self.window.counted(self.name, messages, item.usage.prompt_tokens)
+        async with aclosing(self._chunks(self._request(), accumulator)) as chunks:
+            items = relay(chunks, accumulator, self.name, self._patience)
+            async with aclosing(self.window.learning(self.name, messages, items)) as learning:
+                async for item in learning:
                     yield item
-        except ContextTooLong as error:
-            self.window.refused(error, messages)
-            raise
 
     async def warm(self) -> None:
         """Import litellm in its thread, which takes seconds, and what the first call needs besides.

@@ -5,21 +5,23 @@ import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Final
 
 import httpx
 
-from agent.errors import ContextTooLong, IllegalMessages
+from agent.errors import IllegalMessages
 from agent.model.connection import Connection, drain, parsed
 from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, too_long, words_of
-from agent.model.interface import MODEL_INPUT, Answer, CachedPrefix, StreamItem
+from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.window import Window, WindowRecord, window_of_loaded
-from agent.model.wire.openai import Entry, GrowingTools, Slot, Slots, encode
+from agent.model.wire.openai import Entry
 from agent.model.wire.profile import PROFILES, Profile
+from agent.model.wire.requests import Requests, Slot, Slots
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 
@@ -31,9 +33,6 @@ of 40,960 would be 5.8 GB."""
 KEPT_LOADED: Final = "24h"
 """How long the model stays in memory: who speaks to it is not to wait for its loading, and what nobody asks for a day
 makes room."""
-
-NEXT_WORDS: Final[dict[str, Json]] = {"role": "user", "content": "-"}
-"""Stands for what a person is about to say when a list is read ahead."""
 
 _OPTIONS: Final = {"max_tokens": "num_predict"}
 """Parameters that have another name among Ollama's options."""
@@ -69,39 +68,30 @@ class OllamaModel:
         self._profile = profile or PROFILES["ollama"]
         self._patience = patience or Patience()
         self._dialect = Dialect(self._profile, model)
-        self._room = room
-        self._slots = Slots(self._profile, NativeForm())
-        self._tools = GrowingTools()
+        slots = Slots(self._profile, NativeForm())
+        self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
         self._is_asked = False
         self._num_ctx = 0
         """0 until the model's maximum is known."""
         self._connection = Connection(self.name, root, api_key, self._patience.connect)
 
-    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
-            async for item in items:
-                yield item
+        return self._dialect.asked(self._ask, messages, tools)
 
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
-        slot = self._slot_for(messages, told)
+        slot = self._requests.take(messages, told)
         accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
         self._is_asked = True
         try:
             await self.learn_window()
-            async with (
-                aclosing(self._chunks(self._body(slot), accumulator)) as chunks,
-                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
-            ):
-                async for item in items:
-                    if isinstance(item, Answer):
-                        self.window.counted(self.name, messages, item.usage.prompt_tokens)
-                    yield item
-        except ContextTooLong as error:
-            self.window.refused(error, messages)
-            raise
+            async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
+                items = relay(chunks, accumulator, self.name, self._patience)
+                async with aclosing(self.window.learning(self.name, messages, items)) as learning:
+                    async for item in learning:
+                        yield item
         finally:
             self._is_asked = False
 
@@ -124,8 +114,7 @@ class OllamaModel:
             return
         await self.learn_window()
         try:
-            told = self._dialect.wire_form(messages, tools, is_whole=False)
-            body = self._body(self._slot_for(*told, is_whole=False), one_token=True)
+            body = self._body(self._requests.take_ahead(messages, tools), is_ahead=True)
         except IllegalMessages:
             return
         await self._connection.spend("/api/chat", body, self._patience.first)
@@ -145,31 +134,21 @@ class OllamaModel:
             self._num_ctx = window.tokens
             self.window.told(window)
 
-    def _slot_for(self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, is_whole: bool = True) -> Slot:
-        known = self._room() if self._room is not None else None
-        slot = self._slots.of(messages, self._dialect.wire_form(*known, is_whole=False)[0] if known else ())
-        slot.list.update(messages, is_whole=is_whole)
-        self._tools.update(tools)
-        return slot
-
-    def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
+    def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         params = {_OPTIONS.get(key, key): value for key, value in self._profile.params.items() if value is not None}
         options: dict[str, Json] = {**params, "num_ctx": self._num_ctx or self._profile.context_tokens or USUAL_WINDOW}
-        listed = slot.list.encoded
-        if one_token:
+        if is_ahead:
             options |= {"num_predict": 1}
-            listed = b"%b,%b]" % (listed[:-1], encode(NEXT_WORDS))
         head: dict[str, Json] = {
             "model": self._model,
-            "stream": not one_token,
+            "stream": not is_ahead,
             "keep_alive": KEPT_LOADED,
             # A list that is too long is refused, and neither cut at its beginning nor shifted out while it answers.
             "truncate": False,
             "shift": False,
             "options": options,
         }
-        tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
-        return b'%b,%b"messages":%b}' % (encode(head)[:-1], tools, listed)
+        return self._requests.body(head, slot, is_ahead=is_ahead)
 
     async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         response = await self._connection.post("/api/chat", body)

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Final
 
 import httpx
 
-from agent.errors import ContextTooLong, IllegalMessages, ModelError
+from agent.errors import IllegalMessages, ModelError
 from agent.model.connection import Connection, drain, parsed
 from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, too_long, words_of
-from agent.model.interface import MODEL_INPUT, Answer, CachedPrefix, StreamItem
+from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
@@ -25,13 +26,10 @@ from agent.model.window import (
     window_of_loaded,
     window_of_props,
 )
-from agent.model.wire.openai import GrowingTools, Slot, Slots, encode
 from agent.model.wire.profile import Profile, profile_for
+from agent.model.wire.requests import Requests, Slot, Slots
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
-
-NEXT_WORDS: dict[str, Json] = {"role": "user", "content": "-"}
-"""Stands for what a person is about to say when a list is read ahead; the prefix before it is what counts."""
 
 CLOUDS: Final = frozenset({"openai", "deepseek", "openrouter", "gemini", "anthropic"})
 """Profiles of providers: what they do not list of a window, a table knows."""
@@ -67,39 +65,27 @@ class OpenAiCompatibleModel:
         self._head = {"model": model, **_DEFAULTS, **self._profile.params}
         self._patience = patience or Patience()
         self._dialect = Dialect(self._profile, model)
-        self._slots = Slots(self._profile)
-        self._room = room
+        self._requests = Requests(Slots(self._profile), partial(self._dialect.wire_form, is_whole=False), room)
         self._is_asked = False
         self._has_looked = False
-        self._tools = GrowingTools()
         self._connection = Connection(self.name, base_url, api_key, self._patience.connect)
 
-    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer as it arrives (see `ChatModel.stream`)."""
-        async with aclosing(self._dialect.asked(self._ask, messages, tools)) as items:
-            async for item in items:
-                yield item
+        return self._dialect.asked(self._ask, messages, tools)
 
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
-        slot = self._slots.of(messages, self._room_messages())
-        slot.list.update(messages)
-        self._tools.update(told)
+        slot = self._requests.take(messages, told)
         accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
         self._is_asked = True
         try:
-            async with (
-                aclosing(self._chunks(self._body(slot), accumulator)) as chunks,
-                aclosing(relay(chunks, accumulator, self.name, self._patience)) as items,
-            ):
-                async for item in items:
-                    if isinstance(item, Answer):
-                        self.window.counted(self.name, messages, item.usage.prompt_tokens)
-                    yield item
-        except ContextTooLong as error:
-            self.window.refused(error, messages)
-            raise
+            async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
+                items = relay(chunks, accumulator, self.name, self._patience)
+                async with aclosing(self.window.learning(self.name, messages, items)) as learning:
+                    async for item in learning:
+                        yield item
         finally:
             self._is_asked = False
 
@@ -146,32 +132,21 @@ class OpenAiCompatibleModel:
         if not self._profile.prefills or self._is_asked:
             return
         try:
-            messages, tools = self._dialect.wire_form(messages, tools, is_whole=False)
-            slot = self._slots.of(messages, self._room_messages())
-            slot.list.update(messages, is_whole=False)
-            self._tools.update(tools)
+            slot = self._requests.take_ahead(messages, tools)
         except IllegalMessages:
             return
-        await self._connection.spend("/chat/completions", self._body(slot, one_token=True), self._patience.first)
+        await self._connection.spend("/chat/completions", self._body(slot, is_ahead=True), self._patience.first)
 
     async def aclose(self) -> None:
         """Close the connection."""
         await self._connection.aclose()
 
-    def _room_messages(self) -> Sequence[Message]:
-        known = self._room() if self._room is not None else None
-        return self._dialect.wire_form(*known, is_whole=False)[0] if known else ()
-
-    def _body(self, slot: Slot, *, one_token: bool = False) -> bytes:
+    def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         fields = {**self._head, **slot.fields}
-        listed = slot.list.encoded
-        if one_token:
+        if is_ahead:
             fields |= {"stream": False, "stream_options": None, "max_tokens": 1}
-            listed = b"%b,%b]" % (listed[:-1], encode(NEXT_WORDS))
-        head = encode({key: value for key, value in fields.items() if value is not None})
-        tools = b'"tools":%b,' % self._tools.encoded if self._tools.entries else b""
-        # The messages come last, so that the whole body grows at its end only.
-        return b'%b,%b"messages":%b}' % (head[:-1], tools, listed)
+        head: dict[str, Json] = {key: value for key, value in fields.items() if value is not None}
+        return self._requests.body(head, slot, is_ahead=is_ahead)
 
     async def _chunks(self, body: bytes, accumulator: Accumulator) -> AsyncGenerator[Chunk, None]:
         response = await self._connection.post("/chat/completions", body)

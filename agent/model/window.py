@@ -1,7 +1,8 @@
 """The context window of a model: how many tokens it reads, and who said so."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import Final, Protocol, runtime_checkable
 import structlog
 
 from agent.errors import ContextTooLong
+from agent.model.interface import Answer, StreamItem
 from agent.model.messages import Message
 from memory.json_value import Json
 
@@ -126,6 +128,20 @@ class WindowRecord:
         if is_short or stands_still:
             log.warning("prompt_cut", model=name, counted=tokens, characters=characters)
             self._bind(Window(self._most_counted, "its server cuts what is longer"))
+
+    async def learning(
+        self, name: str, messages: Sequence[Message], items: AsyncGenerator[StreamItem, None]
+    ) -> AsyncGenerator[StreamItem, None]:
+        """Yield the answer to these messages, and take what its count or its refusal tells."""
+        try:
+            async with aclosing(items):
+                async for item in items:
+                    if isinstance(item, Answer):
+                        self.counted(name, messages, item.usage.prompt_tokens)
+                    yield item
+        except ContextTooLong as error:
+            self.refused(error, messages)
+            raise
 
     def _bind(self, bound: Window) -> None:
         if not self._bound.tokens or bound.tokens < self._bound.tokens:

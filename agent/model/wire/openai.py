@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from agent.errors import IllegalMessages
@@ -193,42 +192,3 @@ def _call(call: ToolCall, own_fields: Json, profile: Profile) -> dict[str, Json]
     if isinstance(own_fields, dict):
         wired.update(own_fields)
     return wired
-
-
-@dataclass(slots=True)
-class Slot:
-    """One place in which the server keeps what it has read, and the list that it read last."""
-
-    list: GrowingList
-    fields: Mapping[str, Json]
-    """What a request says to get there; nothing where the server decides."""
-
-
-class Slots:
-    """Chooses; the first slot is the room's. With fewer than two there is nothing to choose."""
-
-    def __init__(self, profile: Profile, form: Callable[[Entry], Entry] | None = None) -> None:
-        """`form` is as in `GrowingList`."""
-        numbers = range(max(1, profile.slots))
-        self._slots = [Slot(GrowingList(profile, form), {"id_slot": n} if len(numbers) > 1 else {}) for n in numbers]
-        self._used = list(self._slots[1:])
-        """Those of everything else, the one used longest ago first."""
-
-    def of(self, messages: Sequence[Message], room: Sequence[Message]) -> Slot:
-        """Return the room's slot for its list, else the one that knows the list's beginning, else the oldest."""
-        if not self._used or is_of_room(messages, room):
-            return self._slots[0]
-        known = max(self._used, key=lambda slot: slot.list.common(messages))
-        chosen = known if known.list.common(messages) else self._used[0]
-        self._used.remove(chosen)
-        self._used.append(chosen)
-        return chosen
-
-
-def is_of_room(messages: Sequence[Message], room: Sequence[Message]) -> bool:
-    """Whether one of the two lists begins with the other, their system prompt apart.
-
-    Where there is no room's list yet, any list may be it.
-    """
-    shared = min(len(messages), len(room))
-    return shared < 2 or list(messages[:shared]) == list(room[:shared])

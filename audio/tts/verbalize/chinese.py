@@ -5,7 +5,17 @@ from decimal import Decimal
 from typing import Final
 
 from audio.tts.verbalize.numerals import chinese_cardinal, chinese_decimal, chinese_digits
-from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, rule
+from audio.tts.verbalize.rules import (
+    MINUS_BEFORE_EQUALS,
+    MINUS_IN_A_SUM,
+    NUMBER,
+    RANGE,
+    Rule,
+    apply,
+    bounds,
+    either,
+    rule,
+)
 
 MONEY: Final = {
     **{"$": "美元", "US$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元", "₩": "韩元", "₹": "卢比"},
@@ -200,8 +210,8 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<![\d:.])([01]?\d|2[0-4])[:：]([0-5]\d)(?:[:：]([0-5]\d))?(?![\d:：])", _time),
     rule(r"(?<=[年月日号页点时分周天岁一二三四五六])\s?[–—~～-]\s?(?=\d)", "到"),
     # Sums: before amounts, whose ranges have the same dashes
-    rule(r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)", "减"),
-    rule(r"(?<=[\d²³)])\s+[-−]\s+(?=[\d(−-]|[a-z]\b)|(?:(?<=\b[a-z])|(?<=\d[a-z]))\s+[-−]\s+(?=\d)", "减"),
+    rule(MINUS_BEFORE_EQUALS, "减"),
+    rule(MINUS_IN_A_SUM, "减"),
     rule(r"(?<=\d)\s?(?:[~～–—]|到|至)\s?[-−](?=\d)", "到负"),
     rule(r"(?<=比分)(?:是|为)?\s?(\d+)\s?[-–]\s?(?=\d)", r"\1比"),
     # Amounts
@@ -238,7 +248,6 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=[\w)])\^3(?!\d)|³", "的立方"),
     rule(r"(?<=[\w)])\^(\d+)", r"的\1次方"),
     rule(r"(?<=\d)\s?[x*]\s?(?=\d)", "乘以"),
-    rule(r"(?<=\d)\s+[-−]\s+(?=\d)", "减"),
     rule(r"(?<=\d)\s+/\s+(?=\d)", "除以"),
     rule(r"(?<=\d):(?=\d)", "比"),
     rule(r"(?<=\d)\s?[–—~～-]\s?(?=\d)", "到"),

@@ -17,7 +17,18 @@ from audio.tts.verbalize.english_words import (
     WHOLES,
 )
 from audio.tts.verbalize.numerals import cardinal, decimal, digits, ordinal, two_digits, year
-from audio.tts.verbalize.rules import NUMBER, RANGE, Rule, apply, bounds, either, is_one, rule
+from audio.tts.verbalize.rules import (
+    MINUS_BEFORE_EQUALS,
+    MINUS_IN_A_SUM,
+    NUMBER,
+    RANGE,
+    Rule,
+    apply,
+    bounds,
+    either,
+    is_one,
+    rule,
+)
 
 
 def verbalize(text: str) -> str:
@@ -286,8 +297,8 @@ _RULES: Final[tuple[Rule, ...]] = (
         lambda found: found[1] + year(int(found[2])),
     ),
     # Sums: before amounts, whose ranges have the same dashes, and units the same letters
-    rule(r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)", " minus "),
-    rule(r"(?<=[\d²³)])\s+[-−]\s+(?=[\d(−-]|[a-z]\b)|(?:(?<=\b[a-z])|(?<=\d[a-z]))\s+[-−]\s+(?=\d)", " minus "),
+    rule(MINUS_BEFORE_EQUALS, " minus "),
+    rule(MINUS_IN_A_SUM, " minus "),
     rule(r"(?<=[\d²³)=+*/] )-(?=\d)", "minus "),
     rule(r"(?<=\d)\s?[–—]\s?[-−](?=\d)|(?<=\d)--(?=\d)", " to minus "),
     rule(r"(?<=[\w)])\^2\b|²(?<![a-z]²)(?=\s?[-+=*/)]|$)", " squared"),
@@ -336,7 +347,6 @@ _RULES: Final[tuple[Rule, ...]] = (
     rule(r"(?<=[\w)])\^3\b|³", " cubed"),
     rule(r"(?<=[\w)])\^(?=\d)", " to the power of "),
     rule(r"(?<=\d)x\b", " times"),
-    rule(r"(?<=\d)\s+-\s+(?=\d)", " minus "),
     rule(r"(?<=\d)\s+/\s+(?=\d)", " divided by "),
     rule(r"(?<=\d)(?:\s?[–—]\s?|:)(?=\d)|(?<![A-Za-z\d])(\d+)-(?=\d)", lambda found: f"{found[1] or ''} to "),
     rule(r"(?<=\d)-(?=\d)", " "),

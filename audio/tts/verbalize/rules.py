@@ -14,6 +14,12 @@ NUMBER: Final = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 RANGE: Final = rf"{NUMBER}(?:\s?[–—~〜～-]\s?{NUMBER})?"
 """A number, or two with a dash between."""
 
+MINUS_BEFORE_EQUALS: Final = r"(?<=\d)-(?=\d+(?:\.\d+)?(?:\s?[-+*/×÷x]\s?\d+)*\s?=)"
+"""The dash of `7-3=4`, which anywhere else is a range."""
+
+MINUS_IN_A_SUM: Final = r"(?<=[\d²³)])\s+[-−]\s+(?=[\d(−-]|[a-z]\b)|(?:(?<=\b[a-z])|(?<=\d[a-z]))\s+[-−]\s+(?=\d)"
+"""The dash between spaces of `x² - 3` and `2x - 8`."""
+
 FRACTIONS: Final = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8", "⅕": "1/5"}
 
 _THOUSANDS = re.compile("(?<=\\d)(?:[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))| (?=000(?!\\d)))")

@@ -2,19 +2,19 @@
 
 import gc
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from agent.errors import ModelUnavailable
-from agent.model.interface import Answer, ChatModel, StreamItem, TextDelta
+from agent.model.interface import Answer, TextDelta
 from agent.model.litellm import LiteLlmModel
-from agent.model.messages import Message, ToolCall, ToolSpec
-from agent.model.stream.relay import Patience
+from agent.model.messages import Message, ToolCall
 from agent.model.wire.profile import PROFILES
 from tests.agent import anthropic_server, gemini_server
 from tests.agent.anthropic_server import AnthropicServer
 from tests.agent.gemini_server import GeminiServer
+from tests.agent.model.dialogue import HELLO, PATIENCE, answered, ask, items_of
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
 pytestmark = [
@@ -25,13 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.shows("F1"),
 ]
-
-HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
-TOOLS = [
-    ToolSpec("reply", "Say something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
-    ToolSpec("recall", "Look it up.", {"type": "object", "properties": {"about": {"type": "string"}}}),
-]
-PATIENCE = Patience(first=30.0)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -55,20 +48,6 @@ async def gemini() -> AsyncIterator[tuple[GeminiServer, LiteLlmModel]]:
         model = LiteLlmModel(f"gemini/{gemini_server.MODEL}", "key", server.url, patience=PATIENCE)
         yield server, model
         await model.aclose()
-
-
-async def items_of(model: ChatModel, messages: Sequence[Message]) -> list[StreamItem]:
-    return [item async for item in model.stream(messages, TOOLS)]
-
-
-async def ask(model: ChatModel, messages: Sequence[Message]) -> Answer:
-    last = (await items_of(model, messages))[-1]
-    assert isinstance(last, Answer)
-    return last
-
-
-def answered(message: Message, words: str) -> list[Message]:
-    return [message, *(Message("tool", words, tool_call_id=call.id) for call in message.tool_calls)]
 
 
 @pytest.mark.shows("D11", "F4")

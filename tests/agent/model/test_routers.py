@@ -8,12 +8,12 @@ import pytest
 from agent.errors import ModelError, StreamBroken
 from agent.model.interface import Answer, ChatModel, StreamItem, TextDelta
 from agent.model.litellm import LiteLlmModel
-from agent.model.messages import Message, ToolCall, ToolSpec
+from agent.model.messages import Message, ToolCall
 from agent.model.openai_compatible import OpenAiCompatibleModel
-from agent.model.stream.relay import Patience
 from agent.model.wire.profile import PROFILES
 from tests.agent import deepseek_server, openrouter_server
 from tests.agent.deepseek_server import DeepSeekServer
+from tests.agent.model.dialogue import HELLO, PATIENCE, answered, ask, items_of
 from tests.agent.openrouter_server import OpenRouterServer
 
 # litellm sets this filter when it is imported; pytest takes it back after each test.
@@ -22,13 +22,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
     pytest.mark.shows("F1"),
 ]
-
-HELLO = [Message("system", "You are nakari."), Message("user", "hello")]
-TOOLS = [
-    ToolSpec("reply", "Say something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
-    ToolSpec("recall", "Look it up.", {"type": "object", "properties": {"about": {"type": "string"}}}),
-]
-PATIENCE = Patience(first=30.0)
 
 
 @pytest.fixture(params=["openai_compatible", "litellm"])
@@ -55,20 +48,6 @@ async def openrouter(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Open
         )
         yield server, model
         await model.aclose()
-
-
-async def items_of(model: ChatModel, messages: Sequence[Message]) -> list[StreamItem]:
-    return [item async for item in model.stream(messages, TOOLS)]
-
-
-async def ask(model: ChatModel, messages: Sequence[Message]) -> Answer:
-    last = (await items_of(model, messages))[-1]
-    assert isinstance(last, Answer)
-    return last
-
-
-def answered(message: Message, words: str) -> list[Message]:
-    return [message, *(Message("tool", words, tool_call_id=call.id) for call in message.tool_calls)]
 
 
 def said_in(items: Sequence[StreamItem]) -> str:

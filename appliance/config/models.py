@@ -16,8 +16,8 @@ class NamedModel:
         Literal["auto", "offline", "openai", "litellm"],
         Meaning(
             '"openai" is Ollama or any OpenAI-compatible server, "litellm" any provider it knows, "offline" no model. '
-            '"auto" takes a local Ollama or llama.cpp that answers, else a provider whose key is in the environment, '
-            "else offline."
+            '"auto" takes a local Ollama or llama.cpp that answers, else a provider whose key is in the environment '
+            "(OpenAI, DeepSeek and OpenRouter directly, others through litellm), else offline."
         ),
     ] = "auto"
     name: Annotated[

@@ -79,7 +79,7 @@ async def _configured(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatM
 
 
 def _named(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
-    """Return a model of the catalog: through litellm unless it has an address of OpenAI's protocol."""
+    """Return a model of the catalog: by its address where that speaks OpenAI's protocol, else by its name."""
     if settings.provider == "offline":
         raise ConfigError(
             f"[{catalog.section_of(settings)}] is offline, which is there anyway, as the last; leave it out"
@@ -87,7 +87,21 @@ def _named(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | Non
     speaks_openai = settings.base_url and not settings.name.startswith(PREFIXES_OF_OWN)
     if settings.provider == "openai" or (settings.provider == "auto" and speaks_openai):
         return _openai(catalog, settings, room)
-    return _litellm(catalog, settings)
+    return _by_name(catalog, settings, room)
+
+
+def _by_name(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
+    """Return a model of a provider: through litellm, unless all that it would do is to pass OpenAI's protocol on.
+
+    Without litellm the first word of a long conversation comes a few milliseconds after plain httpx's, and 160 MB of
+    memory stay free. Whether a model refuses a temperature is left to litellm, which knows each of them.
+    """
+    name = settings.name or catalog.usual_model
+    provider = provider_of(name)
+    if settings.provider == "litellm" or settings.base_url or not provider.speaks_openai or settings.temperature >= 0:
+        return _litellm(catalog, settings)
+    profile = _with_settings(profile_for(provider.address, name, settings.profile), settings)
+    return _thin(provider.address, name.partition("/")[2], catalog.key_for(provider.key, settings), profile, room)
 
 
 def _openai(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | None) -> ChatModel:
@@ -112,7 +126,10 @@ def _thin(base_url: str, name: str, key: str, profile: Profile, room: CachedPref
 def _with_settings(profile: Profile, settings: NamedModel) -> Profile:
     """Return how a server speaks, with what the configuration says of it."""
     own = replace(profile, slots=settings.slots, context_tokens=settings.context_tokens, tools=settings.tools)
-    return replace(own, params={**own.params, **params_of(settings)})
+    params = params_of(settings)
+    if profile.name == "openai" and "max_tokens" in params:  # its reasoning models refuse the old name of it
+        params["max_completion_tokens"] = params.pop("max_tokens")
+    return replace(own, params={**own.params, **params})
 
 
 def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
@@ -140,4 +157,4 @@ async def _at_hand(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatMode
         wanted = local.kind if catalog.model.profile == "auto" else catalog.model.profile
         profile = _with_settings(profile_for(local.base_url, name, wanted), catalog.model)
         return _thin(local.base_url, name, "", profile, room)
-    return _litellm(catalog, catalog.model) if catalog.provider_keys else None
+    return _by_name(catalog, catalog.model, room) if catalog.provider_keys else None

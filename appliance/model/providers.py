@@ -22,6 +22,8 @@ class Provider:
     """Which header carries the key; that one after "Bearer", any other as it is."""
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers that such a request needs."""
+    speaks_openai: bool = False
+    """Whether its address ends before OpenAI's `/chat/completions`."""
 
     def headers_with(self, key: str) -> dict[str, str]:
         """Return the headers of a request with a key."""
@@ -30,7 +32,7 @@ class Provider:
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
-    "openai": Provider("OPENAI_API_KEY", "https://api.openai.com/v1", "openai/gpt-5.4-mini"),
+    "openai": Provider("OPENAI_API_KEY", "https://api.openai.com/v1", "openai/gpt-5.4-mini", speaks_openai=True),
     "anthropic": Provider(
         "ANTHROPIC_API_KEY",
         "https://api.anthropic.com",
@@ -46,9 +48,15 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "/v1beta/models",
         "x-goog-api-key",
     ),
-    "deepseek": Provider("DEEPSEEK_API_KEY", "https://api.deepseek.com", "deepseek/deepseek-v4-flash"),
+    "deepseek": Provider(
+        "DEEPSEEK_API_KEY", "https://api.deepseek.com", "deepseek/deepseek-v4-flash", speaks_openai=True
+    ),
     "openrouter": Provider(
-        "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "openrouter/openai/gpt-5.4-mini", "/key"
+        "OPENROUTER_API_KEY",
+        "https://openrouter.ai/api/v1",
+        "openrouter/openai/gpt-5.4-mini",
+        "/key",
+        speaks_openai=True,
     ),
 }
 """A key goes to nobody but its own provider."""

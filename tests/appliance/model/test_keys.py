@@ -1,11 +1,16 @@
 """Which model is chosen, and that a key goes to nobody but its own provider."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.model.interface import ChatModel
+from agent.model.litellm import LiteLlmModel
+from agent.model.openai_compatible import OpenAiCompatibleModel
 from appliance.config.load import PROVIDER_KEYS, Config, load
+from appliance.config.models import NamedModel
 from appliance.errors import ConfigError
 from appliance.model.catalog import catalog_of
 from appliance.model.choose import choose_models
@@ -46,6 +51,52 @@ def test_the_key_that_the_configuration_names_is_the_one(tmp_path: Path) -> None
     assert catalog_of(config).key_for("OPENAI_API_KEY") == "sk-mine"
     absent = configured(tmp_path, {"provider": "litellm", "name": "openai/m", "api_key_env": "MINE"})
     assert catalog_of(absent).key_for("OPENAI_API_KEY") == ""
+
+
+async def of_catalog(tmp_path: Path, **settings: object) -> ChatModel:
+    """Return the model that one entry of the catalog becomes."""
+    named = NamedModel(**settings)  # type: ignore[arg-type]  # of the test
+    config = replace(configured(tmp_path, {"provider": "offline"}), models={"it": named})
+    chain = await choose_models(catalog_of(config))
+    for each in chain.models:
+        await each.aclose()
+    return chain.models[0].model
+
+
+@pytest.mark.shows("F1")
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("openai/gpt-5.4-mini", "api.openai.com"),
+        ("deepseek/deepseek-v4-flash", "api.deepseek.com"),
+        ("openrouter/qwen/qwen3-max", "openrouter.ai"),
+    ],
+)
+async def test_a_name_of_openai_s_protocol_needs_no_litellm(tmp_path: Path, name: str, host: str) -> None:
+    model = await of_catalog(tmp_path, name=name)
+    assert isinstance(model, OpenAiCompatibleModel)
+    assert model.name == f"{host}/{name.partition('/')[2]}"
+    assert [each.to for each in model.sends_to] == [host]
+
+
+@pytest.mark.shows("F1")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"name": "anthropic/claude-haiku-5-5"},
+        {"name": "groq/m"},
+        {"name": "openai/m", "provider": "litellm"},
+        {"name": "openai/m", "temperature": 0.2},
+    ],
+    ids=["another protocol", "another provider", "by request", "what some models refuse"],
+)
+async def test_what_has_to_be_translated_goes_through_litellm(tmp_path: Path, settings: dict[str, object]) -> None:
+    assert isinstance(await of_catalog(tmp_path, **settings), LiteLlmModel)
+
+
+async def test_the_key_alone_chooses_the_provider_and_its_own_client(tmp_path: Path) -> None:
+    deepseek = configured(tmp_path, {}, {"DEEPSEEK_API_KEY": "sk-d"})
+    assert await chosen(deepseek) == ["api.deepseek.com/deepseek-v4-flash", "offline"]
 
 
 async def test_the_offline_model_stands_behind_every_choice(tmp_path: Path) -> None:

@@ -145,8 +145,14 @@ def _load() -> None:
         os.environ.setdefault(name, value)
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = litellm.drop_params = True
+    # It prices each answer before its first word, a millisecond here; what a call costs, the chain knows.
+    importlib.import_module("litellm.utils").update_response_metadata = _not_priced  # type: ignore[attr-defined]
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True
+
+
+def _not_priced(*args: object, **named: object) -> None:
+    """Do nothing: in place of `litellm.utils.update_response_metadata`, which only sets what nobody here reads."""
 
 
 async def _rehearse(model: str) -> None:

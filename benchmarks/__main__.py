@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from benchmarks.ears.__main__ import main as measure_ears
 from benchmarks.figure import Figure
 from benchmarks.processes import ROOT, module
 from benchmarks.table import conditions, front, page, write
@@ -38,14 +39,18 @@ FULL = ROOT / "docs" / "figures.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the figures that are named, else all."""
+    """Measure the figures that are named, else all; `ears FOLDER` measures the ears on anybody's clips."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["ears"]:
+        measure_ears(given[1:])
+        return
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure the figures of docs/figures.md.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--quick", action="store_true", help="only see that they work; the numbers mean little")
     parser.add_argument(
         "--readme", action="store_true", help="measure all, write docs/figures.md and README's lines of it"
     )
-    wanted = parser.parse_args(arguments)
+    wanted = parser.parse_args(given)
     if unknown := set(wanted.names) - set(NAMES):
         parser.error(f"no such figure: {', '.join(sorted(unknown))}")
     if wanted.readme and (wanted.names or wanted.quick):

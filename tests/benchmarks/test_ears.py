@@ -1,0 +1,80 @@
+"""The bench of the ears: whose clips are in which split, what it reads of a folder, and that it runs."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audio.pcm import SAMPLE_RATE, rms_dbfs
+from benchmarks.ears.__main__ import MEASUREMENTS, main
+from benchmarks.ears.corpus import SHARES, read_corpus, split_of
+from benchmarks.ears.mixing import Condition, mixed
+from benchmarks.sound import write_wav
+from tests.audio.spoken import said
+from tests.room.acoustics import from_samples, level_dbfs
+from tests.room.sounds import white
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two labelled sentences and a noise."""
+    rows = ["file\tkind\tlanguage\tspeaker\ttext\tsource\tseconds"]
+    for name, sentence in {"a": "what time is it", "b": "turn on the kitchen light"}.items():
+        write_wav(tmp_path / f"{name}.wav", said(sentence, "slt", tmp_path))
+        rows.append(f"{name}.wav\tspeech\ten\tslt\t{sentence}\tflite\t1.5")
+    write_wav(tmp_path / "noise.wav", (white(2.0) * 32767).astype(np.int16))
+    rows.append("noise.wav\tnoise\t\t\t\tgenerated\t2.0")
+    (tmp_path / "clips.tsv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def test_a_voice_is_in_one_split_for_ever(folder: Path) -> None:
+    a, b, noise = read_corpus(folder)
+    assert a.split == b.split == split_of("slt")
+    assert (a.text, a.language, a.is_speech, noise.is_speech) == ("what time is it", "en", True, False)
+    assert [split_of(f"speaker {number}") for number in range(5)] == ["report", "fit", "fit", "choose", "report"]
+    parts = Counter(split_of(str(number)) for number in range(20_000))
+    assert {split: parts[split] / 20_000 for split in SHARES} == pytest.approx(SHARES, abs=0.02)
+
+
+def test_a_folder_needs_no_table(folder: Path) -> None:
+    (folder / "clips.tsv").unlink()
+    (folder / "noise").mkdir()
+    (folder / "noise.wav").rename(folder / "noise" / "rain.wav")
+    (folder / "said.wav").unlink(missing_ok=True)
+    assert [(clip.file.name, clip.is_speech) for clip in read_corpus(folder)] == [
+        ("a.wav", True),
+        ("b.wav", True),
+        ("rain.wav", False),
+    ]
+
+
+def test_the_projects_own_small_table_is_read(folder: Path) -> None:
+    (folder / "clips.tsv").unlink()
+    (folder / "transcripts.tsv").write_text("file\tlang\tkind\ttranscript\trepo\na.wav\ten\thuman\twhat time\tx/y\n")
+    (clip,) = read_corpus(folder)
+    assert (clip.language, clip.text, clip.source, clip.is_speech) == ("en", "what time", "x/y", True)
+
+
+def test_speech_is_so_far_above_the_noise_as_was_said(tmp_path: Path) -> None:
+    clip, noise = said("what time is it", "slt", tmp_path), (white(2.0) * 32767).astype(np.int16)
+    clean, loud = (mixed(clip, noise, Condition(snr_db), seed=1) for snr_db in (None, 5.0))
+    background = rms_dbfs(loud.samples[: 2 * SAMPLE_RATE])
+    assert background == pytest.approx(-27.0 - 5.0, abs=0.5)
+    assert level_dbfs(from_samples(clean.samples)) == pytest.approx(-27.0, abs=0.5)
+    assert clean.begins == pytest.approx(2.0, abs=0.3)
+
+
+def test_it_tells_the_split_beside_every_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(folder), "--split", split_of("slt"), "--sample", "1", "refusals", "inventions"])
+    told = capsys.readouterr().out
+    for name in ("refusals", "inventions"):
+        assert name in MEASUREMENTS
+        assert f"split {split_of('slt')}, recognizer oracle" in told.split(f"\n{name} (")[1].splitlines()[0]
+    assert "clean:   0.0% refused (0 of 1 turns" in told
+
+
+def test_a_folder_without_clips_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"holds no clips: no clips\.tsv or transcripts\.tsv, and no sound files"):
+        main([str(tmp_path)])

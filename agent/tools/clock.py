@@ -5,8 +5,14 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from agent.context.block import format_time
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return current_time."""
+    return [clock_tool(context.now, context.zone)]
 
 
 def clock_tool(now: Callable[[], datetime], zone: str = "UTC") -> Tool:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 
@@ -21,6 +22,11 @@ class DeviceVerbs(Protocol):
 
     async def act(self, verb: DeviceVerb, minutes: float | None = None) -> str:
         """Do it at once; return the sentence that says what came of it, "" when there was nothing to act upon."""
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return set_volume and device."""
+    return device_tools(context.device)
 
 
 def device_tools(verbs: DeviceVerbs) -> list[Tool]:

@@ -16,6 +16,7 @@ from agent.mailbox.economy import SELF
 from agent.mailbox.mail import first_words
 from agent.run.budget import RunLimits
 from agent.run.run_state import Completion, RunState, Suspension
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 
@@ -38,6 +39,11 @@ RESERVED_TYPES = PERSON_TYPES | {TIMER}
 
 BY_AGENT: Final = "cancelled by a tool"
 """The reason of what the agent takes out of the mailbox."""
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return the tools of the mailbox and of the context."""
+    return event_tools(context.mailbox, context.run_state, context.contexts, context.limits)
 
 
 def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts, limits: RunLimits) -> list[Tool]:

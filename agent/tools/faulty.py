@@ -6,8 +6,14 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.errors import ToolFailed
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return test_tool where it is wanted."""
+    return [faulty_tool(random.Random())] if context.has_test_tool else []
 
 
 def faulty_tool(chance: random.Random) -> Tool:

@@ -11,6 +11,7 @@ from agent.context.epochs import EPOCH, MESSAGE
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Message
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
 from memory.json_value import Json
@@ -22,6 +23,11 @@ MAX_WORDS: Final = 500
 
 PAGE: Final = 6_000
 """Characters of one answer."""
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return journal_search, journal_read and journal_recall."""
+    return [journal_tool(context.journal), journal_read_tool(context.journal), recall_tool(context.recall)]
 
 
 def journal_tool(journal: Journal) -> Tool:

@@ -8,11 +8,17 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
+from agent.tools.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json
 
 REPLY = "reply"
 DELIVERED = "delivered"
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return reply."""
+    return [reply_tool(context.run_state, context.replies)]
 
 
 def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:

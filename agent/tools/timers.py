@@ -14,6 +14,7 @@ from agent.event import TIMER, Event, new_id
 from agent.mailbox.economy import UNASKED
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
+from agent.tools.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 
@@ -51,6 +52,11 @@ class TimerBox(Protocol):
 
     async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
         """Return the events of a type and owner that wait, the next one first."""
+
+
+def tools(context: ToolContext) -> list[Tool]:
+    """Return the tools of timers and alarms."""
+    return timer_tools(context.mailbox, context.now, context.zone, context.quiet)
 
 
 def timer_tools(

@@ -3,9 +3,10 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -33,6 +34,14 @@ class Call:
     """The event in hand."""
 
 
+class Secrets(dict[str, str]):
+    """The secrets a tool declared, by their names; given to a parameter annotated with this type."""
+
+
+Hidden: TypeAlias = type[Event] | type[Call] | type[Secrets]
+"""What the runtime fills in, by the annotation of a parameter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A function the model may call."""
@@ -41,7 +50,7 @@ class Tool:
     arguments: type[BaseModel]
     """Validates the arguments object; unknown keys are errors."""
     function: Callable[..., Awaitable[Json]]
-    hidden: tuple[tuple[str, type[Event] | type[Call]], ...] = ()
+    hidden: tuple[tuple[str, Hidden], ...] = ()
     """Parameters that the runtime fills in and the model does not see."""
     timeout: float | None = DEFAULT_TIMEOUT
     """Seconds; None for what may wait for ever."""
@@ -53,6 +62,8 @@ class Tool:
     """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
     brief: ToolSpec | None = None
     """What a model with little room is told of it; None where it is not told, and finds it (`agent.tools.finding`)."""
+    secrets: tuple[str, ...] = ()
+    """Names of the keys and passwords without which it is not offered."""
 
     @property
     def name(self) -> str:
@@ -60,40 +71,96 @@ class Tool:
         return self.spec.name
 
 
-def tool(
-    function: Callable[..., Awaitable[Json]],
-    *,
-    timeout: float | None = DEFAULT_TIMEOUT,
-    counted: bool = True,
-    effect: Effect = "irreversible",
-    is_slow: bool = False,
-    brief: str = "",
-) -> Tool:
-    """Make a tool of an async function; its effect is the worst one where nothing is said.
+class Declaration(TypedDict, total=False):
+    """What a tool may say of itself beside its signature."""
 
-    `brief` describes it to a model with little room, "" where it is not offered to that at all; the schema is then
-    without descriptions, defaults and bounds, which the validation still has.
+    timeout: float | None
+    """Seconds it may take; None for what may wait for ever. 20 where nothing is said."""
+    counted: bool
+    """Whether a call counts against the event's budget, as it does where nothing is said."""
+    effect: Effect
+    """The worst, irreversible, where nothing is said."""
+    is_slow: bool
+    """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
+    brief: str
+    """Describes it to a model with little room; without, it is not offered to that at all, and found."""
+    secrets: Sequence[str]
+    """Names of the keys and passwords without which it is not offered."""
+
+
+ToolFunction: TypeAlias = Callable[..., Any]
+"""Returns what JSON can hold, or awaits it; a stranger's file may say nothing of it."""
+
+
+@overload
+def tool(function: ToolFunction, **declared: Unpack[Declaration]) -> Tool: ...
+
+
+@overload
+def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]: ...
+
+
+def tool(
+    function: ToolFunction | None = None, **declared: Unpack[Declaration]
+) -> Tool | Callable[[ToolFunction], Tool]:
+    """Make a tool of a function, also as a decorator. One that is not async runs in a thread.
+
+    The schema for a model with little room is without descriptions, defaults and bounds, which the validation still
+    has.
 
     Its name is the tool's name, its docstring the description, its annotated parameters the schema
     (`Annotated[..., Field(description=...)]` describes one). A parameter annotated `Event` is given the event in hand,
-    one annotated `Call` also the call's id; neither is in the schema.
+    one annotated `Call` also the call's id, one annotated `Secrets` what `secrets` names; none is in the schema.
     It returns anything JSON can hold; raising `ToolFailed` gives the model that text.
     Raises ValueError for a function without docstring.
     """
+    if function is None:
+        return partial(tool, **declared)
     if not function.__doc__:
         raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
     fields: dict[str, Any] = {}
-    hidden: list[tuple[str, type[Event] | type[Call]]] = []
+    hidden: list[tuple[str, Hidden]] = []
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        if parameter.annotation in {Event, Call}:
+        if parameter.annotation in (Event, Call, Secrets):
             hidden.append((name, parameter.annotation))
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[name] = (parameter.annotation, default)
+        fields[name] = (Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation, default)
     model = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     spec = ToolSpec(function.__name__, inspect.cleandoc(function.__doc__), _schema_of(model))
-    short = ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None
-    return Tool(spec, model, function, tuple(hidden), timeout, counted, effect, is_slow, short)
+    brief = declared.get("brief", "")
+    return Tool(
+        spec,
+        model,
+        awaited(function),
+        tuple(hidden),
+        declared.get("timeout", DEFAULT_TIMEOUT),
+        declared.get("counted", True),
+        declared.get("effect", "irreversible"),
+        declared.get("is_slow", False),
+        ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None,
+        tuple(declared.get("secrets", ())),
+    )
+
+
+def awaited(function: ToolFunction) -> Callable[..., Awaitable[Json]]:
+    """Return an async function: itself, or one that runs it in a thread, where it goes on when its time is over."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    async def in_thread(**values: object) -> Json:
+        found: Json = await asyncio.to_thread(function, **values)
+        return await found if inspect.isawaitable(found) else found
+
+    return in_thread
+
+
+def with_secrets(tool: Tool, secrets: Mapping[str, str]) -> Tool:
+    """Return the tool with the secrets it declared; it is called without them where it has no parameter for them."""
+    own = Secrets({name: secrets[name] for name in tool.secrets if name in secrets})
+    taken = {name: own for name, kind in tool.hidden if kind is Secrets}
+    left = tuple((name, kind) for name, kind in tool.hidden if kind is not Secrets)
+    return replace(tool, function=partial(tool.function, **taken), hidden=left) if taken else tool
 
 
 async def call_tool(tool: Tool, arguments: str, call: Call) -> Json:

@@ -79,6 +79,10 @@ class Config(Settings):
     supervisor: Supervisor = Supervisor()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     """What was found, by the variable's name."""
+    tools_folder: Path
+    """Of the person's own tool files; absolute, and it need not be there."""
+    secret: Callable[[str], str]
+    """Looks up any key or password that a tool file declares, by its name; "" where nobody set it."""
     shell: Mapping[str, str] = field(default_factory=dict)
     """Of the environment, what programs of others are given (`PROGRAMS_SEE`)."""
     debug: bool = False
@@ -137,6 +141,10 @@ def load(
         zone=_zone(settings, environ),
         supervisor=_supervisor(environ),
         secrets=_secrets(settings, environ, wrong),
+        tools_folder=_tools_folder(settings, file, environ),
+        secret=lambda name: (
+            environ.get(name, "").strip() or _credential(environ.get("CREDENTIALS_DIRECTORY", ""), name)
+        ),
         shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
     )
@@ -217,6 +225,12 @@ def _state_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
         return _absolute(settings.state.folder)
     given = environ.get("STATE_DIRECTORY", "").partition(":")[0]  # systemd lists several with colons
     return Path(given) if given else _xdg(environ, "XDG_STATE_HOME", ".local/state") / "nakari"
+
+
+def _tools_folder(settings: Settings, file: Path | None, environ: Mapping[str, str]) -> Path:
+    if settings.tools.folder:
+        return _absolute(settings.tools.folder)
+    return (file.parent if file else _xdg(environ, "XDG_CONFIG_HOME", ".config") / "nakari") / "tools"
 
 
 def _sockets(settings: Settings, state: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:

@@ -299,6 +299,19 @@ class EconomySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """What the agent can do beside what every box can."""
+
+    folder: Annotated[
+        str,
+        Meaning(
+            "Folder of tool files of your own (see docs/tools.md); what is in them runs as nakari does. "
+            '"" is the folder tools beside this file.'
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DoorSettings:
     """The socket for programs on this machine."""
 
@@ -334,6 +347,7 @@ class Settings:
     memory: MemorySettings = MemorySettings()
     mind: MindSettings = MindSettings()
     economy: EconomySettings = EconomySettings()
+    tools: ToolSettings = ToolSettings()
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

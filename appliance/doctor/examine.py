@@ -60,6 +60,7 @@ PARTS: Final = (
     "appliance.doctor.memory",
     "appliance.doctor.keeping",
     "appliance.doctor.mcp",
+    "appliance.doctor.tools",
     "appliance.model.check",
     "appliance.doctor.service",
 )

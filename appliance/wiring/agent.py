@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from random import Random
 from typing import Final
 
 from agent.context.epochs import ContextLimits, Contexts, Limits
@@ -25,14 +24,11 @@ from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
-from agent.tools.clock import clock_tool
-from agent.tools.events import event_tools
-from agent.tools.faulty import faulty_tool
-from agent.tools.journal import journal_read_tool, journal_tool
+from agent.tools.context import ToolContext
+from agent.tools.device import DeviceVerbs
+from agent.tools.discovery import Discovered, discover
 from agent.tools.mcp.servers import McpServers
 from agent.tools.registry import ToolRegistry
-from agent.tools.reply import reply_tool
-from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.config.sections import EconomySettings
@@ -47,6 +43,7 @@ from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
 from audio.loops import Loop as LongLoop
 from memory.json_value import Json
+from memory.state.recall import Recall
 from memory.state.tiers import Tiers
 
 CONTEXT_SHARE: Final = 0.75
@@ -71,6 +68,7 @@ class Agent:
     beat: HeartBeat
     windows: Windows
     prompts: MeasuredPrompts
+    discovered: Discovered
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -107,6 +105,16 @@ class Sessions:
     """Of no model yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What the tools act upon that is no part of the mind."""
+
+    graph: Sequence[Tool]
+    """The tools of the memory, which come with the graph."""
+    recall: Recall
+    device: DeviceVerbs
+
+
 def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     """Return the contexts of all sessions, and the attention that everything may call upon."""
     state, tokens, run_state = world.state, TokenCounter(), RunState()
@@ -126,10 +134,10 @@ async def open_agent(
     owners: Owners,
     sessions: Sessions,
     output: Output,
-    tools: Sequence[Tool],
+    hands: Hands,
     news: Sequence[SituationProvider],
 ) -> AsyncIterator[Agent]:
-    """Open the models and join the mind; `tools` join those that every box has, `news` is told in its blocks."""
+    """Open the models and join the mind; `news` is told in its blocks."""
     config, state = world.config, world.state
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     models = Chain.of(await world.environment.models(catalog_of(config), prefix_of_room(contexts)))
@@ -141,7 +149,9 @@ async def open_agent(
         quiet = quiet_hours(config.mind.quiet_hours, config.zone)
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
-        registry = ToolRegistry([*_tools(world, sessions, output, limits), *tools], lambda: windows.chosen.is_small)
+        context = _tool_context(world, sessions, output, limits, hands)
+        discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
+        registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
         patience = thought_limits(config)
         thinker = Thinker(models, state.bus, contexts, attention.system_replies, state.mailbox, patience)
@@ -154,25 +164,30 @@ async def open_agent(
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
         watch = ModelWatch(models, state.mailbox, thinker.outage)
-        yield Agent(models, choice, contexts, sessions.tokens, loop, watch, servers, beat, windows, prompts)
+        tokens = sessions.tokens
+        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, discovered)
     finally:
         for model in models.models:
             await model.aclose()
 
 
-def _tools(world: World, sessions: Sessions, output: Output, limits: RunLimits) -> list[Tool]:
-    """Return the tools that every box has."""
+def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunLimits, hands: Hands) -> ToolContext:
+    """Return what the tool files build their tools over."""
     config, state = world.config, world.state
-    zone = str(config.zone)
-    return [
-        *event_tools(state.mailbox, sessions.run_state, sessions.contexts, limits),
-        reply_tool(sessions.run_state, output.replies),
-        *timer_tools(state.mailbox, utc_now, zone, quiet_hours(config.mind.quiet_hours, config.zone)),
-        clock_tool(utc_now, zone),
-        *([faulty_tool(Random())] if config.mind.test_tool else []),
-        journal_tool(state.journal),
-        journal_read_tool(state.journal),
-    ]
+    return ToolContext(
+        state.mailbox,
+        state.journal,
+        hands.recall,
+        sessions.contexts,
+        sessions.run_state,
+        output.replies,
+        hands.device,
+        limits,
+        utc_now,
+        str(config.zone),
+        quiet_hours(config.mind.quiet_hours, config.zone),
+        config.mind.test_tool,
+    )
 
 
 def budgets_of(economy: EconomySettings) -> dict[str, int]:

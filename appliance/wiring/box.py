@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from agent.tools.device import device_tools
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
 from appliance.api.event_intake import EventIntake
@@ -22,7 +21,7 @@ from appliance.output.voices import load_voice
 from appliance.owners.erasure import OwnerErasure
 from appliance.owners.owners import Owners, open_owners
 from appliance.reflexes.forget import no_graph
-from appliance.wiring.agent import Agent, open_agent, open_sessions
+from appliance.wiring.agent import Agent, Hands, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.input import Input, open_input
@@ -100,9 +99,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         output = await parts.enter_async_context(open_output(world))
         sessions = open_sessions(world, output, memory.tiers)
         acting = open_acting(world, output, sessions, erase_event)
-        tools = [*memory.tools, *graph.tools_of(owners.shares_graph), *device_tools(acting.device)]
+        hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device)
         news = [acting.record.situation]
-        agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, tools, news))
+        agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
         hears = open_input(world, output, acting, agent)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
@@ -115,6 +114,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
+            "tools": agent.discovered.describe,
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)

@@ -6,8 +6,6 @@ from functools import partial
 
 from agent.bus import matches
 from agent.event import Event, utc_now
-from agent.tools.journal import recall_tool
-from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.config.sections import StateSettings
 from appliance.model.sentence import keep_fetching, sentence_settings
@@ -26,7 +24,6 @@ class MemorySide:
 
     tiers: Tiers
     recall: Recall
-    tools: list[Tool]
     embedder: Embedder
     loops: Callable[[], Mapping[str, Loop]]
     """They fill the tiers, make their vectors and fetch the model for them."""
@@ -53,7 +50,7 @@ def memory_side(config: Config, state: State, embedder: Embedder, *, fetches: bo
     }
     if fetches:
         loops["memory: the sentence model, once"] = partial(keep_fetching, sentence_settings(config), tiers.changed.set)
-    return MemorySide(tiers, recall, [recall_tool(recall)], embedder, lambda: loops)
+    return MemorySide(tiers, recall, embedder, lambda: loops)
 
 
 def retention_of(settings: StateSettings, state: State, is_busy: Callable[[], bool]) -> Retention:

@@ -10,12 +10,9 @@ from agent.mailbox import Mailbox
 from agent.replies import ReplySink
 from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
-from agent.tools.clock import clock_tool
-from agent.tools.device import DeviceVerbs, device_tools
-from agent.tools.events import event_tools
-from agent.tools.journal import journal_read_tool, journal_tool, recall_tool
-from agent.tools.reply import reply_tool
-from agent.tools.timers import timer_tools
+from agent.tools.context import ToolContext
+from agent.tools.device import DeviceVerbs
+from agent.tools.discovery import builtin_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.wiring.graph import graph_side
@@ -26,17 +23,21 @@ from memory.state.recall import Recall
 @asynccontextmanager
 async def every_tool(config: Config) -> AsyncIterator[list[Tool]]:
     """Make every tool, to be looked at and not called; no store is started."""
-    nothing: object = None
-    mailbox, journal, run_state = cast("Mailbox", nothing), cast("Journal", nothing), RunState()
     async with graph_side(config) as graph:
-        yield [
-            *graph.tools,
-            *event_tools(mailbox, run_state, cast("Contexts", nothing), RunLimits()),
-            reply_tool(run_state, cast("ReplySink", nothing)),
-            *timer_tools(mailbox, utc_now),
-            clock_tool(utc_now),
-            journal_tool(journal),
-            journal_read_tool(journal),
-            recall_tool(cast("Recall", nothing)),
-            *device_tools(cast("DeviceVerbs", nothing)),
-        ]
+        yield [*graph.tools, *builtin_tools(over_nothing())]
+
+
+def over_nothing() -> ToolContext:
+    """Return a context whose tools can be looked at and not called."""
+    nothing: object = None
+    return ToolContext(
+        cast("Mailbox", nothing),
+        cast("Journal", nothing),
+        cast("Recall", nothing),
+        cast("Contexts", nothing),
+        RunState(),
+        cast("ReplySink", nothing),
+        cast("DeviceVerbs", nothing),
+        RunLimits(),
+        utc_now,
+    )

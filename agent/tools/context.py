@@ -1,0 +1,39 @@
+"""What a tool file may build its tools over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agent.context.epochs import Contexts
+from agent.mailbox import Mailbox
+from agent.replies import ReplySink
+from agent.run.budget import RunLimits
+from agent.run.run_state import RunState
+from agent.time.quiet import QuietHours
+from memory.state.journal import Journal
+from memory.state.recall import Recall
+
+if TYPE_CHECKING:
+    from agent.tools.device import DeviceVerbs
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The parts of the box that `tools(context)` of a tool file is given."""
+
+    mailbox: Mailbox
+    journal: Journal
+    recall: Recall
+    contexts: Contexts
+    run_state: RunState
+    replies: ReplySink
+    device: "DeviceVerbs"
+    limits: RunLimits
+    now: Callable[[], datetime]
+    zone: str = "UTC"
+    """Name of the time zone of the house, as Europe/Berlin."""
+    quiet: QuietHours | None = None
+    """None where nakari may speak unasked at any hour."""
+    has_test_tool: bool = False
+    """Whether the tool that fails on purpose is wanted."""

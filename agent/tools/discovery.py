@@ -1,0 +1,250 @@
+"""Finds the tools: every file of this folder and of the person's own is looked at, and a broken one is one line."""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import pkgutil
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import structlog
+from pydantic import RootModel
+
+import agent.tools
+from agent.errors import ToolFailed
+from agent.model.messages import ToolSpec
+from agent.tools.context import ToolContext
+from agent.tools.mcp.schema import SchemaRefused, legal_schema
+from agent.tools.tool import DEFAULT_TIMEOUT, Call, Declaration, Hidden, Secrets, Tool, awaited, tool, with_secrets
+from memory.json_value import Json
+
+log = structlog.get_logger()
+
+PLUMBING: Final = frozenset({"context", "discovery", "finding", "memory", "registry", "sharing", "tool"})
+"""Files of this folder that are no tools. Those of the memory come with the graph they act upon."""
+
+DEFINITION: Final = "_TOOL"
+"""How the name of a definition ends: a mapping in OpenAI's form beside the function that it is named after."""
+
+OWN: Final = "nakari_tools_"
+"""Begins the names of the modules that a person's files become."""
+
+WRITABLE_BY_OTHERS: Final = 0o002
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What was found."""
+
+    tools: tuple[Tool, ...] = ()
+    own: tuple[str, ...] = ()
+    """Names of those from the person's own files."""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with a file, with its line, by the file's name."""
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The secrets that nobody set, by the tool that is not offered for want of them."""
+
+    def describe(self) -> dict[str, Json]:
+        """Return the person's own tools and what is wrong with their files, for the status and the doctor."""
+        lacking: dict[str, Json] = {name: [*secrets] for name, secrets in self.lacking.items()}
+        return {"own": [*self.own], "broken": dict(self.broken), "lacking": lacking}
+
+
+def builtin_tools(context: ToolContext) -> list[Tool]:
+    """Return the tools of this folder, whatever secrets they want. Raises what a broken file raises."""
+    return [tool for name in _files_of_package() for tool in tools_of(_import(name), context)]
+
+
+def discover(
+    context: ToolContext | None,
+    folder: Path | None = None,
+    secret: Callable[[str], str] = lambda _: "",
+    shares: Callable[[str], bool] = lambda _: True,
+) -> Discovered:
+    """Return the tools of this folder and of `folder`; of two with one name the first counts. Raises nothing.
+
+    `secret` returns a key or password by its name, "" where nobody set it. `shares` says, at each call, whether an
+    owner may use the household's own tools. Without a context, what wants one is only looked at.
+    """
+    search = _Search(context, secret)
+    for name in _files_of_package():
+        search.take(f"{name}.py", partial(_import, name))
+    ours = len(search.found)
+    for own_file in _files_of(folder):
+        search.take(own_file.name, partial(_load, own_file))
+    own = [_for_the_household(tool, shares) for tool in search.found[ours:]]
+    for file, reason in search.broken.items():
+        log.warning("tool_file_broken", file=file, reason=reason)
+    for name, secrets in search.lacking.items():
+        log.warning("tool_not_offered", tool=name, fix=f"set {', '.join(secrets)}")
+    names = tuple(tool.name for tool in own)
+    return Discovered((*search.found[:ours], *own), names, search.broken, search.lacking)
+
+
+class _Search:
+    def __init__(self, context: ToolContext | None, secret: Callable[[str], str]) -> None:
+        self._context = context
+        self._secret = secret
+        self.found: list[Tool] = []
+        self.broken: dict[str, str] = {}
+        self.lacking: dict[str, tuple[str, ...]] = {}
+
+    def take(self, file: str, load: Callable[[], ModuleType]) -> None:
+        """Load a file and keep its tools: all of them, or none where anything is wrong with it."""
+        try:
+            tools = tools_of(load(), self._context)
+            _check_names([*self.found, *tools])
+            secrets = {name: self._secret(name) for each in tools for name in each.secrets}
+        except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a stranger's file does, the others load
+            self.broken[file] = _told(error, file)
+            return
+        for each in tools:
+            if missing := tuple(name for name in each.secrets if not secrets[name]):
+                self.lacking[each.name] = missing
+            else:
+                self.found.append(with_secrets(each, secrets))
+
+
+def _check_names(tools: Iterable[Tool]) -> None:
+    names = Counter(tool.name for tool in tools)
+    if twice := next((name for name, count in names.items() if count > 1), ""):
+        raise ValueError(f"there is a tool named {twice} already: rename this one")
+
+
+def tools_of(module: ModuleType, context: ToolContext | None) -> list[Tool]:
+    """Return the tools of one file, in whichever form it has them.
+
+    A function `tools(context)` that returns them; functions decorated with `@tool`; definitions `XXX_TOOL` in OpenAI's
+    form beside the function of that name; or, where there is none of these, all its public functions with a docstring.
+    For the last two TIMEOUT, EFFECT, IS_SLOW and SECRETS at the top of the file declare what a decorator would.
+    Raises ValueError for a file without any, and for a definition without its function.
+    """
+    if callable(make := vars(module).get("tools")):
+        return [*make(context)] if context is not None else []
+    members = [*vars(module).items()]
+    made = [each for _, each in members if isinstance(each, Tool)]
+    made += [_defined(module, each) for name, each in members if name.endswith(DEFINITION) and isinstance(each, dict)]
+    if not made:
+        made = [tool(each, **_declared(module)) for each in _functions_of(module)]
+    if not made:
+        raise ValueError("it holds no tool: a function with a docstring and typed arguments is one")
+    return made
+
+
+def _files_of_package() -> list[str]:
+    found = pkgutil.iter_modules(agent.tools.__path__)
+    return sorted(each.name for each in found if not each.ispkg and each.name not in PLUMBING)
+
+
+def _import(name: str) -> ModuleType:
+    return importlib.import_module(f"{agent.tools.__name__}.{name}")
+
+
+def _files_of(folder: Path | None) -> list[Path]:
+    if folder is None or not folder.is_dir():
+        return []
+    return sorted(file for file in folder.glob("*.py") if not file.name.startswith(("_", ".")))
+
+
+def _load(file: Path) -> ModuleType:
+    """Run a person's file. Raises what it raises, and PermissionError for one that others could have written."""
+    told = file.stat()
+    if told.st_mode & WRITABLE_BY_OTHERS or told.st_uid not in {0, os.geteuid()}:
+        raise PermissionError(f"others may write to it; `chmod o-w {file}`, and let it belong to you or to root")
+    spec = importlib.util.spec_from_file_location(f"{OWN}{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError("it cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _functions_of(module: ModuleType) -> Iterator[Callable[..., Any]]:
+    for name, each in vars(module).items():
+        is_own = inspect.isfunction(each) and each.__module__ == module.__name__
+        if is_own and not name.startswith("_") and each.__doc__:
+            yield each
+
+
+def _declared(module: ModuleType) -> Declaration:
+    return {
+        "timeout": getattr(module, "TIMEOUT", DEFAULT_TIMEOUT),
+        "effect": getattr(module, "EFFECT", "irreversible"),
+        "is_slow": getattr(module, "IS_SLOW", False),
+        "secrets": getattr(module, "SECRETS", ()),
+    }
+
+
+class Arguments(RootModel[dict[str, object]]):
+    """Any JSON object: the definition says what may be in it."""
+
+
+def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
+    """Return the tool of a definition, with OpenAI's "function" around it or without."""
+    told = definition.get("function", definition)
+    name = str(told.get("name", ""))
+    function = vars(module).get(name)
+    if function is None:
+        raise ValueError(f"its definition names {name or 'no function'}, and there is no such function in it")
+    try:
+        spec = ToolSpec(name, str(told.get("description", "")), legal_schema(told.get("parameters") or {}))
+    except SchemaRefused as refused:
+        raise ValueError(f"{name} cannot be told to a model: {refused}") from refused
+    hidden = tuple(_hidden_of(function))
+    call, declared = awaited(function), _declared(module)
+
+    async def run(root: dict[str, object], **filled: object) -> Json:
+        if wrong := _wrong(root, spec):
+            raise ToolFailed(f"{name} was called with wrong arguments ({wrong}); correct them and call it again")
+        return await call(**root, **filled)
+
+    made = Tool(spec, Arguments, run, hidden, declared["timeout"], effect=declared["effect"])
+    return replace(made, is_slow=declared["is_slow"], secrets=tuple(declared["secrets"]))
+
+
+def _hidden_of(function: Callable[..., object]) -> Iterator[tuple[str, Hidden]]:
+    from agent.event import Event
+
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if parameter.annotation in (Event, Call, Secrets):
+            yield name, parameter.annotation
+
+
+def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:
+    """Return what the definition does not take, "" where it takes it all; what is in each argument, the tool judges."""
+    properties, required = spec.parameters.get("properties"), spec.parameters.get("required")
+    known = [*properties] if isinstance(properties, dict) else []
+    missing = [name for name in required if name not in given] if isinstance(required, list) else []
+    unknown = [name for name in given if name not in known]
+    told: Sequence[tuple[str, Iterable[object]]] = (("missing", missing), ("unknown", unknown))
+    return "; ".join(f"{what}: {', '.join(map(str, names))}" for what, names in told if names)
+
+
+def _for_the_household(tool: Tool, shares: Callable[[str], bool]) -> Tool:
+    """Return a person's own tool, for the members of the household alone."""
+    asked = "call in hand"  # a name that no parameter can have
+
+    async def guarded(**values: object) -> Json:
+        call = values.pop(asked)
+        if not isinstance(call, Call) or not shares(call.event.owner_key):
+            raise ToolFailed(f"{tool.name} is the household's, and whoever speaks is no member of it: do without it")
+        return await tool.function(**values)
+
+    return replace(tool, function=guarded, hidden=(*tool.hidden, (asked, Call)))
+
+
+def _told(error: BaseException, file: str) -> str:
+    """Return one line: the number of the file's own line where there is one, and what is wrong."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"line {error.lineno}: {error.msg}"
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).name == file]
+    place = f"line {lines[-1]}: " if lines else ""
+    kind = "" if isinstance(error, ValueError | PermissionError) and not lines else f"{type(error).__name__}: "
+    return f"{place}{kind}{' '.join(str(error).split()) or 'it ended by itself'}"

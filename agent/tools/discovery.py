@@ -1,24 +1,28 @@
-"""Finds the tools: every file of this folder and of the person's own is looked at, and a broken one is one line."""
+"""Finds what files add: tools, observers of the bus, facts for the situation. A broken file is one line."""
 
 import importlib
 import importlib.util
 import inspect
 import os
 import pkgutil
+import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
 import structlog
 from pydantic import RootModel
 
 import agent.tools
+from agent.bus import Bus
+from agent.context.situation import SituationProvider
 from agent.errors import ToolFailed
+from agent.event import Event
 from agent.model.messages import ToolSpec
 from agent.tools.context import ToolContext
 from agent.tools.mcp.schema import SchemaRefused, legal_schema
@@ -33,10 +37,29 @@ PLUMBING: Final = frozenset({"context", "discovery", "finding", "memory", "regis
 DEFINITION: Final = "_TOOL"
 """How the name of a definition ends: a mapping in OpenAI's form beside the function that it is named after."""
 
+OBSERVE: Final = "observe"
+SITUATION: Final = "situation"
+COMMAND: Final = "command"
+
+BESIDE: Final = frozenset({OBSERVE, SITUATION, COMMAND})
+"""What else a file may hold: an observer of the bus, facts for the situation, a command of `nakari`."""
+
 OWN: Final = "nakari_tools_"
 """Begins the names of the modules that a person's files become."""
 
 WRITABLE_BY_OTHERS: Final = 0o002
+
+
+Observe: TypeAlias = Callable[[Event], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """A function `observe(envelope)` of a file, and one of the topics that its TOPICS name."""
+
+    file: str
+    topic: str
+    observe: Observe
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +67,21 @@ class Discovered:
     """What was found."""
 
     tools: tuple[Tool, ...] = ()
+    observers: tuple[Observer, ...] = ()
+    situation: tuple[SituationProvider, ...] = ()
+    """The functions `situation(lease)` of files."""
     own: tuple[str, ...] = ()
     """Names of those from the person's own files."""
     broken: Mapping[str, str] = field(default_factory=dict)
     """What is wrong with a file, with its line, by the file's name."""
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The secrets that nobody set, by the tool that is not offered for want of them."""
+
+    def loops(self, bus: Bus) -> dict[str, Callable[[], Coroutine[None, None, None]]]:
+        """Return what shows each observer the envelopes of its topic, until cancelled."""
+        return {
+            f"own: {each.file}, {each.topic}": partial(bus.attend, each.topic, each.observe) for each in self.observers
+        }
 
     def describe(self) -> dict[str, Json]:
         """Return the person's own tools and what is wrong with their files, for the status and the doctor."""
@@ -68,24 +100,26 @@ def discover(
     secret: Callable[[str], str] = lambda _: "",
     shares: Callable[[str], bool] = lambda _: True,
 ) -> Discovered:
-    """Return the tools of this folder and of `folder`; of two with one name the first counts. Raises nothing.
+    """Return what the files of this folder and of `folder` add; of two tools with one name the first counts.
 
     `secret` returns a key or password by its name, "" where nobody set it. `shares` says, at each call, whether an
-    owner may use the household's own tools. Without a context, what wants one is only looked at.
+    owner may use the household's own tools. Without a context, what wants one is only looked at. Raises nothing.
     """
     search = _Search(context, secret)
     for name in _files_of_package():
         search.take(f"{name}.py", partial(_import, name))
     ours = len(search.found)
     for own_file in _files_of(folder):
-        search.take(own_file.name, partial(_load, own_file))
+        search.take(own_file.name, partial(load_file, own_file))
     own = [_for_the_household(tool, shares) for tool in search.found[ours:]]
     for file, reason in search.broken.items():
         log.warning("tool_file_broken", file=file, reason=reason)
     for name, secrets in search.lacking.items():
         log.warning("tool_not_offered", tool=name, fix=f"set {', '.join(secrets)}")
     names = tuple(tool.name for tool in own)
-    return Discovered((*search.found[:ours], *own), names, search.broken, search.lacking)
+    tools = (*search.found[:ours], *own)
+    observers, situation = tuple(search.observers), tuple(search.situation)
+    return Discovered(tools, observers, situation, names, search.broken, search.lacking)
 
 
 class _Search:
@@ -93,18 +127,24 @@ class _Search:
         self._context = context
         self._secret = secret
         self.found: list[Tool] = []
+        self.observers: list[Observer] = []
+        self.situation: list[SituationProvider] = []
         self.broken: dict[str, str] = {}
         self.lacking: dict[str, tuple[str, ...]] = {}
 
     def take(self, file: str, load: Callable[[], ModuleType]) -> None:
         """Load a file and keep its tools: all of them, or none where anything is wrong with it."""
         try:
-            tools = tools_of(load(), self._context)
+            module = load()
+            tools = tools_of(module, self._context)
+            watching = _observers_of(module, file)
             _check_names([*self.found, *tools])
             secrets = {name: self._secret(name) for each in tools for name in each.secrets}
         except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a stranger's file does, the others load
-            self.broken[file] = _told(error, file)
+            self.broken[file] = told(error, file)
             return
+        self.observers += watching
+        self.situation += [module.situation] if hasattr(module, SITUATION) else []
         for each in tools:
             if missing := tuple(name for name in each.secrets if not secrets[name]):
                 self.lacking[each.name] = missing
@@ -133,9 +173,19 @@ def tools_of(module: ModuleType, context: ToolContext | None) -> list[Tool]:
     made += [_defined(module, each) for name, each in members if name.endswith(DEFINITION) and isinstance(each, dict)]
     if not made:
         made = [tool(each, **_declared(module)) for each in _functions_of(module)]
-    if not made:
+    if not (made or any(name in vars(module) for name in BESIDE)):
         raise ValueError("it holds no tool: a function with a docstring and typed arguments is one")
     return made
+
+
+def _observers_of(module: ModuleType, file: str) -> list[Observer]:
+    observe, topics = vars(module).get(OBSERVE), getattr(module, "TOPICS", ())
+    if observe is None:
+        return []
+    if not topics or isinstance(topics, str):
+        raise ValueError('observe() wants TOPICS, such as ("tools.results",)')
+    watch = cast("Observe", awaited(observe))
+    return [Observer(file, topic, watch) for topic in topics]
 
 
 def _files_of_package() -> list[str]:
@@ -153,7 +203,7 @@ def _files_of(folder: Path | None) -> list[Path]:
     return sorted(file for file in folder.glob("*.py") if not file.name.startswith(("_", ".")))
 
 
-def _load(file: Path) -> ModuleType:
+def load_file(file: Path) -> ModuleType:
     """Run a person's file. Raises what it raises, and PermissionError for one that others could have written."""
     told = file.stat()
     if told.st_mode & WRITABLE_BY_OTHERS or told.st_uid not in {0, os.geteuid()}:
@@ -161,7 +211,7 @@ def _load(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"{OWN}{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ImportError("it cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -169,7 +219,7 @@ def _load(file: Path) -> ModuleType:
 def _functions_of(module: ModuleType) -> Iterator[Callable[..., Any]]:
     for name, each in vars(module).items():
         is_own = inspect.isfunction(each) and each.__module__ == module.__name__
-        if is_own and not name.startswith("_") and each.__doc__:
+        if is_own and not name.startswith("_") and each.__doc__ and name not in BESIDE:
             yield each
 
 
@@ -210,8 +260,6 @@ def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
 
 
 def _hidden_of(function: Callable[..., object]) -> Iterator[tuple[str, Hidden]]:
-    from agent.event import Event
-
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if parameter.annotation in (Event, Call, Secrets):
             yield name, parameter.annotation
@@ -223,8 +271,8 @@ def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:
     known = [*properties] if isinstance(properties, dict) else []
     missing = [name for name in required if name not in given] if isinstance(required, list) else []
     unknown = [name for name in given if name not in known]
-    told: Sequence[tuple[str, Iterable[object]]] = (("missing", missing), ("unknown", unknown))
-    return "; ".join(f"{what}: {', '.join(map(str, names))}" for what, names in told if names)
+    parts: Sequence[tuple[str, Iterable[object]]] = (("missing", missing), ("unknown", unknown))
+    return "; ".join(f"{what}: {', '.join(map(str, names))}" for what, names in parts if names)
 
 
 def _for_the_household(tool: Tool, shares: Callable[[str], bool]) -> Tool:
@@ -240,7 +288,7 @@ def _for_the_household(tool: Tool, shares: Callable[[str], bool]) -> Tool:
     return replace(tool, function=guarded, hidden=(*tool.hidden, (asked, Call)))
 
 
-def _told(error: BaseException, file: str) -> str:
+def told(error: BaseException, file: str) -> str:
     """Return one line: the number of the file's own line where there is one, and what is wrong."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f"line {error.lineno}: {error.msg}"

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with nakari.make_context("nakari", given or ["--help"], obj=invocation) as context:
             code = nakari.invoke(context)
         sys.stdout.flush()
-        return int(code)
+        return int(code or 0)  # a command of the person's own need not say how it went
 
     code = conclude(run, invocation)
     settle(sys.stderr)

@@ -59,6 +59,27 @@ class Sections(click.Group):
                 with formatter.section(section):
                     formatter.write_dl(rows)
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command of nakari, else the person's own: `command` in a file of that name in the tools folder."""
+        return super().get_command(ctx, cmd_name) or _own_command(ctx, cmd_name)
+
+
+def _own_command(ctx: click.Context, name: str) -> click.Command | None:
+    if not name.isidentifier():
+        return None
+    from agent.tools.discovery import COMMAND, load_file, told
+    from appliance.config.load import load
+    from appliance.errors import ConfigError
+
+    file = load(ctx.params.get("file"), wrong=[]).tools_folder / f"{name}.py"
+    if not file.is_file():
+        return None
+    try:
+        command = vars(load_file(file)).get(COMMAND)
+    except (Exception, SystemExit) as error:  # whatever a stranger's file does
+        raise ConfigError(f"{file}: {told(error, file.name)}; correct it") from error
+    return command if isinstance(command, click.Command) else None
+
 
 class _Place(click.Path):
     """A path that says something: an empty one would be the present folder."""

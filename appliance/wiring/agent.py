@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -69,6 +70,7 @@ class Agent:
     windows: Windows
     prompts: MeasuredPrompts
     discovered: Discovered
+    bus: Bus
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -84,6 +86,7 @@ class Agent:
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
+            **self.discovered.loops(self.bus),
         }
 
     async def warm(self) -> None:
@@ -159,13 +162,15 @@ async def open_agent(
         prompts = MeasuredPrompts(Prompts(owners, about(config, models)), sessions.tokens)
         here = place_in_time(config.zone, utc_now)
         rings = [rang] if output.ringer else []
-        situation = [here, client_zone, mood, waited(utc_now), *news, *rings]
+        situation = [here, client_zone, mood, waited(utc_now), *news, *rings, *discovered.situation]
         loop = Loop(mind, attention, prompts, situation, utc_now, limits)
         beat = LoopHeartBeat("mind", EVENT_SECONDS)
         loop.observe(beat)
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
-        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, discovered)
+        yield Agent(
+            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, discovered, state.bus
+        )
     finally:
         for model in models.models:
             await model.aclose()

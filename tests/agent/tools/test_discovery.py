@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.situation import gather
 from agent.event import HOUSEHOLD, Event
+from agent.mailbox import Lease
 from agent.tools.discovery import Discovered, builtin_tools, discover
 from agent.tools.tool import Call, Tool, run_tool
+from tests.agent.mind import a_mind
 from tests.appliance.wiring.every_tool import over_nothing
 
 pytestmark = pytest.mark.shows("F7", "G19")
@@ -148,6 +152,33 @@ async def test_a_function_that_is_not_async_holds_nothing_up(tmp_path: Path) -> 
     assert int(await answer(found["where"])) != threading.get_ident()
 
 
+async def test_an_observer_sees_what_its_topics_name_and_harms_nobody(tmp_path: Path) -> None:
+    text = (
+        'import asyncio\n\nTOPICS = ("tools.*",)\nSEEN = []\nBOTH = asyncio.Event()\n\n'
+        "async def observe(envelope):\n    SEEN.append(envelope.type)\n"
+        "    if len(SEEN) == 2:\n        BOTH.set()\n    raise RuntimeError\n"
+    )
+    found = found_in(tmp_path, {"diary.py": text})
+    assert found.own == ()
+    async with a_mind(tmp_path, []) as mind, asyncio.TaskGroup() as group:
+        bus = mind.mind.bus
+        assert [*found.loops(bus)] == ["own: diary.py, tools.*"]
+        tasks = [group.create_task(loop()) for loop in found.loops(bus).values()]
+        await asyncio.sleep(0)
+        for topic in ("tools.results", "speech.said", "tools.requests"):
+            await bus.publish(Event(topic))
+        diary = sys.modules["nakari_tools_diary"]
+        await diary.BOTH.wait()
+        assert diary.SEEN == ["tools.results", "tools.requests"]
+        for task in tasks:
+            task.cancel()
+
+
+def test_topics_are_wanted_of_an_observer(tmp_path: Path) -> None:
+    found = found_in(tmp_path, {"deaf.py": "def observe(envelope): ...\n"})
+    assert found.broken == {"deaf.py": 'observe() wants TOPICS, such as ("tools.results",)'}
+
+
 class Trams(BaseHTTPRequestHandler):
     """A city's trams."""
 
@@ -171,6 +202,11 @@ async def test_the_examples_of_the_page_work(tmp_path: Path) -> None:
     files = {f"example{number}.py": text for number, text in enumerate(there)}
     found = found_in(tmp_path, files, {"TRAM_KEY": "sk-t"})
     assert not found.broken
+    assert [(each.file, each.topic) for each in found.observers] == [("example3.py", "tools.results")]
+    await found.observers[0].observe(Event("tools.results", "it is open"))
+    assert (await asyncio.to_thread((tmp_path / "diary.txt").read_text)).endswith(" it is open\n")
+    [bins] = found.situation
+    assert set(gather([bins], Lease(Event("user_text")))) == {"Bin_This_Week"}
     tools = own(found)
     assert set(tools) == {"next_tram", "lamp", "remind_of_bins"}
     assert await answer(tools["next_tram"], stop="Mill") == "/next?stop=Mill&key=sk-t"

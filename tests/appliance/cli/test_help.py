@@ -8,7 +8,8 @@ import pytest
 
 from appliance.cli import nakari as commands
 from appliance.cli.root import SECTIONS
-from tests.appliance.command import environment, nakari
+from appliance.exits import Exit
+from tests.appliance.command import ROOT, environment, nakari
 
 
 def test_each_command_stands_in_one_section() -> None:
@@ -21,6 +22,24 @@ def test_help_about_a_command_is_its_help(tmp_path: Path) -> None:
         assert nakari(tmp_path, "help", *command).stdout == nakari(tmp_path, *command, "--help").stdout
     assert nakari(tmp_path, "help").stdout == nakari(tmp_path, "--help").stdout
     assert nakari(tmp_path, "help", "dance").stderr == "nakari: there is no command 'dance' (see `nakari --help`)\n"
+
+
+@pytest.mark.shows("G19")
+def test_a_file_of_the_person_s_own_is_a_command(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "nakari" / "tools"
+    folder.mkdir(parents=True)
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    for name, text in (
+        ("hello.py", page[page.index('"""hello.py') : page.rindex("```")]),
+        ("broken.py", "import nothing_like_it\n"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o644)
+    done = nakari(tmp_path, "hello", "Ada")
+    assert (done.stdout, done.stderr, done.returncode) == ("hello Ada\n", "", 0)
+    told = nakari(tmp_path, "broken")
+    assert "broken.py: line 1: ModuleNotFoundError" in told.stderr
+    assert told.returncode == Exit.CONFIG
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -18,6 +19,8 @@ from agent.tools.mcp.servers import McpServers
 from agent.tools.registry import ToolRegistry
 from agent.tools.tool import Call, Tool, run_tool, tool
 from tests.processes import ROOT
+
+MARKED = r'(?:error: )?<From_Outside source="[a-z]+" note="[^"]+">\n(.*)\n</From_Outside>'
 
 QUICK = Pace(first=0.02, longest=0.3, look=30.0, rest=0.0)
 """Seconds; a look comes only where there is a reason for it."""
@@ -71,6 +74,10 @@ class House:
         assert found is not None, self.registry.names
         event = Event(type=USER_TEXT, content="", source="cli", session_id="s", owner_key=owner)
         return await run_tool(found, arguments, Call("call_1", event))
+
+    async def said(self, name: str, arguments: str = "{}") -> str:
+        """Return what a server said, out of its mark."""
+        return re.fullmatch(MARKED, await self.call(name, arguments), re.DOTALL)[1]  # type: ignore[index]  # or it fails
 
 
 def shares(owner: str) -> bool:

@@ -29,7 +29,7 @@ from agent.errors import ServerLost, ToolFailed
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.mcp.stdio import running
-from agent.tools.tool import MAX_OBSERVATION, render
+from agent.tools.tool import MAX_OBSERVATION, from_outside, render
 from memory.json_value import Json
 
 MOST_PAGES: Final = 20
@@ -120,9 +120,10 @@ class Connection:
             raise ToolFailed(self._why(tool, error)) from error
         except ValidationError as error:
             raise ToolFailed(f"{self._server.name} gave an answer that breaks its protocol") from error
+        told = from_outside(words_of(result), self._server.name)
         if result.is_error:
-            raise ToolFailed(words_of(result))
-        return words_of(result)
+            raise ToolFailed(told)
+        return told
 
     async def follow(self) -> None:
         """Hear of changes as long as it tells them, on connections that have to subscribe to them."""

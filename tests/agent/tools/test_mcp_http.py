@@ -19,12 +19,12 @@ def server(url: str, **fields: object) -> Server:
 async def test_a_server_that_has_forgotten_the_session_is_greeted_again() -> None:
     async with old_http() as old, a_house(server(old.url)) as house:
         await house.connected("old")
-        assert await house.call("old_look") == "seen"
+        assert await house.said("old_look") == "seen"
         old.forget()
         assert (await house.call("old_look")).startswith("error: old refused: ")
         await house.lost("old")
         await house.connected("old")
-        assert await house.call("old_look") == "seen"
+        assert await house.said("old_look") == "seen"
         assert old.sessions == 2
 
 
@@ -61,7 +61,7 @@ async def test_an_answer_without_bounds_is_not_read_to_its_end() -> None:
         old.says = "x" * 5_000_000
         assert (await house.call("old_look")).startswith("error: old ")
         old.says = "seen"
-        assert await house.call("old_look") == "seen"
+        assert await house.said("old_look") == "seen"
 
 
 async def test_a_packed_answer_is_not_unpacked() -> None:

@@ -27,11 +27,13 @@ async def test_tools_of_a_program_join_survive_its_death_and_change_when_it_says
         effects = {tool.name: tool.effect for tool in house.registry}
         assert (effects["here_add"], effects["here_long"]) == ("pure", "irreversible")
 
-        assert await house.call("here_add", '{"a": 2, "b": 3}') == "5"
-        assert await house.call("here_picture") == "(an image, image/png, 3 kB: it cannot be shown to you)"
-        long = await house.call("here_long", '{"characters": 50000}')
-        assert long == f"{'x' * MAX_OBSERVATION}… (cut: {50_000 - MAX_OBSERVATION} more characters)"
-        assert (await house.call("here_fail")).startswith("error: Error executing tool fail")
+        assert await house.said("here_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.said("here_picture") == "(an image, image/png, 3 kB: it cannot be shown to you)"
+        long = await house.said("here_long", '{"characters": 50000}')
+        cut = long.index("…")
+        assert long == f"{'x' * cut}… (cut: {50_000 - cut} more characters)"
+        assert MAX_OBSERVATION - 300 < cut < MAX_OBSERVATION
+        assert (await house.said("here_fail")).startswith("Error executing tool fail")
         assert "Field required" in await house.call("here_add", '{"a": 1}')
         assert (await house.call("here_add", "[1]")).startswith("error: here_add was called with wrong arguments")
         refused = await house.call("here_add", '{"a": 1, "b": 1}', owner="a stranger's key")
@@ -46,13 +48,13 @@ async def test_tools_of_a_program_join_survive_its_death_and_change_when_it_says
         assert house.registry.specs == before, "what it offered stays"
         await house.connected("here")
         assert process_of(tmp_path) != first
-        assert await house.call("here_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.said("here_add", '{"a": 2, "b": 3}') == "5"
         assert house.registry.names == names
 
-        assert await house.call("here_grow") == "growing"
+        assert await house.said("here_grow") == "growing"
         await house.joined("here_grown")
         assert house.registry.find("here_add") is None
-        assert await house.call("here_grown") == "grown"
+        assert await house.said("here_grown") == "grown"
     await gone(process_of(tmp_path))
 
 
@@ -61,17 +63,17 @@ async def test_a_server_over_http_may_come_late_be_killed_and_come_back(tmp_path
         assert await house.lost("there") == f"nothing answers at {program.server.url} (ConnectError)"
         await program.start()
         await house.connected("there")
-        assert await house.call("there_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.said("there_add", '{"a": 2, "b": 3}') == "5"
         await program.kill()
         await house.lost("there")
         assert (await house.call("there_add", '{"a": 2, "b": 3}')).startswith("error: unavailable: there: ")
         assert "there_add" in house.registry.names
         await program.start()
         await house.connected("there")
-        assert await house.call("there_add", '{"a": 2, "b": 3}') == "5"
-        assert await house.call("there_grow") == "growing"
+        assert await house.said("there_add", '{"a": 2, "b": 3}') == "5"
+        assert await house.said("there_grow") == "growing"
         await house.joined("there_grown")
-        assert await house.call("there_grown") == "grown"
+        assert await house.said("there_grown") == "grown"
 
 
 async def test_a_frozen_server_is_found_out_by_a_call_and_started_anew(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ async def test_a_message_without_end_ends_the_connection(tmp_path: Path) -> None
 async def test_what_is_no_protocol_is_passed_over(tmp_path: Path) -> None:
     async with a_house(bare(tmp_path, a_tool("look"), kind="chatty")) as house:
         await house.connected("bare")
-        assert await house.call("bare_look", '{"at": "the sea"}') == 'look {"at": "the sea"}'
+        assert await house.said("bare_look", '{"at": "the sea"}') == 'look {"at": "the sea"}'
 
 
 async def test_an_answer_that_breaks_the_protocol_is_told_and_costs_nothing_else(tmp_path: Path) -> None:

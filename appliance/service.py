@@ -83,6 +83,7 @@ LOOPS: Final = (
     "reflexes: words spotted in sound",
     "reflexes: kept and journaled",
     "reflexes: signs and sentences",
+    "reflexes: ends a mute by its time",
     "reflexes: the sign that it listens",
     "door: programs on this machine",
     "door: tells text clients that a run is over",

@@ -21,7 +21,8 @@ PATIENCE_SECONDS = 40.0
 def mute(invocation: Invocation) -> Exit:
     """Switch its ears off.
 
-    They stay off, over restarts, until `nakari unmute` or a typed "unmute".
+    They stay off, over restarts, for [reflexes] mute_minutes (an hour), or until `nakari unmute`, a typed "unmute" or
+    the wake word, where there is one.
     """
     return _tell(invocation, {"do": "hush", "what": "mute"})
 

@@ -65,6 +65,8 @@ def _listening(status: Values) -> str:
     if ears.get("source", "none") == "none":
         return f"not listening: {device.get('reason') or 'there is no microphone'}"
     doing = "muted" if reflexes.get("muted") else "listening"
+    if until := reflexes.get("muted_until"):
+        doing += f" until {datetime.fromisoformat(until).astimezone():%H:%M},"
     trouble = f"; {device['reason']}" if device.get("reason") else ""
     return f"{doing} on {ears['source']}, with {ears.get('recognizer', '')}{trouble}"
 

@@ -132,6 +132,12 @@ class ReflexSettings:
     words: Annotated[str, Meaning("Which ones, separated by commas.")] = (
         "stop, wait, go on, quieter, louder, repeat, mute, unmute, forget"
     )
+    mute_minutes: Annotated[
+        int,
+        Ge(0),
+        Le(10_080),
+        Meaning("After how long a mute ends by itself, which is told aloud; 0 for one that does not.", "min"),
+    ] = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""When a reflex word was nobody's order: left over of its own voice, or said to somebody else."""
+"""What speaks for and against a reflex word: its own voice, to whom it was said, how surely it was heard."""
 
 import re
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Final
 from appliance.reflexes.verbs import Verbs
 from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
 from audio.reflexes.words import plain
+from audio.speech import RecognizedTurn
 
 SUSPICIOUS: Final = 0.5
 """Likelihood of echo from which on a word is taken for its own."""
@@ -15,18 +16,27 @@ SUSPICIOUS: Final = 0.5
 ECHO: Final = "echo"
 OWN_WORDS: Final = "its own words"
 
+LITTLE_ECHO: Final = 0.3
+"""Likelihood of echo up to which a turn is nothing but somebody's."""
+
+ANSWERED_WITHIN: Final = 12.0
+"""Seconds after an order was asked back in which the next words are for it: the sentence takes 2 to 3 of them."""
+
 LINGERS_SECONDS: Final = 0.6
 """After the end of a sentence in which its last word may still be under way: the room, and the soft end."""
 
 
 @dataclass(slots=True)
 class Doubts:
-    """Asked before a word acts (`appliance.reflexes.reflexes.Doubt`)."""
+    """Asked before a word acts: an `appliance.reflexes.reflexes.OrderEvidence`."""
 
     body: Verbs
     addressing: Addressing
     suspicion: Callable[[float, float], float]
     """The echo guard's."""
+    sounded_until: Callable[[], float]
+    """Seconds on the source's clock at which the loudspeaker falls, or fell, silent; minus infinity where the room of
+    the loudspeaker is not the microphone's."""
     _said: str = ""
     """The newest sentence of its own."""
     _said_until: float = float("-inf")
@@ -41,6 +51,24 @@ class Doubts:
         if not self.body.is_sounding and not self.addressing.is_open(started_at, ended_at):
             return NOT_ADDRESSED
         return ""
+
+    def is_over_own_voice(self, started_at: float) -> bool:
+        """Whether anything of its own sounded since words began, or lingered in the room: a reply, a ring, a sign."""
+        return started_at < self.sounded_until() + LINGERS_SECONDS
+
+    def is_called(self, heard: RecognizedTurn) -> bool:
+        """Whether its name or the wake word is in the turn."""
+        return self.addressing.is_called(heard)
+
+    def is_clear(self, heard: RecognizedTurn) -> bool:
+        """Whether a whole turn was surely heard: in a room where nothing of its own sounded, and not as a guess."""
+        utterance, transcript = heard.utterance, heard.transcript
+        is_sure = transcript.confidence == "normal" and utterance.echo_suspicion <= LITTLE_ECHO
+        return is_sure and not self.is_over_own_voice(utterance.started_at)
+
+    def await_answer(self, now: float) -> None:
+        """Take what is said next for its own: it asks for an order to be said again."""
+        self.addressing.await_answer(now + ANSWERED_WITHIN)
 
     def _is_saying(self, words: str, ended_at: float) -> bool:
         """Whether the sentence it says, or has just said, holds these words."""

@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
@@ -19,6 +20,8 @@ class Kept:
     """The state of the switches."""
 
     muted: bool = False
+    muted_until: datetime | None = None
+    """When that ends by itself, aware; None for never, or where nobody knows."""
     volume: int | None = None
     """Percent; None where nobody changed it."""
     volume_configured: int = 100
@@ -38,7 +41,7 @@ class KeptSwitches:
         kept = self.now
         return configured if kept.volume is None or kept.volume_configured != configured else kept.volume
 
-    async def keep(self, **changes: bool | int) -> bool:
+    async def keep(self, **changes: bool | int | datetime | None) -> bool:
         """Change what is kept; durable on return. False, said in the log, when the disk refuses."""
         self.now = replace(self.now, **changes)  # type: ignore[arg-type]
         async with self._writing:
@@ -52,7 +55,8 @@ class KeptSwitches:
     def _read(self) -> Kept:
         try:
             found = json.loads(self._file.read_text(encoding="utf-8"))
-            return Kept(bool(found["muted"]), found["volume"], int(found["volume_configured"]))
+            until = datetime.fromisoformat(found["muted_until"]).astimezone(UTC) if found.get("muted_until") else None
+            return Kept(bool(found["muted"]), until, found["volume"], int(found["volume_configured"]))
         except FileNotFoundError:
             return Kept()
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -63,7 +67,7 @@ class KeptSwitches:
     def _write(self, kept: Kept) -> None:
         folder = self._file.parent
         with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False) as new:
-            json.dump(asdict(kept), new)
+            json.dump(asdict(kept), new, default=datetime.isoformat)
             new.flush()
             os.fsync(new.fileno())
         Path(new.name).replace(self._file)

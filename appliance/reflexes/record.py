@@ -25,8 +25,12 @@ ROOM: Final = "room"
 MOST_TOLD: Final = 8
 """Reflexes the mind is told of in one block; the newest."""
 
-How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door", "tool"]
-"""In sound; by its words, ahead of the commit or at it; in writing; by a command; by the agent."""
+How: TypeAlias = Literal["spotted", "recognized", "committed", "typed", "door", "tool", "woken", "timed"]
+"""In sound; by its words, ahead of the commit or at it; in writing; by a command; by the agent; by the wake word to a
+muted microphone; by a mute's own end."""
+
+ASKED_BACK: Final = "asked back"
+"""What it did where it only asked for the order to be said again."""
 
 
 @dataclass(frozen=True, slots=True)

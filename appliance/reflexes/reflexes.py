@@ -4,15 +4,16 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final, Protocol
 
 import structlog
 
 from agent.tools.device import DeviceVerb
-from appliance.reflexes.record import MOST_TOLD, Acted, How, ReflexRecord
+from appliance.reflexes.record import ASKED_BACK, MOST_TOLD, Acted, How, ReflexRecord
 from appliance.reflexes.verbs import Order, Verb, Verbs
 from appliance.reflexes.voice import Voice
-from appliance.reflexes.words import Forgot, forgotten, sentence
+from appliance.reflexes.words import Forgot, forgotten, muted, sentence
 from appliance.timers.snooze import USUAL_MINUTES
 from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
@@ -22,8 +23,17 @@ from memory.json_value import Json
 
 log = structlog.get_logger()
 
-AT_COMMIT: Final[frozenset[Verb]] = frozenset({"forget", "volume"})
-"""What waits until the whole turn is known: it cannot be taken back, or a number may go on."""
+TO_BE_SURE: Final[frozenset[Verb]] = frozenset({"mute", "forget"})
+"""What wants a second evidence when it is said: a word that was heard wrong would close the ears, or erase."""
+
+AT_COMMIT: Final[frozenset[Verb]] = TO_BE_SURE | {"volume"}
+"""What waits until the whole turn is known: it cannot be taken back by voice, or a number may go on."""
+
+HARMLESS: Final[frozenset[Verb]] = frozenset({"stop", "wait", "go on", "repeat"})
+"""What does no more than that it is silent, or speaks: over its own voice too, and on a guess."""
+
+AGAIN_WITHIN: Final = 15.0
+"""Seconds after an order that was asked back in which the same order is sure."""
 
 MOST_WAITING: Final = 16
 """What may wait to be said, kept and journaled; past it the oldest is done without."""
@@ -38,14 +48,31 @@ class Wording:
 
     active: Collection[str] = REFLEXES
     names: Collection[str] = NAMES
+    wake_word: str = ""
+    """As it is said; "" where there is none."""
 
 
 def _span(heard: RecognizedTurn) -> tuple[float, float]:
     return heard.utterance.started_at, heard.utterance.ended_at
 
 
-Doubt: TypeAlias = Callable[[str, float, float], str]
-"""Says why words between two moments of the source's clock were nobody's order, "" where they may have been one."""
+class OrderEvidence(Protocol):
+    """What speaks for and against an order that was heard (`appliance.reflexes.doubts.Doubts`); times in seconds."""
+
+    def __call__(self, words: str, started_at: float, ended_at: float) -> str:
+        """Return why words between two moments of the source's clock were no order, "" where they may be one."""
+
+    def is_over_own_voice(self, started_at: float) -> bool:
+        """Whether anything of its own sounded since that moment."""
+
+    def is_called(self, heard: RecognizedTurn) -> bool:
+        """Whether its name or the wake word is in the turn."""
+
+    def is_clear(self, heard: RecognizedTurn) -> bool:
+        """Whether a turn was surely heard, and nothing of its own sounded in it."""
+
+    def await_answer(self, now: float) -> None:
+        """Take what is said next as said to it."""
 
 
 def _put(waiting: asyncio.Queue[Acted], acted: Acted) -> None:
@@ -69,7 +96,7 @@ class Reflexes:
         voice: Voice,
         record: ReflexRecord,
         wording: Wording,
-        doubt: Doubt,
+        evidence: OrderEvidence,
         forget: Callable[[], Awaitable[Forgot]],
     ) -> None:
         """`forget` removes what was just heard, and returns how that went."""
@@ -77,41 +104,51 @@ class Reflexes:
         self._voice = voice
         self._record = record
         self._wording = wording
-        self._doubt = doubt
+        self._evidence = evidence
         self._forget = forget
         self._acted: deque[Acted] = deque(maxlen=MOST_TOLD)
         self._unkept: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
+        self._asked_back: tuple[Verb, float] = ("stop", float("-inf"))
+        """The order that was last asked back, and when it had been said."""
         self.doubted: dict[str, int] = {}
         """Words that were not acted on, by reason."""
         self.counts: dict[str, int] = {}
         """Reflexes since the start, by name."""
 
     def spotted(self, spotted: Spotted) -> None:
-        """Act on a word the spotter found."""
-        self._hear(Order(spotted.reflex), spotted.words, "spotted", (spotted.started_at, spotted.ended_at))
+        """Act on a word the spotter found; over its own voice only on one that does no harm."""
+        span = (spotted.started_at, spotted.ended_at)
+        if self._may_be_early(spotted.reflex, span):
+            self._hear(Order(spotted.reflex), spotted.words, "spotted", span)
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
-        """Act on words recognized ahead, at their soft end."""
-        words = heard.transcript.text
-        if order := self._asked(words):
-            self._hear(order, words, "recognized", _span(heard))
+        """Act on words recognized ahead, at their soft end; over its own voice as on a word that was spotted."""
+        words, span = heard.transcript.text, _span(heard)
+        order = self._asked(words)
+        if order is None or self._is_guess(order, heard):
+            return
+        if self._may_be_early(order.verb, span) or (order.verb not in AT_COMMIT and self._evidence.is_called(heard)):
+            self._hear(order, words, "recognized", span)
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Nothing is left to do: `take` was asked before."""
 
     async def take(self, heard: RecognizedTurn) -> bool:
-        """Return whether these words were a reflex and no more; act where nobody has yet."""
+        """Return whether these words were a reflex and no more; act, or ask back, where nobody has yet."""
         words = heard.transcript.text
         if self._body.ringer is not None and await self._body.ringer.take(words):
             return True
         if self._has_acted(_span(heard)):
             return True
         order = self._asked(words)
-        return order is not None and self._hear(order, words, "committed", _span(heard))
+        if order is None or (order.verb not in TO_BE_SURE and self._is_guess(order, heard)):
+            return False  # the mind asks back what was hard to hear
+        is_sure = order.verb not in TO_BE_SURE or self._is_sure(order, heard)
+        return self._hear(order, words, "committed", _span(heard), is_sure=is_sure)
 
     async def typed(self, words: str) -> str:
         """Act on typed words; return the sentence that answers them, "" where the mind should."""
@@ -132,7 +169,7 @@ class Reflexes:
             return await self._snooze(order.minutes, words)
         did = self._act(order, words, how, (now, now))
         if order.verb in {"mute", "unmute"}:
-            await self._keep_mute()
+            await self._body.mute.keep()
         return self._sentence(did, words)
 
     async def _snooze(self, minutes: float | None, words: str) -> str:
@@ -147,7 +184,16 @@ class Reflexes:
         return {
             "reflexes: kept and journaled": self._keep_all,
             "reflexes: signs and sentences": self._answer_all,
+            "reflexes: ends a mute by its time": partial(self._body.mute.run, partial(self._hear_again, "timed")),
         }
+
+    def woken(self, at: float) -> None:
+        """End a mute: the wake word was said."""
+        self._hear_again("woken")
+
+    def _hear_again(self, how: How) -> None:
+        now = self._record.clock()
+        self._act(Order("unmute"), "", how, (now, now))
 
     async def kept(self) -> None:
         """Return when all that was done so far is durable and journaled."""
@@ -164,6 +210,9 @@ class Reflexes:
             acted = await self._unanswered.get()
             if acted.how == "tool" and acted.reflex not in {"repeat", "forget"}:
                 continue  # the agent says so itself
+            if acted.did == ASKED_BACK:
+                await self._voice.ask_back(self._sentence(f"{acted.reflex} {ASKED_BACK}", acted.words))
+                continue
             if acted.forgot is None:
                 await self._voice.answer(acted.reflex, self._sentence(acted.did, acted.words))
                 continue
@@ -173,29 +222,60 @@ class Reflexes:
 
     def describe(self) -> dict[str, Json]:
         """Return the switches and what was done, for the status."""
+        until = self._body.mute.until
         return {
             "muted": self._body.mute.is_on,
+            "muted_until": until.isoformat() if until else None,
             "volume": self._body.mouth.volume.percent,
             "acted": dict(self.counts),
             "doubted": dict(self.doubted),
         }
 
     def _asked(self, words: str) -> Order | None:
-        active, names = self._wording.active, self._wording.names
+        active, names = self._wording.active, tuple(filter(None, (*self._wording.names, self._wording.wake_word)))
         if reflex := asked(words, active, names):
             return Order(reflex)
         percent = volume_asked(words, names) if "louder" in active and "quieter" in active else None
         return None if percent is None else Order("volume", percent)
 
-    def _hear(self, order: Order, words: str, how: How, span: tuple[float, float]) -> bool:
-        """Act on what was said, unless somebody has, it is too early, or it was no order; return whether it was."""
-        if self._has_acted(span) or (order.verb in AT_COMMIT and how != "committed"):
+    def _hear(self, order: Order, words: str, how: How, span: tuple[float, float], *, is_sure: bool = True) -> bool:
+        """Act on what was said, unless somebody has or it was no order; return whether it was."""
+        if self._has_acted(span):
             return False
-        if reason := self._doubt(words, *span):
-            self.doubted[reason] = self.doubted.get(reason, 0) + 1
-            log.info("reflex_doubted", reflex=order.verb, reason=reason)
+        if reason := self._evidence(words, *span):
+            self._note_doubt(order, reason)
             return False
-        return bool(self._act(order, words, how, span))
+        return bool(self._act(order, words, how, span)) if is_sure else self._ask_back(order, words, span)
+
+    def _may_be_early(self, verb: Verb, span: tuple[float, float]) -> bool:
+        """Whether a word may act before its turn is known: what changes more than its voice does only in quiet."""
+        return verb in HARMLESS or (verb not in AT_COMMIT and not self._evidence.is_over_own_voice(span[0]))
+
+    def _is_guess(self, order: Order, heard: RecognizedTurn) -> bool:
+        """Whether it was too hard to hear for what it would do."""
+        return order.verb not in HARMLESS and heard.transcript.confidence == "low"
+
+    def _is_sure(self, order: Order, heard: RecognizedTurn) -> bool:
+        """Whether there is a second evidence: it was said before, it is called in it, or the room was quiet."""
+        verb, at = self._asked_back
+        if verb == order.verb and 0.0 < heard.utterance.started_at - at <= AGAIN_WITHIN:
+            return True
+        is_called = self._evidence.is_called(heard) and heard.transcript.confidence == "normal"
+        return is_called or self._evidence.is_clear(heard)
+
+    def _ask_back(self, order: Order, words: str, span: tuple[float, float]) -> bool:
+        """Be silent, as for any words over its own voice, and ask for the order to be said again."""
+        if self._body.is_sounding:
+            self._body.stop()
+        self._asked_back = (order.verb, span[1])
+        self._evidence.await_answer(self._record.clock())
+        self._note_doubt(order, ASKED_BACK)
+        self._follow_up(Acted(order.verb, ASKED_BACK, words, "committed", span, self._record.clock()))
+        return True
+
+    def _note_doubt(self, order: Order, reason: str) -> None:
+        self.doubted[reason] = self.doubted.get(reason, 0) + 1
+        log.info("reflex_doubted", reflex=order.verb, reason=reason)
 
     def _has_acted(self, span: tuple[float, float]) -> bool:
         """Whether somebody acted on this very speech already."""
@@ -208,22 +288,28 @@ class Reflexes:
         if not did:
             return ""
         acted = Acted(reflex, did, words, how, span, self._record.clock())
-        self._acted.append(replace(acted, words=""))  # when it was said is all that is asked of it
         self.counts[reflex] = self.counts.get(reflex, 0) + 1
         log.info("reflex_acted", reflex=reflex, how=how, after_speech=round(acted.at - span[1], 3))
-        _put(self._unkept, acted)
+        self._follow_up(acted)
         return did
+
+    def _follow_up(self, acted: Acted) -> None:
+        """Have it kept, journaled and answered; the same speech is done with."""
+        self._acted.append(replace(acted, words=""))  # when it was said is all that is asked of it
+        _put(self._unkept, acted)
 
     async def _keeping(self, acted: Acted) -> Acted:
         """Make durable what lasts; return what was done, which for forgetting is known only now."""
         match acted.reflex:
+            case _ if acted.did == ASKED_BACK:
+                pass
             case "stop" if self._body.ringer is not None:
                 await self._body.ringer.note(acted.words)
             case "quieter" | "louder" | "volume":
                 volume, configured = self._body.mouth.volume.percent, self._body.configured_volume
                 await self._body.kept.keep(volume=volume, volume_configured=configured)
             case "mute" | "unmute":
-                await self._keep_mute()
+                await self._body.mute.keep()
             case "forget":
                 forgot = await self._forget()
                 acted = replace(acted, did=forgot.did, words="", forgot=forgot)
@@ -231,12 +317,11 @@ class Reflexes:
         log.info("reflex_kept", reflex=acted.reflex, did=acted.did)
         return acted
 
-    async def _keep_mute(self) -> None:
-        await self._body.kept.keep(muted=self._body.mute.is_on)
-
     def _sentence(self, did: str, words: str) -> str:
         if not did:
             return ""
+        if did == "muted":
+            return muted(self._body.mute.minutes, self._wording.wake_word, self._voice.language, words)
         volume = self._body.mouth.volume.percent
         return sentence(did, self._voice.language, words, percent=volume)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from appliance.reflexes.kept import KeptSwitches
-from audio.capture.mute import Mute
+from appliance.reflexes.timed_mute import TimedMute
 from audio.playback.speech_output import SpeechOutput
 from audio.reflexes.words import Reflex
 
@@ -35,7 +35,7 @@ class Verbs:
     """
 
     mouth: SpeechOutput
-    mute: Mute
+    mute: TimedMute
     kept: KeptSwitches
     ringer: "Ringer | None"
     interrupt: Callable[[], bool]
@@ -111,13 +111,13 @@ class Verbs:
         return "repeated"
 
     def mute_microphone(self) -> str:
-        """Switch the microphone off."""
-        self.mute.is_on = True
+        """Switch the microphone off, for as long as a mute lasts."""
+        self.mute.switch(is_on=True)
         return "muted"
 
     def unmute_microphone(self) -> str:
         """Switch the microphone on."""
-        self.mute.is_on = False
+        self.mute.switch(is_on=False)
         return "unmuted"
 
     def forget(self) -> str:

@@ -19,12 +19,11 @@ log = structlog.get_logger()
 
 SIGNS: Final[dict[Verb, Sign]] = {
     **{"quieter": "acknowledged", "louder": "acknowledged", "volume": "acknowledged"},
-    "unmute": "unmuted",
 }
 """Stop, wait, go on and repeat are heard by themselves."""
 
-SPOKEN: Final[dict[Verb, Sign]] = {"mute": "muted", "forget": "acknowledged"}
-"""Reflexes that are answered in words, after a sign: nobody should wonder whether the microphone is off."""
+SPOKEN: Final[dict[Verb, Sign]] = {"mute": "muted", "unmute": "unmuted", "forget": "acknowledged"}
+"""Reflexes that are answered in words, after a sign: nobody should wonder whether the microphone is off, or on."""
 
 _NO_SOUND: Final = SpeechAudio(np.zeros(SAMPLE_RATE // 100, np.int16), SAMPLE_RATE)
 
@@ -46,6 +45,10 @@ class Voice:
             await self.repeat()
         elif reflex in SIGNS:
             await self.give(SIGNS[reflex])
+
+    async def ask_back(self, words: str) -> None:
+        """Ask for an order to be said again."""
+        await self.mouth.announce(sign("listening"), self._spoken(words))
 
     async def give(self, meaning: Sign) -> None:
         """Play a sign; while it speaks it is heard to go on, or not to, and needs none."""

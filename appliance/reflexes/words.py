@@ -4,15 +4,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from agent.intents.spoken import spoken_length
 from audio.language import sentence_language
 
 _PHRASES: Final = {
     "muted": (
-        "I am muted and hear nothing until you type unmute or run nakari unmute.",
-        "我已静音，什么都听不见；请输入 unmute 或运行 nakari unmute 来恢复。",
+        "I am muted and hear nothing{length} until you {word}type unmute or run nakari unmute.",
+        "我已静音，{length}什么都听不见；{word}输入 unmute 或运行 nakari unmute 可以恢复。",
     ),
+    "mute asked back": ("Say it once more and I close my ears.", "再说一遍，我就关上耳朵。"),
+    "forget asked back": ("Say it once more and it is gone.", "再说一遍，我就当没听到。"),
     "unmuted": ("I can hear again.", "我又能听见了。"),
-    "still muted": ("I am still muted from before.", "我仍处于静音状态。"),
     "stopped": ("Stopped.", "停了。"),
     "silenced": ("The timer is silent.", "计时器不响了。"),
     "snoozed": ("I will ring again in {minutes} minutes.", "{minutes}分钟后再响。"),
@@ -66,6 +68,17 @@ def sentence(name: str, language: str, like: str = "", **values: object) -> str:
     """Return one of the sentences, in the language of `like`, or of the house (ISO 639-1) where that does not tell."""
     english, chinese = _PHRASES[name]
     return (chinese if sentence_language(like, language) == "zh" else english).format(**values)
+
+
+def muted(minutes: float, wake_word: str, language: str, like: str = "") -> str:
+    """Return the sentence that says it is muted, and by what that ends here: 0 minutes and "" are no ways."""
+    spoken = sentence_language(like, language)
+    length = spoken_length(round(60 * minutes), "zh" if spoken == "zh" else "en")
+    if spoken == "zh":
+        told = {"length": f"{length}内" if length else "", "word": f"说“{wake_word}”、" if wake_word else ""}
+    else:
+        told = {"length": f" for {length}, or" if length else "", "word": f"say {wake_word}, " if wake_word else ""}
+    return sentence("muted", language, like, **told)
 
 
 def forgotten(forgot: Forgot, language: str, like: str = "") -> str:

@@ -25,8 +25,9 @@ from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.reflexes import Acting
 from audio.capture.mute import MutedSource
+from audio.echo.duplex import HalfDuplex
 from audio.echo.self_echo import SelfEcho
-from audio.interfaces import AudioSource
+from audio.interfaces import AudioSource, ChunkWatcher
 from audio.loops import Loop
 from audio.reflexes.spotter import KeywordSearch, Spotter
 from audio.reflexes.wakeword import WakeWord
@@ -141,7 +142,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
         LostTurns(partial(acting.voice.give, "error"), addressing.is_open, clock),
     )
     listener = Listener(
-        MutedSource(source, verbs.mute),
+        MutedSource(source, verbs.mute, _wakes_muted(output, acting)),
         world.environment.detector(),
         Endpointer(EndpointerSettings(commit_seconds=config.ears.commit_silence)),
         hearing.recognizer,
@@ -156,6 +157,20 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
     return Input(ears, interruption, intake, acting, spotter, sign)
+
+
+def _wakes_muted(output: Output, acting: Acting) -> ChunkWatcher | None:
+    """Return what hears the wake word alone while it is muted, and not from its own loudspeaker."""
+    addressing = acting.addressing
+    if not addressing.wake_word:
+        return None
+
+    def wake(at: float) -> None:
+        acting.reflexes.woken(at)
+        addressing.wake(at)
+
+    word, own_sound = WakeWord(addressing.wake_word, wake), HalfDuplex(lambda: output.player.busy_until)
+    return lambda chunk, probability, covered: word(chunk, probability, covered or own_sound.covers(chunk))
 
 
 def _reflex(heard: RecognizedTurn) -> str:

@@ -11,12 +11,12 @@ from appliance.reflexes.doubts import Doubts
 from appliance.reflexes.forget import Forgetting
 from appliance.reflexes.record import ReflexRecord
 from appliance.reflexes.reflexes import Device, Reflexes, Wording
+from appliance.reflexes.timed_mute import TimedMute
 from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.wiring.agent import Sessions
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
-from audio.capture.mute import Mute
 from audio.echo.control import EchoControl
 from audio.interfaces import AudioSource, EchoGuard
 from audio.reflexes.addressing import Addressing
@@ -65,13 +65,15 @@ def open_acting(
     addressing = Addressing(speech, ears.wake_word, listed(ears.names), ears.follow_up, clock)
     phrases = TtsCache(config.state_folder / "phrases")
     forgetting = Forgetting(world.state, sessions.contexts, interrupt, erase_event, [phrases])
-    mute = Mute(is_on=switches.now.muted)
+    mute = TimedMute(switches, config.reflexes.mute_minutes)
     if mute.is_on:
-        log.warning("still_muted", fix="type unmute or run `nakari unmute`")
+        log.warning("still_muted", until=mute.until, fix="type unmute or run `nakari unmute`")
     verbs = Verbs(speech, mute, switches, output.ringer, interrupt, output.voice.stop_speaking, config.voice.volume)
     voice = Voice(speech, output.player, ears.language)
-    wording = Wording(listed(config.reflexes.words) if config.reflexes.enabled else (), listed(ears.names))
+    words = listed(config.reflexes.words) if config.reflexes.enabled else ()
+    wording = Wording(words, listed(ears.names), ears.wake_word.replace("_", " ") if source is not None else "")
     record = ReflexRecord(world.state.bus, clock)
-    doubts = Doubts(verbs, addressing, guard.suspicion)
+    sounded_until = (lambda: output.player.busy_until) if guard is echo.guard else (lambda: float("-inf"))
+    doubts = Doubts(verbs, addressing, guard.suspicion, sounded_until)
     reflexes = Reflexes(verbs, voice, record, wording, doubts, forgetting.last)
     return Acting(source, echo, guard, addressing, verbs, voice, record, reflexes, forgetting)

@@ -1,4 +1,4 @@
-"""Mute: a switch at the source; sound recorded while it is on is replaced by silence before anything stores it."""
+"""Mute: a switch at the source; sound recorded while it is on is silence to all but the wake word's model."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from audio.interfaces import AudioSource, always_awake
+from audio.interfaces import AudioSource, ChunkWatcher, always_awake
 from audio.pcm import CHUNK_SAMPLES, AudioChunk, Samples
 from audio.speech import RecognizedTurn
 
@@ -35,9 +35,15 @@ class MutedSource:
     Silence and not nothing: the listener's heart beat, its clock and the end of an open turn go on.
     """
 
-    def __init__(self, source: AudioSource, mute: Mute) -> None:
+    def __init__(self, source: AudioSource, mute: Mute, wake: ChunkWatcher | None = None) -> None:
+        """`wake` alone is shown the sound while it is muted, not cleaned of echo; None where nothing hears it.
+
+        It is told that its first chunk is covered, so that nothing from before the mute goes into what it hears.
+        """
         self._source = source
         self._mute = mute
+        self._wake = wake
+        self._was_on = False
 
     @property
     def name(self) -> str:
@@ -59,8 +65,15 @@ class MutedSource:
         chunks = self._source.chunks(is_at_rest)
         try:
             async for chunk in chunks:
-                self._mute.dropped_chunks += self._mute.is_on
-                yield replace(chunk, samples=_SILENCE) if self._mute.is_on else chunk
+                is_on = self._mute.is_on
+                yield self._silent(chunk) if is_on else chunk
+                self._was_on = is_on
         finally:
             if isinstance(chunks, AsyncGenerator):
                 await chunks.aclose()  # closes the device with this iterator
+
+    def _silent(self, chunk: AudioChunk) -> AudioChunk:
+        self._mute.dropped_chunks += 1
+        if self._wake is not None:
+            self._wake(chunk, 0.0, not self._was_on)
+        return replace(chunk, samples=_SILENCE)

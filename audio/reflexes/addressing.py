@@ -48,6 +48,7 @@ class Addressing(SpeechObserver):
         self._woken_at = float("-inf")
         self._replied_at = float("-inf")
         self._is_replying = False
+        self._awaits_until = float("-inf")
         self.wakes = 0
         """Since the start."""
         speech.observe(self)
@@ -62,6 +63,15 @@ class Addressing(SpeechObserver):
         self._is_replying = speaking
         if not speaking:
             self._replied_at = self._clock()
+
+    def await_answer(self, until: float) -> None:
+        """Take words that begin before this moment as addressed: it has asked something beside its replies."""
+        self._awaits_until = until
+
+    def is_called(self, heard: RecognizedTurn) -> bool:
+        """Whether the turn itself holds its name or the wake word."""
+        is_woken = heard.utterance.started_at <= self._woken_at <= heard.utterance.ended_at + LATE_SECONDS
+        return is_woken or calls(heard.transcript.text, self._called)
 
     def guard(self, heard: RecognizedTurn) -> str:
         """Return "" for words that are for it, else the reason; without a wake word all may be."""
@@ -94,7 +104,7 @@ class Addressing(SpeechObserver):
         return began - self._follow_up <= self._woken_at <= ended + LATE_SECONDS
 
     def _follows(self, began: float) -> bool:
-        return self._is_replying or began <= self._replied_at + self._follow_up
+        return self._is_replying or began <= max(self._replied_at + self._follow_up, self._awaits_until)
 
     def _is_word_alone(self, heard: RecognizedTurn) -> bool:
         """Whether the turn was the wake word and nothing else, whatever the recognizer made of it."""

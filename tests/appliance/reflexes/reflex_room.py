@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +13,18 @@ from agent.mailbox import Lease
 from appliance.reflexes.kept import KeptSwitches
 from appliance.reflexes.record import REFLEX, ReflexRecord
 from appliance.reflexes.reflexes import Reflexes, Wording
+from appliance.reflexes.timed_mute import TimedMute
 from appliance.reflexes.verbs import Verbs
 from appliance.reflexes.voice import Voice
 from appliance.reflexes.words import Forgot
 from appliance.timers.ringer import Ringer
 from appliance.wiring.state import State
-from audio.capture.mute import Mute
 from audio.loops import running
 from audio.playback.speech_output import SpeechOutput, SpokenSentence
 from audio.reflexes.spotter import Spotted
-from audio.reflexes.words import Reflex
-from audio.speech import RecognizedTurn, Transcript, Utterance
+from audio.reflexes.words import Reflex, calls
+from audio.speech import Confidence, RecognizedTurn, Transcript, Utterance
+from tests.agent.clock import MORNING
 from tests.appliance.ringing_room import RingingRoom, ringing_room
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
 
@@ -42,17 +44,25 @@ class ReflexRoom:
     forgotten: list[str] = field(default_factory=list)
     has_memory: bool = False
     """Whether there is anything to forget."""
+    is_own_voice: bool = False
+    """Whether whatever is heard was said over its own voice."""
+    minutes: float = 60.0
+    """How long a mute lasts."""
+    wake_word: str = ""
+    awaited: int = 0
+    """How often an answer was waited for."""
 
     def __post_init__(self) -> None:
-        mouth, ringer, muted = self.ringing.mouth, self.ringing.ringer, self.switches.now.muted
-        self.body = Verbs(mouth, Mute(is_on=muted), self.switches, ringer, self.interrupt, mouth.hush)
+        mouth, ringer, clock = self.ringing.mouth, self.ringing.ringer, self.ringing.clock
+        mute = TimedMute(self.switches, self.minutes, clock, clock.wait)
+        self.body = Verbs(mouth, mute, self.switches, ringer, self.interrupt, mouth.hush)
         self.record = ReflexRecord(self.ringing.state.bus, lambda: self.now)
         self.reflexes = Reflexes(
             self.body,
             Voice(mouth, self.ringing.player, "en"),
             self.record,
-            Wording(),
-            lambda words, began, ended: self.doubt,
+            Wording(wake_word=self.wake_word),
+            HeardIn(self),
             self.forget,
         )
 
@@ -120,18 +130,42 @@ class ReflexRoom:
         self.reflexes.spotted(Spotted(reflex, reflex, end - seconds, end))
 
 
-def heard(words: str, ended_at: float, seconds: float = 0.5) -> RecognizedTurn:
+@dataclass(frozen=True)
+class HeardIn:
+    """An `OrderEvidence` of what the room says; a turn is called that has the name in it."""
+
+    room: ReflexRoom
+
+    def __call__(self, words: str, started_at: float, ended_at: float) -> str:
+        return self.room.doubt
+
+    def is_over_own_voice(self, started_at: float) -> bool:
+        return self.room.is_own_voice
+
+    def is_called(self, heard: RecognizedTurn) -> bool:
+        return calls(heard.transcript.text)
+
+    def is_clear(self, heard: RecognizedTurn) -> bool:
+        return not self.room.is_own_voice and heard.transcript.confidence == "normal"
+
+    def await_answer(self, now: float) -> None:
+        self.room.awaited += 1
+
+
+def heard(words: str, ended_at: float, seconds: float = 0.5, confidence: Confidence = "normal") -> RecognizedTurn:
     """Return a turn that ended then."""
     utterance = Utterance(np.zeros(8000, np.int16), ended_at - seconds, ended_at, ended_at + 0.7, seconds)
-    return RecognizedTurn(utterance, Transcript(words, "en", "scripted"), ended_at + 0.8)
+    return RecognizedTurn(utterance, Transcript(words, "en", "scripted", confidence), ended_at + 0.8)
 
 
 @asynccontextmanager
-async def reflex_room(folder: Path) -> AsyncIterator[ReflexRoom]:
+async def reflex_room(
+    folder: Path, start: datetime = MORNING, minutes: float = 60.0, wake_word: str = ""
+) -> AsyncIterator[ReflexRoom]:
     """Open the room; its state folder may have been used before."""
-    async with ringing_room(folder) as ringing:
+    async with ringing_room(folder, start) as ringing:
         kept = KeptSwitches(folder / "switches.json")
         ringing.mouth.volume.percent = kept.volume_for(100)
-        room = ReflexRoom(ringing, kept, folder)
+        room = ReflexRoom(ringing, kept, folder, minutes=minutes, wake_word=wake_word)
         async with running(room.reflexes.loops()):
             yield room

@@ -103,9 +103,9 @@ async def test_repeat_says_the_last_reply_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("V16", "V29")
-async def test_mute_holds_in_the_very_call_is_said_aloud_and_survives_a_restart(tmp_path: Path) -> None:
+async def test_mute_holds_when_the_turn_is_known_is_said_aloud_and_survives_a_restart(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
-        room.spot("mute")
+        assert await room.reflexes.take(heard("mute", room.now))
         assert room.body.mute.is_on
         await room.settle()
         (said,) = [text for text, _ in room.voice.asked]
@@ -192,7 +192,7 @@ async def test_the_mind_is_told_in_the_rooms_next_block_once_and_at_no_cost(tmp_
 async def test_a_doubtful_word_does_nothing_and_is_counted(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:
         room.doubt = "echo"
-        room.spot("mute")
+        room.spot("louder")
         assert not await room.reflexes.take(heard("mute", room.now))
         assert not room.body.mute.is_on
         assert room.reflexes.doubted == {"echo": 2}

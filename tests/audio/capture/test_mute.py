@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from audio.capture.mute import MUTED, Mute, MutedSource
+from audio.pcm import AudioChunk
 from audio.speech import RecognizedTurn, Transcript, Utterance
 from tests.audio.ears_fakes import ScriptedSource
 
@@ -24,6 +25,22 @@ async def test_it_holds_from_the_next_chunk_on_and_time_goes_on() -> None:
     assert any(seen)
     assert times == [inner.at(number) for number in range(6)]
     assert mute.dropped_chunks == 2
+
+
+@pytest.mark.shows("V15", "V29")
+async def test_while_it_is_on_one_watcher_alone_is_shown_the_sound_and_nothing_from_before() -> None:
+    mute, shown = Mute(), list[tuple[float, bool, bool]]()
+    inner = ScriptedSource("#" * 7)
+
+    def wake(chunk: AudioChunk, probability: float, covered: bool) -> None:
+        shown.append((chunk.started_at, bool(np.any(chunk.samples)), covered))
+
+    seen = []
+    async for chunk in MutedSource(inner, mute, wake).chunks():
+        seen.append(bool(np.any(chunk.samples)))
+        mute.is_on = len(seen) in {1, 2, 3, 5}
+    assert seen == [True, False, False, False, True, False, True]
+    assert shown == [(inner.at(number), True, number in {1, 5}) for number in (1, 2, 3, 5)]
 
 
 async def test_a_box_may_start_muted() -> None:

@@ -55,6 +55,9 @@ _WITHOUT_EFFECT: Final = frozenset({"timer_status", "tasks", "volume_told", "rec
 _WITH_EFFECT: Final = frozenset(_NEEDS) - _WITHOUT_EFFECT | {"remember"}
 """Intents that are asked back when they were hard to hear."""
 
+_FOR_GOOD: Final = frozenset({"timer_cancel", "timer_cancel_all", "task_cancel", "mute_microphone", "forget_last"})
+"""Of these, those that no word takes back: a yes that was hard to hear is asked once more."""
+
 
 def decide(state: DialogState, understand: Understand) -> list[Action]:
     """Return the calls of the next answer; the last of them ends the event as soon as there is something to say."""
@@ -117,9 +120,10 @@ def _without_person(state: DialogState) -> list[Action]:
 def _meant(state: DialogState, understand: Understand) -> Intent:
     """Return what the words mean after what was said before: a yes means what was asked back."""
     intent = understand(state.words)
-    asked = _asked_back(state)
+    asked, is_sure = _asked_back(state)
     if asked and intent.name == "yes":
-        return understand(asked)
+        wanted = understand(asked)
+        return Intent("unsure_yes") if state.is_doubtful and wanted.name in _FOR_GOOD and not is_sure else wanted
     if asked and intent.name == "no":
         return Intent("declined")
     if not state.is_doubtful:
@@ -130,14 +134,17 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
     return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
 
 
-def _asked_back(state: DialogState) -> str:
-    """Return the words of the person that were asked back just before, "" when it was something else."""
-    before = next((turn for turn in reversed(state.earlier) if turn.block.is_human), None)
-    if before is None or not _is_recent(before, state.turn):
-        return ""
-    words = before.block.words
-    questions = {phrase("did_you_say", language, words=_bare(words)) for language in ("en", "zh")}
-    return words if questions & set(before.replies) else ""
+def _asked_back(state: DialogState) -> tuple[str, bool]:
+    """Return the words of the person that were asked back just before ("": something else), and whether twice."""
+    people = [turn for turn in state.earlier if turn.block.is_human][-2:]
+    if not people or not _is_recent(people[-1], state.turn):
+        return "", False
+    for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
+        words = turn.block.words
+        questions = {phrase(name, language, words=_bare(words)) for language in ("en", "zh")}
+        if questions & set(people[-1].replies):
+            return words, name == "to_be_sure"
+    return "", False
 
 
 def _is_recent(before: Turn, turn: Turn) -> bool:
@@ -234,6 +241,10 @@ def _doubtful(state: DialogState, _: Intent) -> str:
     return phrase("did_you_say", state.language, words=_bare(state.words))
 
 
+def _unsure_yes(state: DialogState, _: Intent) -> str:
+    return phrase("to_be_sure", state.language, words=_bare(_asked_back(state)[0]))
+
+
 def _not_caught(state: DialogState, _: Intent) -> str:
     words = _bare(state.words)
     return phrase("not_caught" if words else "not_heard", state.language, words=words)
@@ -285,5 +296,6 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "no": _saying("left_alone"),
     "declined": _saying("left_alone"),
     "doubtful": _doubtful,
+    "unsure_yes": _unsure_yes,
     "not_caught": _not_caught,
 }

@@ -65,6 +65,9 @@ class OrderEvidence(Protocol):
     def is_over_own_voice(self, started_at: float) -> bool:
         """Whether anything of its own sounded since that moment."""
 
+    def is_speech(self, heard: RecognizedTurn) -> bool:
+        """Whether a turn, whole or so far, was speech at all."""
+
     def is_called(self, heard: RecognizedTurn) -> bool:
         """Whether its name or the wake word is in the turn."""
 
@@ -129,8 +132,8 @@ class Reflexes:
         """Act on words recognized ahead, at their soft end; over its own voice as on a word that was spotted."""
         words, span = heard.transcript.text, _span(heard)
         order = self._asked(words)
-        if order is None or self._is_guess(order, heard):
-            return
+        if order is None or self._is_guess(order, heard) or not self._evidence.is_speech(heard):
+            return  # the end of the turn decides: its words may be others, and its gate is asked before any reflex
         if self._may_be_early(order.verb, span) or (order.verb not in AT_COMMIT and self._evidence.is_called(heard)):
             self._hear(order, words, "recognized", span)
 

@@ -104,6 +104,48 @@ async def test_what_has_no_effect_is_answered_though_it_was_hard_to_hear(talk: T
     assert not (await talk.says()).startswith(("Did you say", "你说的是"))
 
 
+@pytest.mark.shows("V12", "V30")
+@pytest.mark.parametrize(
+    ("words", "once_more", "tool"),
+    [
+        ("cancel the timer", "To be sure, once more: cancel the timer?", "cancel_timer"),
+        ("forget what i said", "To be sure, once more: forget what i said?", "device"),
+        ("关闭麦克风", "再确认一下：关闭麦克风，对吗？", "device"),
+    ],
+)
+async def test_a_guess_at_a_yes_is_not_enough_for_what_no_word_takes_back(
+    words: str, once_more: str, tool: str
+) -> None:
+    talk = Talk(OFFLINE, TOOLS.specs)
+    yes = "是的" if "再" in once_more else "yes"
+    talk.hear(words, confidence="low")
+    await talk.says()
+    talk.hear(yes, confidence="low")
+    assert await talk.says() == once_more
+    talk.hear(yes, confidence="low")
+    assert [name for name, _ in await talk.answer()] == [tool]
+
+
+@pytest.mark.shows("V12", "V30")
+@pytest.mark.parametrize(("answer", "told"), [("no", "All right, I leave it."), ("what time is it", "It is ")])
+async def test_asked_once_more_anything_but_a_yes_leaves_it(talk: Talk, answer: str, told: str) -> None:
+    talk.hear("cancel all timers", confidence="low")
+    await talk.says()
+    talk.hear("yes", confidence="low")
+    await talk.says()
+    talk.hear(answer, confidence="low")
+    assert (await talk.says()).startswith(told)
+    talk.hear("yes", confidence="low")
+    assert await talk.says() == "All right."
+
+
+async def test_a_sure_yes_is_enough(talk: Talk) -> None:
+    talk.hear("cancel the timer", confidence="low")
+    await talk.says()
+    talk.hear("yes")
+    assert [name for name, _ in await talk.answer()] == ["cancel_timer"]
+
+
 async def test_a_no_leaves_it(talk: Talk) -> None:
     talk.hear("cancel all timers", confidence="low")
     await talk.says()

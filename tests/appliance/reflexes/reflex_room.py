@@ -46,6 +46,7 @@ class ReflexRoom:
     """Whether there is anything to forget."""
     is_own_voice: bool = False
     """Whether whatever is heard was said over its own voice."""
+    is_speech: bool = True
     minutes: float = 60.0
     """How long a mute lasts."""
     wake_word: str = ""
@@ -141,6 +142,9 @@ class HeardIn:
 
     def is_over_own_voice(self, started_at: float) -> bool:
         return self.room.is_own_voice
+
+    def is_speech(self, heard: RecognizedTurn) -> bool:
+        return self.room.is_speech
 
     def is_called(self, heard: RecognizedTurn) -> bool:
         return calls(heard.transcript.text)

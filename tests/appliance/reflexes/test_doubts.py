@@ -7,12 +7,18 @@ import pytest
 
 from appliance.reflexes.doubts import ECHO, LINGERS_SECONDS, OWN_WORDS, Doubts, holds
 from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
+from audio.speech import RecognizedTurn
 from tests.appliance.reflexes.reflex_room import heard, reflex_room
 from tests.audio.ears_fakes import Unfollowed
 
 
 def unsuspicious(began: float, ended: float) -> float:
     return 0.0
+
+
+def loud(turn: RecognizedTurn) -> RecognizedTurn:
+    """Return it well above the background."""
+    return replace(turn, utterance=replace(turn.utterance, level_dbfs=-25.0, noise_dbfs=-60.0))
 
 
 def silent() -> float:
@@ -71,12 +77,16 @@ async def test_a_turn_is_clear_in_a_room_where_nothing_of_its_own_sounded_and_no
     async with reflex_room(tmp_path) as room:
         doubts = Doubts(room.body, Addressing(Unfollowed()), unsuspicious, lambda: 10.0)
         later = 10.0 + LINGERS_SECONDS + 0.1
+        assert doubts.is_speech(loud(heard("be quiet", 10.5, 0.6)))
+        assert not doubts.is_speech(loud(heard("turn the volume up", 10.5, 0.2))), "nobody speaks so fast"
         assert doubts.is_over_own_voice(9.0)
         assert not doubts.is_over_own_voice(later)
         assert doubts.is_clear(heard("mute", later + 0.5, 0.5))
         assert not doubts.is_clear(heard("mute", later + 0.5, 0.5, "low"))
         assert not doubts.is_clear(heard("mute", 10.5, 1.0)), "it began under the last word"
         turn = heard("mute", later + 0.5, 0.5)
+        chosen = replace(turn.transcript, evidence={"command_margin": 6.8})
+        assert not doubts.is_clear(replace(turn, transcript=chosen)), "the nearest of a few commands"
         assert not doubts.is_clear(replace(turn, utterance=replace(turn.utterance, echo_suspicion=0.4)))
 
 

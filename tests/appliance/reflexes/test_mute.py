@@ -140,6 +140,14 @@ async def test_in_a_quiet_room_a_volume_is_at_once(tmp_path: Path, reflex: Refle
         assert room.mouth.volume.percent != 50
 
 
+@pytest.mark.shows("V11", "V16")
+async def test_what_is_no_speech_by_its_evidence_acts_no_sooner_than_its_turn(tmp_path: Path) -> None:
+    async with reflex_room(tmp_path) as room:
+        room.is_speech = False
+        room.reflexes.words_so_far(heard("be quiet", room.now))
+        assert room.interrupted == []
+
+
 @pytest.mark.shows("V29")
 async def test_a_mute_ends_by_its_time_and_says_so(tmp_path: Path) -> None:
     async with reflex_room(tmp_path) as room:

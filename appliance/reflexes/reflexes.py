@@ -29,8 +29,11 @@ TO_BE_SURE: Final[frozenset[Verb]] = frozenset({"mute", "forget"})
 AT_COMMIT: Final[frozenset[Verb]] = TO_BE_SURE | {"volume"}
 """What waits until the whole turn is known: it cannot be taken back by voice, or a number may go on."""
 
-HARMLESS: Final[frozenset[Verb]] = frozenset({"stop", "wait", "go on", "repeat"})
-"""What does no more than that it is silent, or speaks: over its own voice too, and on a guess."""
+AT_ONCE: Final[frozenset[Verb]] = frozenset({"stop", "wait"})
+"""What acts over its own voice on the first that is heard of it: a wrong one only makes it silent."""
+
+HARMLESS: Final[frozenset[Verb]] = AT_ONCE | {"go on", "repeat"}
+"""What acts on a guess: a wrong one makes it silent, or speak."""
 
 AGAIN_WITHIN: Final = 15.0
 """Seconds after an order that was asked back in which the same order is sure."""
@@ -120,7 +123,7 @@ class Reflexes:
         """Reflexes since the start, by name."""
 
     def spotted(self, spotted: Spotted) -> None:
-        """Act on a word the spotter found; over its own voice only on one that does no harm."""
+        """Act on a word the spotter found; over its own voice only on one that silences it."""
         span = (spotted.started_at, spotted.ended_at)
         if self._may_be_early(spotted.reflex, span):
             self._hear(Order(spotted.reflex), spotted.words, "spotted", span)
@@ -251,8 +254,8 @@ class Reflexes:
         return bool(self._act(order, words, how, span)) if is_sure else self._ask_back(order, words, span)
 
     def _may_be_early(self, verb: Verb, span: tuple[float, float]) -> bool:
-        """Whether a word may act before its turn is known: what changes more than its voice does only in quiet."""
-        return verb in HARMLESS or (verb not in AT_COMMIT and not self._evidence.is_over_own_voice(span[0]))
+        """Whether a word may act before its turn is known: what does more than silence it does only in quiet."""
+        return verb in AT_ONCE or (verb not in AT_COMMIT and not self._evidence.is_over_own_voice(span[0]))
 
     def _is_guess(self, order: Order, heard: RecognizedTurn) -> bool:
         """Whether it was too hard to hear for what it would do."""

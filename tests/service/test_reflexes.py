@@ -45,12 +45,15 @@ def test_a_typed_stop_silences_a_ring(home: Household, tmp_path: Path) -> None:
 
 @pytest.mark.shows("V29")
 def test_mute_is_shown_and_survives_a_kill(home: Household, tmp_path: Path) -> None:
+    until: object = None
     for arguments in ((), ("unmute",)):
         with in_a_quiet_room(home, tmp_path) as service:
             service.until("service_started")
             assert reflexes_of(home)["muted"] is bool(arguments)
+            assert reflexes_of(home)["muted_until"] == until
             if not arguments:
-                assert "hear nothing until" in said_by(home, "mute")
+                assert "hear nothing for an hour, or until" in said_by(home, "mute")
+                until = reflexes_of(home)["muted_until"]
                 service.kill()
             else:
                 assert said_by(home, *arguments) == "I can hear again."

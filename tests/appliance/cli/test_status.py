@@ -1,5 +1,6 @@
 """`nakari status` on one screen: what is so in words, and no more than 24 lines of 80 columns."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -67,6 +68,9 @@ def test_what_is_wrong_is_said() -> None:
     gone = {"state": "gone", "reason": "there is no microphone on this machine"}
     muted = STATUS | {"reflexes": {"muted": True, "volume": 70}}
     assert told(muted)["microphone"].startswith("muted on USB mic")
+    at = datetime.fromisoformat("2026-11-21T14:05").astimezone().isoformat()
+    until = STATUS | {"reflexes": {"muted": True, "muted_until": at}}
+    assert told(until)["microphone"].startswith("muted until 14:05, on USB mic")
     deaf = STATUS | {"ears": {"source": "none", "microphone": gone}, "loudspeaker": {"device": "none", **gone}}
     assert told(deaf)["microphone"] == "not listening: there is no microphone on this machine"
     assert told(deaf)["loudspeaker"].startswith("none: ")

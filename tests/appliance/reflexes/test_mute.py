@@ -127,6 +127,9 @@ async def test_over_its_own_voice_only_silence_is_at_once(tmp_path: Path) -> Non
         room.spot("wait")
         assert room.body.mouth.is_paused
         room.now += 5
+        room.spot("go on")
+        assert room.body.mouth.is_paused, "the words of somebody who speaks over it; alone, they act when they end"
+        room.now += 5
         room.reflexes.words_so_far(heard("stop", room.now, confidence="low"))
         assert room.interrupted == ["now"]
 

@@ -18,6 +18,7 @@ from benchmarks.ears.recognizers import ABOUT, RecognizerName
 MEASUREMENTS: Final = (
     "refusals",
     "inventions",
+    "false_reflexes",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 

@@ -20,6 +20,11 @@ OWN_WORDS: Final = "its own words"
 LITTLE_ECHO: Final = 0.3
 """Likelihood of echo up to which a turn is nothing but somebody's."""
 
+LEAST_LOGPROB: Final = -1.0
+MOST_NO_SPEECH: Final = 0.6
+"""Upstream's two thresholds of Whisper, which decide together what was speech; here either makes words unsure. Not
+measured: no true Whisper weights can be had."""
+
 ANSWERED_WITHIN: Final = 12.0
 """Seconds after an order was asked back in which the next words are for it: the sentence takes 2 to 3 of them."""
 
@@ -72,9 +77,11 @@ class Doubts:
         quiet: "new" was "mute" to it four times in four, by up to 6.8 nats a frame; "view" and "muse" five in eight).
         """
         utterance, transcript = heard.utterance, heard.transcript
-        is_heard = transcript.confidence == "normal" and "command_margin" not in transcript.evidence
-        is_sure = is_heard and utterance.echo_suspicion <= LITTLE_ECHO
-        return is_sure and not self.is_over_own_voice(utterance.started_at)
+        told = transcript.evidence
+        is_heard = transcript.confidence == "normal" and "command_margin" not in told
+        is_likely = told.get("avg_logprob", 0.0) >= LEAST_LOGPROB and told.get("no_speech_prob", 0.0) <= MOST_NO_SPEECH
+        is_alone = utterance.echo_suspicion <= LITTLE_ECHO and not self.is_over_own_voice(utterance.started_at)
+        return is_heard and is_likely and is_alone
 
     def await_answer(self, now: float) -> None:
         """Take what is said next for its own: it asks for an order to be said again."""

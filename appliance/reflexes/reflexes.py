@@ -262,9 +262,13 @@ class Reflexes:
         return order.verb not in HARMLESS and heard.transcript.confidence == "low"
 
     def _is_sure(self, order: Order, heard: RecognizedTurn) -> bool:
-        """Whether there is a second evidence: it was said before, it is called in it, or the room was quiet."""
-        verb, at = self._asked_back
-        if verb == order.verb and 0.0 < heard.utterance.started_at - at <= AGAIN_WITHIN:
+        """Whether there is a second evidence: it was said before, it is called in it, or the room was quiet.
+
+        Said again counts once the question is over: whoever was heard wrong says the same over its voice once more.
+        """
+        (verb, at), began = self._asked_back, heard.utterance.started_at
+        is_again = verb == order.verb and 0.0 < began - at <= AGAIN_WITHIN
+        if is_again and not self._evidence.is_over_own_voice(began):
             return True
         is_called = self._evidence.is_called(heard) and heard.transcript.confidence == "normal"
         return is_called or self._evidence.is_clear(heard)

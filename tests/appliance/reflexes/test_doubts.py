@@ -85,8 +85,9 @@ async def test_a_turn_is_clear_in_a_room_where_nothing_of_its_own_sounded_and_no
         assert not doubts.is_clear(heard("mute", later + 0.5, 0.5, "low"))
         assert not doubts.is_clear(heard("mute", 10.5, 1.0)), "it began under the last word"
         turn = heard("mute", later + 0.5, 0.5)
-        chosen = replace(turn.transcript, evidence={"command_margin": 6.8})
-        assert not doubts.is_clear(replace(turn, transcript=chosen)), "the nearest of a few commands"
+        for told in ({"command_margin": 6.8}, {"avg_logprob": -1.1}, {"no_speech_prob": 0.7}):
+            unsure = replace(turn, transcript=replace(turn.transcript, evidence=told))
+            assert not doubts.is_clear(unsure), "the nearest of a few commands, or unlikely words"
         assert not doubts.is_clear(replace(turn, utterance=replace(turn.utterance, echo_suspicion=0.4)))
 
 

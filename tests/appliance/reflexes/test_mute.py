@@ -51,6 +51,10 @@ async def test_over_its_own_voice_mute_is_silence_and_asked_back(tmp_path: Path)
         assert room.awaited == 1
         assert room.reflexes.counts == {}
         assert room.told() == {"Reflexes": "mute (asked back, 0 s ago)"}
+        room.now += 3
+        assert await room.reflexes.take(heard("mute", room.now))
+        assert not room.reflexes.describe()["muted"], "over the question, by somebody who was heard wrong"
+        room.is_own_voice = False
         room.now += 6
         assert await room.reflexes.take(heard("stop listening", room.now)), "the same order, in other words"
         assert room.body.mute.is_on

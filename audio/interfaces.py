@@ -54,6 +54,12 @@ class EchoGuard(Protocol):
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk without nakari's voice: same length, same time. Without a canceller the chunk itself."""
 
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Whether nothing of nakari's voice can be in the chunk: whoever rests may leave it uncleaned, and is told so.
+
+        What is cleaned after chunks that passed goes on behind them, without a gap.
+        """
+
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether no utterance may begin or go on in the chunk, because nakari's voice is still in it (half duplex)."""
 

@@ -20,8 +20,9 @@ CHUNK_SECONDS = CHUNK_SAMPLES / SAMPLE_RATE
 """0.032 s."""
 
 
-AT_REST_CHUNKS = 2
-"""Chunks handed over together while nothing goes on: half the wake-ups; an onset is seen one chunk later at most."""
+AT_REST_CHUNKS = 6
+"""Chunks handed over together while nothing goes on: a wake-up costs more than what is done for a chunk (0.25 ms and
+0.025 ms of processor time). An onset is seen 0.16 s later at most; nothing is played then that it could interrupt."""
 
 QUIETEST_DBFS = -120.0
 """Level given to digital silence, dB relative to full scale."""
@@ -58,7 +59,7 @@ def power_of(samples: Samples) -> float:
     Nobody hears it, and beside it a quiet voice would be no louder than its room.
     """
     wave = samples.astype(np.float32)
-    wave -= wave.mean()
+    wave -= np.add.reduce(wave) / np.float32(len(wave))  # `mean` costs three times as much
     return float(wave.dot(wave)) / len(samples) / 32768.0**2
 
 

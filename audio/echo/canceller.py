@@ -153,6 +153,11 @@ class CleanedStream:
         if self.canceller is not None:
             self.canceller.begin_anew(LEAD_SECONDS)
 
+    def rests(self, chunk: AudioChunk) -> bool:
+        """Whether nothing was played for so long before the chunk that its echo is over, and nothing with it."""
+        began = chunk.started_at - RESTING_FRAMES * FRAME_SAMPLES / SAMPLE_RATE
+        return self._reference.is_silent_since(began + self.lead)
+
     def process(self, chunk: AudioChunk) -> Cleaned:
         """Take the next chunk."""
         frames = self._reframer.cut(chunk)

@@ -22,6 +22,10 @@ class HalfDuplex:
         """Return the chunk itself: nothing is cancelled here."""
         return chunk
 
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Let everything pass."""
+        return True
+
     def suspicion(self, started_at: float, ended_at: float) -> float:
         """Suspect nothing: what may hold nakari's voice is covered."""
         return 0.0

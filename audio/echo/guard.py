@@ -85,11 +85,16 @@ class CancellingGuard:
         self._near_end = NearEnd()
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
+        self._passed: AudioChunk | None = None
+        """The newest chunk, where it was left uncleaned."""
         self._sounding = 0
         """Chunks with nakari's voice, since the start."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk without nakari's voice, 16 ms behind: its time is that of its samples."""
+        if self._passed is not None:
+            self._stream.process(self._passed)
+            self._passed = None
         cleaned = self._stream.process(chunk)
         self._meter.note(cleaned.chunk.started_at, *map(power_of, (cleaned.far, cleaned.near, cleaned.left)))
         self._near_end.follow(cleaned.near, cleaned.far)
@@ -100,6 +105,16 @@ class CancellingGuard:
             if self._sounding % CHOOSE_CHUNKS == 0:
                 self._choose_again()
         return cleaned.chunk
+
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Whether nothing was played for a second, and nothing is measured: then the chunk needs no cleaning.
+
+        The newest one that passed fills the delay when there is something to clean again.
+        """
+        if self._tape is not None or not self._stream.rests(chunk):
+            return False
+        self._passed = chunk
+        return True
 
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and it sounds."""

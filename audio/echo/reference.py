@@ -65,11 +65,9 @@ class PlayedReference:
         They follow those of the call before without a seam as long as the two clocks differ by jitter and drift: the
         positions are stretched by at most `MOST_DRIFT`. After a jump of either clock they begin anew.
         """
-        while self._arrived:
-            self._keep(self._arrived.popleft())
-        if not self._ends_at:
+        wanted = self._number_at(at)
+        if wanted is None:
             return np.zeros(count, np.int16)
-        wanted = self._fed - (self._ends_at - at) * SAMPLE_RATE
         if self._next is None or abs(wanted - self._next) > JUMP_SECONDS * SAMPLE_RATE:
             self._next = wanted
         pull = (wanted - self._next) / (SETTLING_SECONDS * SAMPLE_RATE)
@@ -79,6 +77,17 @@ class PlayedReference:
         if began > self._last_sound + 2:
             return np.zeros(count, np.int16)
         return self._between(began + stride * np.arange(count, dtype=np.float64))
+
+    def is_silent_since(self, at: float) -> bool:
+        """Whether no sound has left the loudspeaker from `at` on, or is about to, as far as is known by now."""
+        number = self._number_at(at)
+        return number is None or self._last_sound < number
+
+    def _number_at(self, at: float) -> float | None:
+        """Return the number, with a fraction, of the sample that leaves the loudspeaker at `at`; None before any."""
+        while self._arrived:
+            self._keep(self._arrived.popleft())
+        return self._fed - (self._ends_at - at) * SAMPLE_RATE if self._ends_at else None
 
     def pair_anew(self) -> None:
         """Follow the clocks at once at the next `read`: what is asked for is another moment than before."""

@@ -16,6 +16,9 @@ RATE = 48_000
 CHANNELS = (1, 2)
 """Tried in order: bare hardware often has no mono."""
 
+BLOCK_SECONDS = 0.02
+"""What the device asks for at a time; left to itself it wakes this process twice as often, for silence too."""
+
 LATENCY_SECONDS = 0.06
 """Asked of the device: enough for a callback in Python on a busy box, and a fifth of what barge-in may take."""
 
@@ -85,7 +88,10 @@ class SounddeviceOutput:
             self._silent_blocks = 0 if out.any() else self._silent_blocks + 1
 
         try:
-            self._stream = module.OutputStream(**self._settings, latency=LATENCY_SECONDS, callback=callback)
+            block = round(BLOCK_SECONDS * int(self._settings["samplerate"]))
+            self._stream = module.OutputStream(
+                **self._settings, blocksize=block, latency=LATENCY_SECONDS, callback=callback
+            )
             self._fill = fill
             self._stream.start()
         except module.PortAudioError as error:

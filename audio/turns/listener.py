@@ -78,6 +78,10 @@ class NoEcho:
         """Return the chunk itself."""
         return chunk
 
+    def passes(self, chunk: AudioChunk) -> bool:
+        """Let everything pass."""
+        return True
+
     def covers(self, chunk: AudioChunk) -> bool:
         """Cover nothing."""
         return False
@@ -160,7 +164,7 @@ class Listener:
             async for chunk in self.source.chunks(lambda: self.is_at_rest):
                 self._now = chunk.ended_at
                 self.counters.chunks += 1
-                self._take(self._echo.clean(chunk))
+                self._take(chunk if self.is_at_rest and self._echo.passes(chunk) else self._echo.clean(chunk))
                 if not self.source.is_live:
                     await self._recognition.settled()
         finally:

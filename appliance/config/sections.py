@@ -58,6 +58,24 @@ class EarsSettings:
         Literal["sounddevice", "pyaudio"],
         Meaning("The library between PortAudio and nakari; pyaudio has to be installed first."),
     ] = "sounddevice"
+    channels: Annotated[
+        int,
+        Ge(0),
+        Le(32),
+        Meaning(
+            "How many channels the microphone has; the best of them is listened to. 0 asks the device, and takes one "
+            "of a sound server, which mixes them all to it: tell it the number there."
+        ),
+    ] = 0
+    reference_channel: Annotated[
+        int,
+        Ge(0),
+        Le(32),
+        Meaning(
+            "Which of them, from 1, is the card's own loopback of what it plays, as some speakerphones and microphone "
+            "arrays have; the echo is cancelled by it. 0: there is none."
+        ),
+    ] = 0
     zeros_are_dead: Annotated[
         float,
         Ge(0.0),

@@ -6,6 +6,7 @@ from typing import Final
 from appliance.config.sections import EarsSettings
 from appliance.errors import Problem
 from appliance.exits import Exit
+from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.echo.calibration import LATEST
 from audio.echo.control import EchoControl, open_echo
@@ -43,7 +44,14 @@ def echo_in(settings: EarsSettings, source: AudioSource | None, player: Player, 
     unwanted = "" if settings.cancel_echo else SWITCHED_OFF
     if isinstance(source, RecordingSource):
         unwanted = A_RECORDING
-    return open_echo(player, play, calibrates_at_start=settings.calibrate_at_start, unwanted=unwanted)
+    has_loopback = settings.reference_channel > 0
+    return open_echo(
+        player,
+        play,
+        calibrates_at_start=settings.calibrate_at_start,
+        unwanted=unwanted,
+        loopback=source.tap if has_loopback and isinstance(source, LiveMicrophone) else None,
+    )
 
 
 async def calibrated(echo: EchoControl, *, is_muted: bool, is_deaf: bool = False) -> str:

@@ -10,6 +10,7 @@ import structlog
 
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings
+from audio.capture.channels import Channels
 from audio.capture.input import InputFormat
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
@@ -33,13 +34,14 @@ def choose_source(ears: EarsSettings, options: RunOptions) -> AudioSource | None
     if options.input is not None:
         return RecordingSource(options.input, fast=options.fast)
     zero_limit = ears.zeros_are_dead or float("inf")
+    channels = Channels(ears.channels, ears.reference_channel)
     if ears.backend == "pyaudio":
         from audio.capture.microphone_pyaudio import PyAudioMicrophone
 
-        return PyAudioMicrophone(ears.device, zero_limit)
+        return PyAudioMicrophone(ears.device, zero_limit, channels)
     from audio.capture.microphone import MicrophoneSource
 
-    return MicrophoneSource(ears.device, zero_limit)
+    return MicrophoneSource(ears.device, zero_limit, channels)
 
 
 @contextmanager

@@ -1,11 +1,15 @@
 """A sound card's input: format, blocks, and the chunks they are cut into."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
+from audio.capture.channels import Channels, ChannelSplit
+from audio.devices.listing import SoundDevice, cannot_be_opened
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.playback.live import PlaybackTap
 
 MOST_LATENCY: Final = 2.0
 """Seconds; a device that tells more tells nothing (some tell 0, or the time since boot)."""
@@ -20,6 +24,8 @@ class InputFormat:
     sample_rate: int
     """Hz."""
     channels: int
+    reference: int = 0
+    """Number, from 1, of the channel in which the card gives back what it plays; 0 for none."""
 
     @property
     def block_frames(self) -> int:
@@ -63,23 +69,30 @@ class Block:
 class ChunkCutter:
     """Converts blocks of any length, rate and number of channels to chunks; a remainder waits for the next block.
 
-    Times follow the device: a chunk's is counted from the block its samples came with.
+    Times follow the device: a chunk's is counted from the block its samples came with. With a loopback channel the
+    chunks come one chunk later: the reference of an echo has to be known before the echo is.
     """
 
-    def __init__(self, opened: InputFormat) -> None:
+    def __init__(self, opened: InputFormat, taps: tuple[PlaybackTap, ...] = ()) -> None:
+        """Begin with nothing; the taps are told of the loopback channel, where the card has one."""
         from audio.resampler import StreamResampler
 
-        self._channels = opened.channels
+        self._rate = opened.sample_rate
+        self._split = ChannelSplit(opened.channels, opened.reference)
+        self._taps = taps
+        self._held = CHUNK_SAMPLES if opened.reference else 0
         self._resampler = StreamResampler(opened.sample_rate, SAMPLE_RATE)
         self._rest: Samples = np.zeros(0, np.int16)
 
     def cut(self, block: Block) -> list[AudioChunk]:
         """Return the chunks that this block completes, in order."""
-        frames = np.frombuffer(block.pcm, np.int16).reshape(-1, self._channels)
-        mono = frames[:, 0] if self._channels == 1 else frames.mean(axis=1).astype(np.int16)
+        heard, played = self._split.take(np.frombuffer(block.pcm, np.int16))
+        if played is not None:
+            for tap in self._taps:
+                tap(played, self._rate, block.started_at)
         at = block.started_at - len(self._rest) / SAMPLE_RATE
-        samples = np.concatenate([self._rest, self._resampler.feed(mono)])
-        whole = len(samples) // CHUNK_SAMPLES
+        samples = np.concatenate([self._rest, self._resampler.feed(heard)])
+        whole = max(0, len(samples) - self._held) // CHUNK_SAMPLES
         self._rest = samples[whole * CHUNK_SAMPLES :]
         return [
             AudioChunk(samples[number * CHUNK_SAMPLES :][:CHUNK_SAMPLES], at + number * CHUNK_SECONDS)
@@ -93,7 +106,20 @@ def age_of(now: float, recorded: float, block_seconds: float) -> float:
     return age if block_seconds <= age <= MOST_LATENCY else block_seconds
 
 
-def formats_to_try(native_rate: float, channels: int) -> list[tuple[int, int]]:
-    """Return (Hz, channels) in the order to try: what needs no conversion first; bare hardware often has no mono."""
+def formats_to_try(native_rate: float, counts: list[int]) -> list[tuple[int, int]]:
+    """Return (Hz, channels) in the order to try: what needs no conversion first."""
     rates = dict.fromkeys([SAMPLE_RATE, round(native_rate)])
-    return [(rate, count) for count in (1, 2) if count <= channels for rate in rates]
+    return [(rate, count) for count in counts for rate in rates]
+
+
+def negotiated(device: SoundDevice, channels: Channels, refusal: Callable[[int, int], str]) -> InputFormat:
+    """Return the first format that the device takes; `refusal` says for Hz and channels why it does not, or "".
+
+    Raises `DeviceUnavailable` when it takes none.
+    """
+    reason = f"it has no channel {channels.reference}"
+    for rate, count in formats_to_try(device.sample_rate, channels.to_try(device.inputs)):
+        reason = refusal(rate, count)
+        if not reason:
+            return InputFormat(device.name, rate, count, channels.reference)
+    raise cannot_be_opened("input", device.name, reason)

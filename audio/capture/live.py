@@ -16,6 +16,7 @@ from audio.devices.portaudio import SOUND_THREAD
 from audio.errors import DeviceUnavailable
 from audio.interfaces import always_awake
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.playback.live import PlaybackTap
 
 BUFFERED_SECONDS: Final = 10.0
 """Of sound that wait for a late reader; past that the oldest block is dropped, and counted."""
@@ -71,6 +72,7 @@ class LiveMicrophone:
         self.is_proven = False
         """Whether it is open and hands over sound: after a fault of the sound itself, sound that is none of that."""
         self._clock = clock
+        self._taps: tuple[PlaybackTap, ...] = ()
         self._card = card
         self._dead_seconds = dead_seconds
         self._thread = thread
@@ -101,6 +103,13 @@ class LiveMicrophone:
     def zero_seconds(self) -> float:
         """Seconds of nothing but zeros, up to now."""
         return self._zeros.seconds
+
+    def tap(self, tap: PlaybackTap) -> None:
+        """Have one more told, on the event loop, of what the card's loopback channel holds, silence too; for good.
+
+        Before the chunks of the same time are given; to be called before the first `chunks`.
+        """
+        self._taps += (tap,)
 
     def recent(self) -> tuple[Samples, float]:
         """Return the last `RECENT_SECONDS` of sound, int16 at 16 kHz, and when they began, seconds on the clock."""
@@ -146,7 +155,7 @@ class LiveMicrophone:
             # One thread, so that closing never overtakes an opening that was cancelled.
             begun, self._begun = self._begun, None
             opening = asyncio.wrap_future(begun) if begun else self._loop.run_in_executor(self._thread, self._open)
-            cutter = ChunkCutter(await opening)
+            cutter = ChunkCutter(await opening, self._taps)
             self._arrived.set()  # of what came, or ended, while nobody listened
             while True:
                 await self._wait()

@@ -1,9 +1,9 @@
 """The microphone through sounddevice (PortAudio)."""
 
-from types import ModuleType
 from typing import Protocol
 
-from audio.capture.input import InputFormat, Taker, age_of, formats_to_try
+from audio.capture.channels import Channels
+from audio.capture.input import InputFormat, Taker, age_of, negotiated
 from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, find_device_anew, sounddevice
 from audio.devices.portaudio import DEVICES
@@ -12,8 +12,14 @@ from audio.devices.portaudio import DEVICES
 class MicrophoneSource(LiveMicrophone):
     """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
 
-    def __init__(self, device: str = "", zero_limit: float = ZERO_SECONDS) -> None:
-        super().__init__(SounddeviceInput(device), device or "the default microphone", zero_limit=zero_limit)
+    def __init__(
+        self,
+        device: str = "",
+        zero_limit: float = ZERO_SECONDS,
+        channels: Channels = Channels(),  # noqa: B008  frozen
+    ) -> None:
+        card = SounddeviceInput(device, channels)
+        super().__init__(card, device or "the default microphone", zero_limit=zero_limit)
 
 
 class _Stream(Protocol):
@@ -34,8 +40,9 @@ class _Status(Protocol):
 class SounddeviceInput:
     """An `Input` through sounddevice."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, channels: Channels) -> None:
         self._wanted = device
+        self._channels = channels
         self._device: SoundDevice | None = None
         self._format = InputFormat("", 0, 0)
         self._stream: _Stream | None = None
@@ -43,8 +50,16 @@ class SounddeviceInput:
 
     def open(self) -> InputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
-        device = find_device_anew(self._wanted, "input")
-        self._device, self._format = device, _negotiated(sounddevice(), device)
+        device, module = find_device_anew(self._wanted, "input"), sounddevice()
+
+        def refusal(rate: int, channels: int) -> str:
+            try:
+                module.check_input_settings(device=device.index, samplerate=rate, channels=channels, dtype="int16")
+            except module.PortAudioError as error:
+                return str(error)
+            return ""
+
+        self._device, self._format = device, negotiated(device, self._channels, refusal)
         return self._format
 
     def begin(self, take: Taker) -> None:
@@ -98,16 +113,3 @@ class SounddeviceInput:
 
 def _nobody(pcm: bytes, age: float, overflowed: bool) -> None:
     """Nobody listens yet."""
-
-
-def _negotiated(module: ModuleType, device: SoundDevice) -> InputFormat:
-    """Return the first format that the device takes. Raises `DeviceUnavailable` when it takes none."""
-    reason = ""
-    for rate, channels in formats_to_try(device.sample_rate, device.inputs):
-        try:
-            module.check_input_settings(device=device.index, samplerate=rate, channels=channels, dtype="int16")
-        except module.PortAudioError as error:
-            reason = str(error)
-        else:
-            return InputFormat(device.name, rate, channels)
-    raise cannot_be_opened("input", device.name, reason)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from audio.capture.input import InputFormat, Taker, age_of, formats_to_try
+from audio.capture.channels import Channels
+from audio.capture.input import InputFormat, Taker, age_of, negotiated
 from audio.capture.live import ZERO_SECONDS, LiveMicrophone
 from audio.devices.listing import SoundDevice, cannot_be_opened, choose
 from audio.devices.listing_pyaudio import GO_ON, INT16, OVERFLOWED, list_devices, open_portaudio
@@ -16,15 +17,22 @@ if TYPE_CHECKING:
 class PyAudioMicrophone(LiveMicrophone):
     """An `AudioSource` on a microphone chosen by a part of its name; "" for the system's default."""
 
-    def __init__(self, device: str = "", zero_limit: float = ZERO_SECONDS) -> None:
-        super().__init__(PyAudioInput(device), device or "the default microphone", zero_limit=zero_limit)
+    def __init__(
+        self,
+        device: str = "",
+        zero_limit: float = ZERO_SECONDS,
+        channels: Channels = Channels(),  # noqa: B008  frozen
+    ) -> None:
+        card = PyAudioInput(device, channels)
+        super().__init__(card, device or "the default microphone", zero_limit=zero_limit)
 
 
 class PyAudioInput:
     """An `Input` of PyAudio; PortAudio is opened and closed with it."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, channels: Channels) -> None:
         self._wanted = device
+        self._channels = channels
         self._portaudio: pyaudio.PyAudio | None = None
         self._device: SoundDevice | None = None
         self._format = InputFormat("", 0, 0)
@@ -32,9 +40,19 @@ class PyAudioInput:
 
     def open(self) -> InputFormat:
         """Choose device, rate and channels. Raises `DeviceUnavailable`."""
-        self._portaudio = open_portaudio()
-        self._device = choose(list_devices(self._portaudio), self._wanted, "input")
-        self._format = _negotiated(self._portaudio, self._device)
+        self._portaudio = portaudio = open_portaudio()
+        self._device = device = choose(list_devices(portaudio), self._wanted, "input")
+
+        def refusal(rate: int, channels: int) -> str:
+            try:
+                portaudio.is_format_supported(
+                    rate, input_device=device.index, input_channels=channels, input_format=INT16
+                )
+            except ValueError as error:
+                return str(error)
+            return ""
+
+        self._format = negotiated(device, self._channels, refusal)
         return self._format
 
     def begin(self, take: Taker) -> None:
@@ -69,16 +87,3 @@ class PyAudioInput:
             stream.close()
         if portaudio is not None:
             portaudio.terminate()
-
-
-def _negotiated(portaudio: "pyaudio.PyAudio", device: SoundDevice) -> InputFormat:
-    """Return the first format that the device takes. Raises `DeviceUnavailable` when it takes none."""
-    reason = ""
-    for rate, channels in formats_to_try(device.sample_rate, device.inputs):
-        try:
-            portaudio.is_format_supported(rate, input_device=device.index, input_channels=channels, input_format=INT16)
-        except ValueError as error:
-            reason = str(error)
-        else:
-            return InputFormat(device.name, rate, channels)
-    raise cannot_be_opened("input", device.name, reason)

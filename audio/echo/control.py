@@ -13,7 +13,7 @@ from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import CancellingGuard
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
-from audio.playback.live import LivePlayer
+from audio.playback.live import LivePlayer, PlaybackTap
 from audio.speech import SpeechAudio
 
 log = structlog.get_logger()
@@ -121,12 +121,20 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
     return found
 
 
-def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, unwanted: str = "") -> EchoControl:
+def open_echo(
+    player: Player,
+    play: Play,
+    *,
+    calibrates_at_start: bool = True,
+    unwanted: str = "",
+    loopback: Callable[[PlaybackTap], None] | None = None,
+) -> EchoControl:
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
     Only a `LivePlayer` tells what it plays. With another player, without livekit, or where
     cancellation is `unwanted` for the reason given, it is half duplex. `player.busy_until` and the chunks' times are
-    on one clock; `play` is how a calibration gets its turn at the player.
+    on one clock; `play` is how a calibration gets its turn at the player. `loopback` is the tap of a card that gives
+    back itself what it plays: what really sounded, on the microphone's own clock.
     """
     half_duplex = HalfDuplex(lambda: player.busy_until)
     if unwanted:
@@ -136,5 +144,5 @@ def open_echo(player: Player, play: Play, *, calibrates_at_start: bool = True, u
     if not has_canceller():
         return EchoControl(half_duplex, play)
     reference = PlayedReference()
-    player.tap(reference.take)
+    (loopback or player.tap)(reference.take)
     return EchoControl(CancellingGuard(reference, half_duplex), play, calibrates_at_start=calibrates_at_start)

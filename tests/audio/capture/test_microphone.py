@@ -113,8 +113,8 @@ def test_a_cards_age_is_believed_when_it_can_be() -> None:
 
 
 def test_the_format_that_needs_no_conversion_is_tried_first() -> None:
-    assert formats_to_try(44100.0, 2) == [(16000, 1), (44100, 1), (16000, 2), (44100, 2)]
-    assert formats_to_try(16000.0, 1) == [(16000, 1)]
+    assert formats_to_try(44100.0, [2, 1]) == [(16000, 2), (44100, 2), (16000, 1), (44100, 1)]
+    assert formats_to_try(16000.0, [1]) == [(16000, 1)]
 
 
 async def step(chunks: AsyncGenerator[AudioChunk, None]) -> AudioChunk:

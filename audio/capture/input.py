@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from audio.capture.channels import Channels, ChannelSplit
 from audio.devices.listing import SoundDevice, cannot_be_opened
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.playback.live import PlaybackTap
+
+if TYPE_CHECKING:
+    from audio.playback.live import PlaybackTap
 
 MOST_LATENCY: Final = 2.0
 """Seconds; a device that tells more tells nothing (some tell 0, or the time since boot)."""
@@ -73,7 +75,7 @@ class ChunkCutter:
     chunks come one chunk later: the reference of an echo has to be known before the echo is.
     """
 
-    def __init__(self, opened: InputFormat, taps: tuple[PlaybackTap, ...] = ()) -> None:
+    def __init__(self, opened: InputFormat, taps: "tuple[PlaybackTap, ...]" = ()) -> None:
         """Begin with nothing; the taps are told of the loopback channel, where the card has one."""
         from audio.resampler import StreamResampler
 

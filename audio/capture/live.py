@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, Future
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from audio.devices.portaudio import SOUND_THREAD
 from audio.errors import DeviceUnavailable
 from audio.interfaces import always_awake
 from audio.pcm import AT_REST_CHUNKS, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
-from audio.playback.live import PlaybackTap
+
+if TYPE_CHECKING:
+    from audio.playback.live import PlaybackTap
 
 BUFFERED_SECONDS: Final = 10.0
 """Of sound that wait for a late reader; past that the oldest block is dropped, and counted."""
@@ -104,7 +106,7 @@ class LiveMicrophone:
         """Seconds of nothing but zeros, up to now."""
         return self._zeros.seconds
 
-    def tap(self, tap: PlaybackTap) -> None:
+    def tap(self, tap: "PlaybackTap") -> None:
         """Have one more told, on the event loop, of what the card's loopback channel holds, silence too; for good.
 
         Before the chunks of the same time are given; to be called before the first `chunks`.

@@ -1,10 +1,11 @@
 """The protocols of audio input and output; `appliance/wiring/` chooses implementations, `tests/fakes.py` has fakes."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from audio.egress import SendsTo
+from audio.loops import Loop
 from audio.pcm import AudioChunk, Samples
 from audio.speech import RecognizedTurn, SpeechAudio, SpeechStarted, Transcript, Utterance
 
@@ -139,6 +140,19 @@ class Synthesizer(Protocol):
         `language` is ISO 639-1 or "" for unknown. A sentence is whole or an error: raises `SynthesisFailed` when sound
         is missing at the end, comes too late, or not at all; what was yielded before is real sound and may be played.
         """
+
+
+@runtime_checkable
+class KeepsReady(Protocol):
+    """A voice that does better with something running beside it, and speaks without."""
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps it ready, until cancelled."""
+
+
+def loops_of(voice: Synthesizer) -> Mapping[str, Loop]:
+    """Return what keeps a voice ready; of most voices nothing."""
+    return voice.loops() if isinstance(voice, KeepsReady) else {}
 
 
 @asynccontextmanager

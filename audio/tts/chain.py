@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from audio.backoff import Backoff
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
-from audio.interfaces import Synthesizer, closing
+from audio.interfaces import Synthesizer, closing, loops_of
+from audio.loops import Loop
 from audio.pcm import Samples, from_float
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio, WordTiming
@@ -77,6 +78,10 @@ class VoiceChain:
         """What its voices hand to other machines, each once."""
         last = [self._last_resort] if self._last_resort else []
         return tuple(dict.fromkeys(sent for voice in (*self._voices, *last) for sent in voice.sends_to))
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps its voices ready, until cancelled."""
+        return dict(entry for voice in self._voices for entry in loops_of(voice).items())
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound; all of it has the sample rate of the first voice that was heard."""

@@ -5,13 +5,14 @@ import contextlib
 import re
 import struct
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 import numpy as np
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
 
@@ -92,13 +93,13 @@ class VoiceProgram:
     stall_timeout: float = 3.0
     """Seconds it may take to its first sound, and between two pieces."""
 
-    async def speak(self, text: str) -> AsyncGenerator[SpeechAudio, None]:
+    async def speak(self, text: str, started: Process | None = None) -> AsyncGenerator[SpeechAudio, None]:
         """Run the program with `text` on its standard input and yield its sound as it comes.
 
-        The program is killed when the iterator is closed. Raises `VoiceUnavailable` when it cannot be started,
-        `SynthesisFailed` when it fails, stalls or makes no sound.
+        `started` is one that waits for its text already. The program is killed when the iterator is closed. Raises
+        `VoiceUnavailable` when it cannot be started, `SynthesisFailed` when it fails, stalls or makes no sound.
         """
-        process = await self._start()
+        process = started or await self.start()
         stream, total = WavStream(), 0
         try:
             await _write(process, text)
@@ -109,12 +110,10 @@ class VoiceProgram:
                     yield SpeechAudio(samples, stream.sample_rate)
             await self._check(process, total)
         finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.communicate()  # to the end of its pipes, which alone closes them
+            await _end(process)
 
-    async def _start(self) -> Process:
+    async def start(self) -> Process:
+        """Start the program, which then waits for its text. Raises `VoiceUnavailable` when it cannot be."""
         try:
             return await asyncio.create_subprocess_exec(*self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE)
         except OSError as error:
@@ -143,6 +142,14 @@ class VoiceProgram:
             raise SynthesisFailed(f"{self.arguments[0]} made no sound")
 
 
+async def _end(process: Process) -> None:
+    """Kill the program if it still runs."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()  # to the end of its pipes, which alone closes them
+
+
 async def _write(process: Process, text: str) -> None:
     """Give the program its text; a program that ended before it read all tells why by its exit code."""
     assert process.stdin is not None
@@ -163,7 +170,10 @@ WORDS_A_MINUTE = "165"
 
 
 class EspeakSynthesizer:
-    """A `Synthesizer` that works anywhere; about 20 ms to its first sound. It times no words."""
+    """A `Synthesizer` that works anywhere; about 20 ms to its first sound, 2 ms while `keep_ready` runs.
+
+    It times no words.
+    """
 
     name = "espeak-ng"
     sends_to = ()
@@ -172,6 +182,31 @@ class EspeakSynthesizer:
         """`stall_timeout` is the seconds it may take to its first sound, and between two pieces."""
         self._stall_timeout = stall_timeout
         self._program = program
+        self._next: VoiceProgram | None = None
+        """What the last sentence was spoken with; None before the first."""
+        self._waiting: tuple[VoiceProgram, Process] | None = None
+        """One that was started for the next sentence."""
+        self._was_used = asyncio.Event()
+        self.is_ready = asyncio.Event()
+        """Set while a program waits for the next sentence."""
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what has the next sentence's program started, until cancelled."""
+        return {"speech: the next sentence's program": self.keep_ready}
+
+    async def keep_ready(self) -> None:
+        """Keep a program started that waits for the next sentence, in the last one's voice, until cancelled.
+
+        Starting it is most of the time to the first sound. It waits for its text on a pipe, so it ends with this one.
+        """
+        try:
+            while True:
+                await self._was_used.wait()
+                self._was_used.clear()
+                await self._start_next()
+        finally:
+            if (left := self._take(None)) is not None:
+                await _end(left)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound, mono, 22,050 Hz. Raises `SynthesisFailed`, `VoiceUnavailable`."""
@@ -183,9 +218,49 @@ class EspeakSynthesizer:
             fix="install it with `sudo apt install espeak-ng`",
             stall_timeout=self._stall_timeout,
         )
-        async with aclosing(program.speak(_plain(sentence))) as pieces:
+        try:
+            async with aclosing(self._spoken(program, _plain(sentence))) as pieces:
+                async for piece in pieces:
+                    yield piece
+        finally:
+            self._next = program
+            self._was_used.set()
+
+    async def _spoken(self, program: VoiceProgram, text: str) -> AsyncGenerator[SpeechAudio, None]:
+        """Yield the sound by the program that waits; by a new one where none does, or it was dead already."""
+        if (ready := self._take(program)) is not None:
+            has_sounded = False
+            try:
+                async with aclosing(program.speak(text, ready)) as pieces:
+                    async for piece in pieces:
+                        has_sounded = True
+                        yield piece
+            except SynthesisFailed:
+                if has_sounded:
+                    raise
+            else:
+                return
+        async with aclosing(program.speak(text)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def _start_next(self) -> None:
+        if self._waiting is not None and self._waiting[0] == self._next:
+            return
+        if (other := self._take(None)) is not None:
+            await _end(other)
+        if self._next is not None:
+            with contextlib.suppress(VoiceUnavailable):  # whoever speaks next is told
+                self._waiting = (self._next, await self._next.start())
+                self.is_ready.set()
+
+    def _take(self, program: VoiceProgram | None) -> Process | None:
+        """Return what waits, if it is this program (None: any) and still runs; it waits no more."""
+        if self._waiting is None or program not in (None, self._waiting[0]):
+            return None
+        waiting, self._waiting = self._waiting[1], None
+        self.is_ready.clear()
+        return waiting
 
 
 def _plain(sentence: str) -> str:

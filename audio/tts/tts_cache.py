@@ -6,7 +6,7 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +15,8 @@ import numpy as np
 import structlog
 
 from audio.errors import BadRecording, SynthesisFailed
-from audio.interfaces import Synthesizer, closing
+from audio.interfaces import Synthesizer, closing, loops_of
+from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
 
@@ -123,6 +124,10 @@ class KeepingVoice:
         self.sends_to = voice.sends_to
         self._voice = voice
         self._phrases = phrases
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps the voice ready."""
+        return loops_of(self._voice)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield what the voice says. Raises what it raises; a disk that is full is none of the listener's business."""

@@ -1,12 +1,16 @@
 """Voices that are programs: the real espeak-ng and flite, and programs that misbehave."""
 
 import asyncio
+import os
+import signal
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from audio.errors import SynthesisFailed, VoiceUnavailable
+from audio.loops import running
 from audio.pcm import Samples, rms_dbfs
 from audio.tts.programs import EspeakSynthesizer, FliteSynthesizer, VoiceProgram, WavStream
 from tests.audio.mouth_fakes import Outcome, listen
@@ -153,3 +157,40 @@ def test_a_wav_stream_is_read_whatever_pieces_it_comes_in(size: int) -> None:
 def test_a_stream_of_another_kind_is_refused(data: bytes, failure: str) -> None:
     with pytest.raises(SynthesisFailed, match=failure):
         WavStream().feed(data)
+
+
+@pytest.mark.shows("V19")
+async def test_the_next_sentence_is_spoken_by_a_program_that_waits_for_it() -> None:
+    voice = EspeakSynthesizer()
+    async with running(voice.loops()):
+        first = await listen(voice.speak(TEXT, "en"))
+        async with asyncio.timeout(10):
+            await voice.is_ready.wait()
+        second = await listen(voice.speak(TEXT, "en"))
+        assert not voice.is_ready.is_set(), "it is used up"
+        async with asyncio.timeout(10):
+            await voice.is_ready.wait()
+        german = await listen(voice.speak("Guten Morgen, wie geht es dir?", "de"))
+    assert (first.failure, second.failure, german.failure) == ("", "", "")
+    assert np.array_equal(second.samples, first.samples)
+    assert german.seconds == pytest.approx((await said("Guten Morgen, wie geht es dir?", "de")).seconds)
+
+
+def children(name: str) -> list[int]:
+    """Return the ids of this process's own programs of that name."""
+    told = [int(each) for task in Path("/proc/self/task").glob("*/children") for each in task.read_text().split()]
+    return [each for each in told if Path(f"/proc/{each}/comm").read_text().strip() == name]
+
+
+@pytest.mark.shows("V19")
+async def test_a_program_that_died_while_it_waited_is_started_anew() -> None:
+    voice = EspeakSynthesizer()
+    async with running(voice.loops()):
+        await listen(voice.speak(TEXT, "en"))
+        async with asyncio.timeout(10):
+            await voice.is_ready.wait()
+        (waiting,) = children("espeak-ng")
+        os.kill(waiting, signal.SIGKILL)
+        outcome = await listen(voice.speak(TEXT, "en"))
+    assert outcome.failure == ""
+    assert outcome.seconds > 3.0

@@ -59,19 +59,20 @@ def level(config: Config) -> Line:
     from appliance.doctor.sound_level import SoundLevel
 
     try:
-        devices = (config.ears.backend, config.ears.device, config.voice.device)
+        ears = config.ears
+        devices = (config.voice.device, ears.backend, ears.device, str(ears.channels), str(ears.reference_channel))
         found = SoundLevel(**json.loads(printed("level", _PORTAUDIO, "appliance.doctor.sound_level", *devices)))
     except Broken as broken:
         return broken.line
-    ears = told_by_service(config.sockets, "ears")
-    match ears.get("microphone"):
+    told = told_by_service(config.sockets, "ears")
+    match told.get("microphone"):
         case {"state": "stalled" | "lagging" | "zeros" | "monitor", "reason": str(reason)}:
             return Line("level", Verdict.FAULT, f"the running service says: {reason}")
     if found.is_monitor:
         what = "the microphone is the loudspeaker's monitor: nakari hears itself"
         return Line("level", Verdict.FAULT, what, _MONITOR)
-    if found.missing and ears.get("source", "none") != "none":
-        return judge_heard(ears.get("level"))
+    if found.missing and told.get("source", "none") != "none":
+        return judge_heard(told.get("level"))
     if found.missing:
         return Line("level", Verdict.WARNING, f"not measured: {found.missing}")
     return judge_level(found.peak, found.dbfs, found.clipped)

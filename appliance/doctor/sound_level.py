@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from audio.capture.channels import Channels
 from audio.capture.health import FULL_SCALE
 from audio.capture.live import LiveMicrophone
 from audio.devices.pulse import records_itself
@@ -84,17 +85,18 @@ async def listen_beside(loudspeaker: LivePlayer, microphone: LiveMicrophone) -> 
         await loudspeaker.aclose()
 
 
-def microphone_of(backend: str, device: str) -> LiveMicrophone:
+def microphone_of(backend: str, device: str, count: str, reference: str) -> LiveMicrophone:
     """Return the microphone as `[ears]` names it."""
+    channels = Channels(int(count), int(reference))
     if backend == "pyaudio":
         from audio.capture.microphone_pyaudio import PyAudioMicrophone
 
-        return PyAudioMicrophone(device)
+        return PyAudioMicrophone(device, channels=channels)
     from audio.capture.microphone import MicrophoneSource
 
-    return MicrophoneSource(device)
+    return MicrophoneSource(device, channels=channels)
 
 
 if __name__ == "__main__":
-    found = asyncio.run(listen_beside(SpeakerPlayer(sys.argv[3]), microphone_of(*sys.argv[1:3])))
+    found = asyncio.run(listen_beside(SpeakerPlayer(sys.argv[1]), microphone_of(*sys.argv[2:])))
     sys.stdout.write(json.dumps(asdict(found)))

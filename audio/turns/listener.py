@@ -154,7 +154,7 @@ class Listener:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nobody speaks and nothing sounds like it: chunks may come two at a time. Safe from any thread."""
+        """Whether nobody speaks and nothing sounds like it: chunks may come a few at a time. Safe from any thread."""
         return self._is_calm and self._may_rest()
 
     async def listen(self) -> None:

@@ -43,6 +43,10 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """Which commands stand together in --help, and in which order."""
 
 
+LONGEST_NAME = 64
+"""Characters of a command of the person's own, which is a file's name."""
+
+
 class Sections(click.Group):
     """A group whose --help lists its commands in sections."""
 
@@ -65,7 +69,7 @@ class Sections(click.Group):
 
 
 def _own_command(ctx: click.Context, name: str) -> click.Command | None:
-    if not name.isidentifier():
+    if not name.isidentifier() or len(name) > LONGEST_NAME:
         return None
     from agent.tools.discovery import COMMAND, load_file, told
     from appliance.config.load import load

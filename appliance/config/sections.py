@@ -133,8 +133,8 @@ class EarsSettings:
         Ge(0.35),
         Le(1.2),
         Meaning(
-            "How long a silence ends your turn when your words do not tell whether you have finished: "
-            "0.35 after those that have, 1.2 after those that ask for more.",
+            "How long a silence ends your turn when neither words nor voice tell whether you have finished: "
+            "0.35 to 0.54 after those that have, 1.25 after those that go on.",
             "s",
         ),
     ] = 0.7

@@ -11,6 +11,7 @@ import structlog
 from audio.errors import RecognitionFailed
 from audio.interfaces import Recognizer
 from audio.speech import RecognizedTurn, Utterance
+from audio.turns.prosody import ending_heard
 
 log = structlog.get_logger()
 
@@ -19,7 +20,7 @@ WAITING_UTTERANCES: Final = 16
 
 USELESS_AHEAD: Final = 1.5
 """Seconds; a recognizer that took so long last time would still be busy with the words so far when the turn ends, and
-the whole turn would wait for it."""
+the whole turn would wait for it. Then only the voice is listened to."""
 
 Take: TypeAlias = Callable[[Utterance, RecognizedTurn | None], Awaitable[None]]
 """Takes a whole turn, in order; None when the recognizer failed."""
@@ -36,17 +37,23 @@ class Recognition:
         self,
         recognizer: Recognizer,
         on_words_so_far: Callable[[RecognizedTurn], None],
+        on_voice: Callable[[Utterance, float, bool], None],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`on_words_so_far` is told the words of a turn that is still as it was when they were asked for."""
+        """Tell of a turn that is still as it was when it was asked for.
+
+        First `on_voice` what `ending_heard` says of it and whether words will follow, then `on_words_so_far` its words.
+        """
         self.recognizer = recognizer
         self._on_words_so_far = on_words_so_far
+        self._on_voice = on_voice
         self._clock = clock
         self._whole: deque[Utterance] = deque()
         self._ahead: Utterance | None = None
         """What waits to be recognized ahead."""
         self._wanted: Utterance | None = None
         """What was last asked for ahead, for as long as its turn did not go on."""
+        self._are_words_wanted = True
         self._known: RecognizedTurn | None = None
         """The newest result of a recognition ahead."""
         self._last_took = 0.0
@@ -56,12 +63,11 @@ class Recognition:
         self._settled.set()
 
     def look_ahead(self, utterance: Utterance, *, at_any_cost: bool = False) -> bool:
-        """Recognize the words so far; False when the recognizer is too slow for that (`USELESS_AHEAD`)."""
-        if self._last_took >= USELESS_AHEAD and not at_any_cost:
-            return False
+        """Listen to the voice so far and recognize the words; False when the recognizer is too slow for the words."""
         self._ahead = self._wanted = utterance
+        self._are_words_wanted = self._last_took < USELESS_AHEAD or at_any_cost
         self._wake()
-        return True
+        return self._are_words_wanted
 
     def forget(self) -> None:
         """Speech went on, or the turn is over: nobody wants its words so far any more."""
@@ -116,7 +122,13 @@ class Recognition:
             return None
 
     async def _recognize_ahead(self, utterance: Utterance) -> None:
-        self._ahead = None
+        self._ahead, are_words_wanted = None, self._are_words_wanted
+        began = utterance.seconds - (utterance.committed_at - utterance.started_at)
+        voice = await asyncio.to_thread(ending_heard, utterance.samples, began)
+        if self._wanted is utterance:
+            self._on_voice(utterance, voice, are_words_wanted)
+        if self._wanted is not utterance or not are_words_wanted:
+            return
         try:
             self._known = await self._recognize(utterance)
         except RecognitionFailed as error:  # the whole turn will fail as well, and is counted then

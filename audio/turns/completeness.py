@@ -5,28 +5,50 @@ from enum import Enum
 from typing import Final
 
 SHORTEST_SILENCE: Final = 0.35
-"""Seconds of silence that end a turn whose words are finished."""
+"""Seconds of silence that end a turn to which nothing can be added: "stop", "yes"."""
 
-LONGEST_SILENCE: Final = 1.2
-"""Seconds of silence that end a turn whose words ask for more."""
+SURE_SILENCE: Final = 0.54
+"""Seconds of silence that end a turn whose words or voice have ended; the pauses between phrases are shorter."""
+
+LONGEST_SILENCE: Final = 1.25
+"""Seconds of silence that end a turn whose words or voice ask for more."""
+
+SURE: Final = 0.05
+"""Evidence (log odds) of the voice from which it is believed; below it says nothing."""
+
+FINISHED_WEIGHS: Final = 0.5
+"""The same that words bring which are finished: the voice can still say otherwise ("turn on the kitchen" light)."""
+
+TONAL_LANGUAGES: Final = frozenset({"lo", "my", "th", "vi", "yue", "zh"})
+"""ISO 639-1 or 639-3. There the pitch belongs to the word, and a voice that falls says nothing."""
 
 
 class Completeness(Enum):
     """Whether more words are to be expected."""
 
+    WHOLE = "whole"
+    """Nobody adds to that: "stop", "yes", "what time is it"."""
     FINISHED = "finished"
-    """A whole question, command or answer."""
+    """A question or an order that can end here."""
     NEUTRAL = "neutral"
     """Nothing can be said: a statement, another language, no words."""
     UNFINISHED = "unfinished"
     """Nobody ends like that: "remind me to", "and", "um", 把."""
 
 
-def commit_silence(completeness: Completeness, neutral: float) -> float:
-    """Return the silence in seconds that ends a turn; `neutral` is the one configured, between the two bounds."""
-    if completeness is Completeness.FINISHED:
+def commit_silence(completeness: Completeness, voice: float, neutral: float) -> float:
+    """Return the silence in seconds that ends a turn.
+
+    `voice` is the evidence of its prosody (`ending_heard`, 0 for none), `neutral` the silence where neither tells.
+    """
+    if completeness is Completeness.WHOLE:
         return SHORTEST_SILENCE
-    return LONGEST_SILENCE if completeness is Completeness.UNFINISHED else neutral
+    if completeness is Completeness.UNFINISHED:
+        return LONGEST_SILENCE
+    ends = voice + (FINISHED_WEIGHS if completeness is Completeness.FINISHED else 0.0)
+    if ends >= SURE:
+        return min(SURE_SILENCE, neutral)
+    return LONGEST_SILENCE if ends <= -SURE else neutral
 
 
 def completeness_of(text: str, language: str) -> Completeness:
@@ -99,11 +121,12 @@ _NEEDS_MORE: Final = _phrases(
     tell me about|give me|show me|remind me|remember|remember that|i need you|wake me|wake me up|turn it|call|hey
     the thing is|there is|there are|it's|i'm|i am|so|okay so|well|please|could you please|can you please"""
 )
-_WHOLE_ANSWERS: Final = _phrases(
+_WHOLE: Final = _phrases(
     """yes|no|yeah|yep|nope|sure|okay|ok|stop|wait|cancel|thanks|thank you|thank you very much|hello|hi|goodbye|bye
     good morning|good night|good evening|never mind|nevermind|of course|not now|go on|be quiet|quiet|shut up|repeat
     louder|quieter|pause|continue|resume|mute|unmute|again|that's all|that is all|no thanks|no thank you|yes please
-    i don't know|i do not know|all right|alright|got it|go away|come in|wake up|help"""
+    i don't know|i do not know|all right|alright|got it|go away|come in|wake up|help
+    what time is it|what's the time|what day is it|turn it off|turn it on|turn it up|turn it down"""
 )
 _DIGITS: Final = _words("zero oh one two three four five six seven eight nine")
 _SUBORDINATORS: Final = _words("if unless although whereas whether")
@@ -125,8 +148,8 @@ def _english(text: str) -> Completeness:
         words = words[1:]
     if not words:
         return Completeness.NEUTRAL
-    if " ".join(words) in _WHOLE_ANSWERS:
-        return Completeness.FINISHED
+    if " ".join(words) in _WHOLE:
+        return Completeness.WHOLE
     if " ".join(words) in _NEEDS_MORE or _is_open(words) or _is_dictated(words):
         return Completeness.UNFINISHED
     whole = (asks and len(words) > 2) or _is_whole_question(words) or _is_whole_order(words)
@@ -225,7 +248,7 @@ def _chinese(text: str) -> Completeness:
     if not text:
         return Completeness.NEUTRAL
     if text in _ZH_WHOLE:
-        return Completeness.FINISHED
+        return Completeness.WHOLE
     if _is_open_chinese(text):
         return Completeness.UNFINISHED
     is_order = len(text) > 3 and text.startswith(_ZH_ORDERS)

@@ -30,7 +30,7 @@ class EndpointerSettings:
     soft_end_seconds: float = 0.2
     """Silence after which recognition may begin; speech may still go on."""
     commit_seconds: float = 0.7
-    """Silence after which the turn is over, unless the words so far say otherwise (`Endpointer.commit_after`)."""
+    """Silence after which the turn is over, unless words or voice say otherwise (`Endpointer.commit_after`)."""
     least_speech_seconds: float = 0.16
     """An utterance with less speech is dropped: a cough, a door."""
     longest_seconds: float = 29.0

@@ -22,7 +22,13 @@ from audio.pcm import AudioChunk, rms_dbfs
 from audio.recognizer.recognition import Recognition
 from audio.speech import RecognizedTurn, SpeechStarted, Utterance
 from audio.turns.activity import SpeechActivity
-from audio.turns.completeness import LONGEST_SILENCE, commit_silence, completeness_of
+from audio.turns.completeness import (
+    LONGEST_SILENCE,
+    TONAL_LANGUAGES,
+    Completeness,
+    commit_silence,
+    completeness_of,
+)
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.turns.foreground import Foreground
 from audio.turns.turn import Span, Turn
@@ -142,7 +148,11 @@ class Listener:
         """Seconds on the source's clock just after the newest chunk."""
         self._was_covered = False
         self._is_calm = False
-        self._recognition = Recognition(recognizer, self._tell_words_so_far, surroundings.clock)
+        self._voice = 0.0
+        """Evidence of how the voice sounded at the newest soft end (`ending_heard`)."""
+        self._recognition = Recognition(
+            recognizer, self._tell_words_so_far, self._take_voice_so_far, surroundings.clock
+        )
 
     def watch(self, *watchers: ChunkWatcher) -> None:
         """Show every chunk to more watchers, behind those that see it already; for good."""
@@ -247,6 +257,7 @@ class Listener:
                     self._end(None, TOO_SHORT)
 
     def _look_ahead(self) -> None:
+        self._voice = 0.0
         span = self._endpointer.turn_so_far(self._now)
         is_speech = span.speech_seconds >= self._endpointer.settings.least_speech_seconds
         if is_speech and self._recognition.look_ahead(self._so_far(span)):
@@ -272,11 +283,21 @@ class Listener:
             log.warning("utterance_dropped", reason="the recognizer is too slow for what is said")
             self._end(None, TOO_SLOW)
 
-    def _tell_words_so_far(self, heard: RecognizedTurn) -> None:
-        if self._endpointer.turn_so_far(self._now).ended_at == heard.utterance.ended_at:
-            completeness = completeness_of(heard.transcript.text, heard.transcript.language)
+    def _take_voice_so_far(self, utterance: Utterance, voice: float, are_words_coming: bool) -> None:
+        self._voice = voice
+        if not are_words_coming:
+            self._decide(utterance, Completeness.NEUTRAL, voice)
+
+    def _decide(self, utterance: Utterance, completeness: Completeness, voice: float) -> None:
+        """Set the silence that ends the turn, unless speech went on since."""
+        if self._endpointer.turn_so_far(self._now).ended_at == utterance.ended_at:
             neutral = self._endpointer.settings.commit_seconds
-            self._endpointer.commit_after(commit_silence(completeness, neutral))
+            self._endpointer.commit_after(commit_silence(completeness, voice, neutral))
+
+    def _tell_words_so_far(self, heard: RecognizedTurn) -> None:
+        text, language = heard.transcript.text, heard.transcript.language
+        voice = 0.0 if language in TONAL_LANGUAGES else self._voice
+        self._decide(heard.utterance, completeness_of(text, language), voice)
         for observer in self._observers:
             observer.words_so_far(heard)
 

@@ -30,6 +30,7 @@ from tests.audio.pauses import (
     Piece,
     PieceSource,
     as_spoken,
+    broken_off,
     hesitating,
     human_clips,
     one_after_the_other,
@@ -57,13 +58,15 @@ class Corpus:
     """As it was spoken, with its own pauses."""
     hesitating: list[Piece]
     """A pause put in where nobody has finished."""
+    broken_off: list[Piece]
+    """A pause put in inside a phrase, where the words could be all."""
     sentences: list[Piece]
     """Two whole sentences with a pause between them."""
 
     @property
     def all(self) -> list[Piece]:
         """Every piece, in that order."""
-        return [*self.whole, *self.hesitating, *self.sentences]
+        return [*self.whole, *self.hesitating, *self.broken_off, *self.sentences]
 
 
 def corpus(*, quick: bool = False) -> Corpus:
@@ -72,9 +75,12 @@ def corpus(*, quick: bool = False) -> Corpus:
     words = {clip.name: aligner.words(clip) for clip in clips}
     whole = [as_spoken(clip, words[clip.name]) for clip in clips]
     pauses = [piece for clip in clips for piece in hesitating(clip, words[clip.name])]
+    phrases = [piece for clip in clips for piece in broken_off(clip, words[clip.name])]
     pairs = [one_after_the_other(a, b, pause) for a, b in pairwise(whole) for pause in PAUSES]
     whole += [as_spoken(order) for order in orders()[: 0 if quick else None]]
-    return Corpus(whole[:2], pauses[:2], pairs[:1]) if quick else Corpus(whole, pauses, pairs)
+    if quick:
+        return Corpus(whole[:2], pauses[:2], phrases[:2], pairs[:1])
+    return Corpus(whole, pauses, phrases, pairs)
 
 
 class Ends:
@@ -155,11 +161,13 @@ def judge(pieces: Sequence[Piece], ends: Iterable[Sequence[float]]) -> Judged:
     return Judged(delays, cut, len(pieces))
 
 
-def by_kind(found: Corpus, ends: Sequence[Sequence[float]]) -> tuple[Judged, Judged, Judged]:
-    """Return the verdicts for clips as spoken, for hesitations, and for pauses between sentences."""
-    a, b = len(found.whole), len(found.whole) + len(found.hesitating)
-    parts = ((found.whole, ends[:a]), (found.hesitating, ends[a:b]), (found.sentences, ends[b:]))
-    return tuple(judge(pieces, at) for pieces, at in parts)  # type: ignore[return-value]
+def by_kind(found: Corpus, ends: Sequence[Sequence[float]]) -> tuple[Judged, Judged, Judged, Judged]:
+    """Return the verdicts for clips as spoken, for both kinds of hesitations, and for pauses between sentences."""
+    verdicts, rest = [], list(ends)
+    for pieces in (found.whole, found.hesitating, found.broken_off, found.sentences):
+        verdicts.append(judge(pieces, rest[: len(pieces)]))
+        rest = rest[len(pieces) :]
+    return tuple(verdicts)  # type: ignore[return-value]
 
 
 async def all_ends_of_ours(pieces: Sequence[Piece]) -> list[list[float]]:
@@ -174,12 +182,13 @@ def measure(*, quick: bool = False) -> Figure:
     rules = {OURS: asyncio.run(all_ends_of_ours(found.all)), **ends_of_peers(found.all)}
     verdicts = {name: by_kind(found, ends) for name, ends in rules.items()}
     notes = [f"the peers were not measured; to measure them: {INSTALL}"] if len(rules) == 1 else []
-    for name, (whole, hesitation, sentences) in verdicts.items():
+    for name, (whole, hesitation, phrase, sentences) in verdicts.items():
         cut = Judged([], whole.cut + hesitation.cut, whole.of + hesitation.of)
         notes += [
             f"{name}: cut-off rate {short(cut.rate * 100)} % ({cut.cut} of {cut.of})",
             f"{name}, human clips as spoken: {whole}",
             f"{name}, hesitations of {PAUSES[0]} to {PAUSES[-1]} s: {hesitation}",
+            f"{name}, the same pauses inside phrases: {phrase}",
             f"{name}, a pause between whole sentences (two turns are right as well): {sentences}",
         ]
     notes.append("words are there as soon as asked for, known for all but the orders: a recognizer adds its own time")

@@ -19,6 +19,7 @@ MEASUREMENTS: Final = (
     "refusals",
     "inventions",
     "false_reflexes",
+    "turns",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 

@@ -12,6 +12,7 @@ from audio.capture.recording import read_recording
 from audio.interfaces import always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
 from audio.speech import Transcript, Utterance
+from audio.turns.completeness import Completeness, completeness_of
 from audio.turns.vad import load_detector
 from tests.audio.spoken import SHARED_CLIPS, Clip, debian_clips, go_forward
 
@@ -83,7 +84,8 @@ class Aligner:
         self._decoder.process_raw(clip.samples.tobytes(), full_utt=True)
         self._decoder.end_utt()
         found = [
-            (re.sub(r"\(\d\)", "", s.word), s.start_frame / 100, (s.end_frame + 1) / 100) for s in self._decoder.seg()
+            (re.sub(r"\(\d\)", "", s.word), s.start_frame / 100, (s.end_frame + 1) / 100)
+            for s in self._decoder.seg() or ()
         ]
         return tuple(Word(*each) for each in found if each[0][0] not in "<[+")
 
@@ -111,9 +113,20 @@ def as_spoken(clip: Clip, words: Sequence[Word] = ()) -> Piece:
 
 def hesitating(clip: Clip, words: Sequence[Word], most: int = 2) -> list[Piece]:
     """Return a clip once for each pause and place, the pause put in after one of its function words."""
+    return _paused(clip, words, [n for n, word in enumerate(words[1:-1], 1) if word.text in FUNCTION_WORDS], most)
+
+
+def broken_off(clip: Clip, words: Sequence[Word], most: int = 2) -> list[Piece]:
+    """Return a clip once for each pause and place, the pause put in inside a phrase, where the words tell nothing."""
+    said = [" ".join(word.text for word in words[: n + 1]) for n in range(len(words))]
+    tells = [completeness_of(text, "en") is Completeness.UNFINISHED for text in said]
+    places = [n for n, word in enumerate(words[1:-1], 1) if not tells[n] and word.text not in FUNCTION_WORDS]
+    return _paused(clip, words, places, most)
+
+
+def _paused(clip: Clip, words: Sequence[Word], places: list[int], most: int) -> list[Piece]:
     if clip.name == ORATORY:
         return []
-    places = [n for n, word in enumerate(words[1:-1], 1) if word.text in FUNCTION_WORDS]
     spread = sorted({places[0], places[len(places) // 2]} if places else set())[:most]
     pieces, ends = [], last_speech(clip.samples)
     for place in spread:
@@ -145,7 +158,7 @@ def _piece(name: str, parts: list[Samples], said: list[tuple[Word, ...]], pause:
             pauses.append((at, at + pause))
             at += pause
         words += [Word(word.text, word.start + at, word.end + at) for word in told]
-        sound.append(_faded(part))
+        sound.append(faded(part))
         at += len(part) / SAMPLE_RATE
     samples = np.concatenate([*sound, _room(TAIL)])
     return Piece(name, samples, tuple(words), tuple(pauses), LEAD + ends + sum(end - begin for begin, end in pauses))
@@ -165,7 +178,7 @@ def _room(seconds: float) -> Samples:
     return noise.astype(np.int16)
 
 
-def _faded(part: Samples) -> Samples:
+def faded(part: Samples) -> Samples:
     """Return a part without a click at its ends: 5 ms each."""
     length = min(80, len(part) // 2)
     ramp = np.linspace(0.0, 1.0, length)

@@ -10,6 +10,7 @@ from audio.pcm import SAMPLE_RATE, rms_dbfs
 from benchmarks.ears.__main__ import MEASUREMENTS, main
 from benchmarks.ears.corpus import SHARES, read_corpus, split_of
 from benchmarks.ears.mixing import Condition, mixed
+from benchmarks.ears.turns import flat, judged, silences
 from benchmarks.sound import write_wav
 from tests.audio.spoken import said
 from tests.room.acoustics import from_samples, level_dbfs
@@ -73,6 +74,16 @@ def test_it_tells_the_split_beside_every_figure(folder: Path, capsys: pytest.Cap
         assert name in MEASUREMENTS
         assert f"split {split_of('slt')}, recognizer oracle" in told.split(f"\n{name} (")[1].splitlines()[0]
     assert "clean:   0.0% refused (0 of 1 turns" in told
+
+
+def test_pauses_are_put_into_clips_by_the_word_before_and_cost_what_a_rule_waits(folder: Path) -> None:
+    clip = read_corpus(folder)[1]
+    found = silences(clip)
+    assert [each.kind for each in found].count("end") == 1
+    assert {"its word list", "content phrase"} >= {each.kind for each in found if each.kind != "end"}
+    (put_in, *_) = (each for each in found if each.kind != "end")
+    assert [put_in.cut_by(flat(seconds)) for seconds in (0.2, 2.0)] == [1.0, 0.0]
+    assert "waits p50 0.70, mean 0.70, p90 0.70 s; cut off: whole clips 0.0% of 1" in judged(found, flat(0.7))
 
 
 def test_a_folder_without_clips_is_one_sentence(tmp_path: Path) -> None:

@@ -27,11 +27,16 @@ class Desk:
     taken: list[tuple[float, str | None]] = field(default_factory=list)
     """When each whole turn began, and its words."""
     so_far: list[str] = field(default_factory=list)
+    voices: list[tuple[float, bool]] = field(default_factory=list)
+    """When each turn began whose voice was listened to, and whether its words were to follow."""
 
     def __post_init__(self) -> None:
         self.recognizer = ScriptedRecognizer(self.script, is_warm=True)
         self.recognition = Recognition(
-            self.recognizer, lambda heard: self.so_far.append(heard.transcript.text), self.clock
+            self.recognizer,
+            lambda heard: self.so_far.append(heard.transcript.text),
+            lambda utterance, voice, words_follow: self.voices.append((utterance.started_at, words_follow)),
+            self.clock,
         )
 
     async def take(self, utterance: Utterance, heard: RecognizedTurn | None) -> None:
@@ -122,6 +127,7 @@ async def test_a_wish_that_was_forgotten_is_not_even_begun() -> None:
     desk.recognition.forget()
     await desk.run()
     assert desk.recognizer.heard == []
+    assert desk.voices == []
 
 
 @pytest.mark.shows("V7")
@@ -176,7 +182,9 @@ async def test_a_recognizer_too_slow_for_it_does_not_look_ahead_but_for_a_peek()
         desk.recognition.look_ahead(turn(2))
         await desk.recognition.settled()
         assert len(desk.recognizer.heard) == 1
+        assert desk.voices == [(2.0, False)]
         desk.recognition.look_ahead(turn(2), at_any_cost=True)
         await desk.recognition.settled()
         running.cancel()
     assert desk.so_far == ["utterance 1"]
+    assert desk.voices[1:] == [(2.0, True)]

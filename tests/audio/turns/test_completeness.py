@@ -4,17 +4,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE, Completeness, commit_silence, completeness_of
+from audio.turns.completeness import (
+    LONGEST_SILENCE,
+    SHORTEST_SILENCE,
+    SURE_SILENCE,
+    Completeness,
+    commit_silence,
+    completeness_of,
+)
 
 
 def lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
-FINISHED = lines("""
+WHOLE = lines("""
     what time is it
     What time is it?
     what's the time
+    turn it off
+    please turn it up
+    stop
+    yes
+    no thank you
+    thank you
+    thanks
+    good night
+    never mind
+    okay
+    hey nakari what time is it
+    wake up
+    come in
+    go on
+""")
+
+FINISHED = lines("""
     what is the weather like
     how are you
     who is that for
@@ -28,11 +52,8 @@ FINISHED = lines("""
     do you know the way
     turn on the light
     turn the light on
-    turn it off
-    please turn it up
     switch off the lamp in the kitchen
     play some music
-    stop
     stop the music
     set a timer for ten minutes
     set a timer for 10 minutes
@@ -41,17 +62,6 @@ FINISHED = lines("""
     remind me about the dentist tomorrow
     call my mother
     tell me a joke
-    yes
-    no thank you
-    thank you
-    thanks
-    good night
-    never mind
-    okay
-    hey nakari what time is it
-    wake up
-    come in
-    go on
     add milk to the shopping list
     the kitchen light please
 """)
@@ -128,31 +138,34 @@ NEUTRAL = lines("""
     alice
 """)
 
+ZH_WHOLE = lines("""
+    大声一点
+    为什么
+    谢谢
+    你好
+    停
+    好的
+    是
+    再说一遍
+""")
+
 ZH_FINISHED = lines("""
     现在几点
     现在几点了？
     今天天气怎么样
     你叫什么
     这是什么
-    为什么
     打开客厅的灯
     把灯打开
     把客厅的灯关掉
     请把声音调大一点
     设一个十分钟的闹钟
     播放音乐
-    谢谢
-    你好
-    停
-    好的
-    是
     你吃饭了吗
-    大声一点
     明天会下雨吗
     我们走吧
     我到家了
     告诉我今天的新闻
-    再说一遍
 """)
 
 ZH_UNFINISHED = lines("""
@@ -200,6 +213,12 @@ def in_both(english: list[str], chinese: list[str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.shows("V7")
+@pytest.mark.parametrize(("text", "language"), in_both(WHOLE, ZH_WHOLE))
+def test_nothing_is_added_to_an_answer_and_a_few_questions(text: str, language: str) -> None:
+    assert completeness_of(text, language) is Completeness.WHOLE
+
+
+@pytest.mark.shows("V7")
 @pytest.mark.parametrize(("text", "language"), in_both(FINISHED, ZH_FINISHED))
 def test_a_whole_question_order_or_answer_is_finished(text: str, language: str) -> None:
     assert completeness_of(text, language) is Completeness.FINISHED
@@ -229,14 +248,37 @@ def test_no_words_are_neutral(language: str) -> None:
 
 
 def test_case_and_a_full_stop_change_nothing() -> None:
-    for text in (*FINISHED, *NEUTRAL):
+    for text in (*WHOLE, *FINISHED, *NEUTRAL):
         assert completeness_of(text.upper(), "en") is completeness_of(text, "en")
         assert completeness_of(text.rstrip("?") + ".", "en") is completeness_of(text.rstrip("?"), "en")
 
 
+ENDS, GOES_ON, NOTHING = 1.0, -1.0, 0.0
+"""What a voice says."""
+
+
 @pytest.mark.shows("V7")
-def test_the_silence_follows() -> None:
-    assert [commit_silence(each, 0.7) for each in Completeness] == [SHORTEST_SILENCE, 0.7, LONGEST_SILENCE]
+def test_where_the_voice_says_nothing_the_silence_follows_the_words() -> None:
+    silences = [commit_silence(each, NOTHING, 0.7) for each in Completeness]
+    assert silences == [SHORTEST_SILENCE, SURE_SILENCE, 0.7, LONGEST_SILENCE]
+
+
+@pytest.mark.shows("V7")
+def test_a_voice_that_ends_shortens_the_silence_but_not_after_words_that_ask_for_more() -> None:
+    silences = [commit_silence(each, ENDS, 0.7) for each in Completeness]
+    assert silences == [SHORTEST_SILENCE, SURE_SILENCE, SURE_SILENCE, LONGEST_SILENCE]
+
+
+@pytest.mark.shows("V7")
+def test_a_voice_that_goes_on_lengthens_it_even_after_a_whole_order_but_not_after_an_answer() -> None:
+    silences = [commit_silence(each, GOES_ON, 0.7) for each in Completeness]
+    assert silences == [SHORTEST_SILENCE, LONGEST_SILENCE, LONGEST_SILENCE, LONGEST_SILENCE]
+
+
+@pytest.mark.shows("V7")
+def test_who_asks_for_a_shorter_silence_than_the_sure_one_gets_it() -> None:
+    assert commit_silence(Completeness.NEUTRAL, ENDS, 0.4) == 0.4
+    assert commit_silence(Completeness.NEUTRAL, NOTHING, 0.4) == 0.4
 
 
 @given(st.text(max_size=60), st.sampled_from(["en", "zh", "de"]))

@@ -4,13 +4,17 @@ A sample of what benchmarks/audio/endpointing.py measures whole, side by side wi
 """
 
 import asyncio
+from dataclasses import replace
+from itertools import count
 
+import numpy as np
 import pytest
 
-from audio.pcm import CHUNK_SECONDS
-from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE
-from audio.turns.endpointer import Endpointer
-from audio.turns.listener import Listener
+from audio.pcm import CHUNK_SECONDS, SAMPLE_RATE
+from audio.speech import Transcript, Utterance
+from audio.turns.completeness import LONGEST_SILENCE, SURE_SILENCE
+from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.listener import Listener, Surroundings
 from audio.turns.vad import load_detector
 from benchmarks.audio.endpointing import Judged, all_ends_of_ours, by_kind, corpus, ends_of_ours, judge
 from tests.audio.ears_fakes import Intake
@@ -20,7 +24,9 @@ from tests.audio.pauses import (
     Aligner,
     Knowing,
     PieceSource,
+    Word,
     as_spoken,
+    broken_off,
     hesitating,
     one_after_the_other,
 )
@@ -48,6 +54,20 @@ async def test_who_speaks_like_a_human_is_not_cut_off(aligner: Aligner) -> None:
 
 
 @pytest.mark.shows("V7")
+async def test_who_stops_inside_a_phrase_is_seldom_cut_off(aligner: Aligner) -> None:
+    pieces = [
+        piece
+        for clip in debian_clips("librivox")
+        for piece in broken_off(clip, aligner.words(clip), most=1)
+        if piece.pauses[0][1] - piece.pauses[0][0] > 0.6
+    ]
+    verdict = judge(pieces, await all_ends_of_ours(pieces))
+    figure("endpointing, Debian's clips with pauses inside phrases, a sample", str(verdict))
+    assert verdict.of >= 15
+    assert verdict.rate <= 0.25
+
+
+@pytest.mark.shows("V7")
 async def test_a_longer_pause_after_unfinished_words_ends_the_turn_all_the_same(aligner: Aligner) -> None:
     clip = debian_clips("librivox")[1]
     words = aligner.words(clip)
@@ -66,7 +86,45 @@ async def test_a_longer_pause_after_unfinished_words_ends_the_turn_all_the_same(
 async def test_after_a_whole_order_it_answers_sooner(aligner: Aligner) -> None:
     piece = as_spoken(go_forward(), aligner.words(go_forward()))
     (end,) = await ends_of_ours(piece, load_detector())
-    assert end - piece.speech_ends == pytest.approx(SHORTEST_SILENCE, abs=2 * CHUNK_SECONDS)
+    assert end - piece.speech_ends == pytest.approx(SURE_SILENCE, abs=2 * CHUNK_SECONDS)
+
+
+@pytest.mark.shows("V7")
+async def test_while_the_recognizer_is_too_slow_the_voice_alone_ends_the_turn(aligner: Aligner) -> None:
+    once = as_spoken(go_forward(), aligner.words(go_forward()))
+    later = len(once.samples) / SAMPLE_RATE
+    again = tuple(Word(word.text, word.start + later, word.end + later) for word in once.words)
+    twice = replace(once, samples=np.concatenate([once.samples, once.samples]), words=(*once.words, *again))
+    intake, clock = Intake(), count(0, 2)
+    surroundings = Surroundings(clock=lambda: float(next(clock)))
+    knowing = Knowing(twice)
+    listener = Listener(PieceSource(twice), load_detector(), Endpointer(), knowing, intake, surroundings)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.listen())
+        group.create_task(listener.recognize())
+    _, second = (heard.utterance for heard in intake.heard)
+    assert len(knowing.asked) == 2
+    assert second.committed_at - second.ended_at == pytest.approx(SURE_SILENCE, abs=CHUNK_SECONDS)
+
+
+class InChinese(Knowing):
+    """Hears a statement in Chinese, whatever is said."""
+
+    def transcribe(self, utterance: Utterance) -> Transcript:
+        return Transcript("我喜欢猫", "zh", self.name)
+
+
+@pytest.mark.shows("V7")
+async def test_where_the_pitch_belongs_to_the_words_the_voice_does_not_count(aligner: Aligner) -> None:
+    piece = as_spoken(go_forward(), aligner.words(go_forward()))
+    intake = Intake()
+    listener = Listener(PieceSource(piece), load_detector(), Endpointer(), InChinese(piece), intake)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.listen())
+        group.create_task(listener.recognize())
+    (turn,) = (heard.utterance for heard in intake.heard)
+    neutral = EndpointerSettings().commit_seconds
+    assert turn.committed_at - turn.ended_at == pytest.approx(neutral, abs=CHUNK_SECONDS)
 
 
 def test_pieces_are_what_they_say(aligner: Aligner) -> None:
@@ -90,4 +148,4 @@ def test_a_cut_is_an_end_before_the_end_of_speech() -> None:
     assert judge([piece], [[]]).delays == []
     assert str(judge([piece], [[ends + 0.5]])) == "0.0% cut (0 of 1), delay p50 0.50 s, p95 0.50 s"
     quick = corpus(quick=True)
-    assert [verdict.of for verdict in by_kind(quick, [[] for _ in quick.all])] == [2, 2, 1]
+    assert [verdict.of for verdict in by_kind(quick, [[] for _ in quick.all])] == [2, 2, 2, 1]

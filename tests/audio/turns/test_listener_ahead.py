@@ -3,6 +3,7 @@
 import pytest
 
 from audio.pcm import CHUNK_SECONDS
+from audio.turns.completeness import LONGEST_SILENCE, SHORTEST_SILENCE, SURE_SILENCE
 from tests.audio.ears_fakes import chunk_numbers
 from tests.audio.turns.test_listener import QUIET, WORD, Room, committed_after, recording
 
@@ -20,10 +21,13 @@ async def test_words_are_recognized_at_the_first_silence_and_not_again_when_the_
 
 
 @pytest.mark.shows("V7")
-async def test_finished_words_end_the_turn_sooner() -> None:
-    room = recording(QUIET + WORD + QUIET, "what time is it")
+@pytest.mark.parametrize(
+    ("words", "silence"), [("what time is it", SHORTEST_SILENCE), ("turn on the kitchen light", SURE_SILENCE)]
+)
+async def test_finished_words_end_the_turn_sooner(words: str, silence: float) -> None:
+    room = recording(QUIET + WORD + QUIET, words)
     await room.listen()
-    assert committed_after(room.heard[0]) == pytest.approx(0.35, abs=CHUNK_SECONDS)
+    assert committed_after(room.heard[0]) == pytest.approx(silence, abs=CHUNK_SECONDS)
 
 
 @pytest.mark.shows("V7")
@@ -38,7 +42,7 @@ async def test_who_hesitates_after_unfinished_words_is_not_cut_off_and_the_whole
 
 @pytest.mark.shows("V7")
 async def test_while_the_words_are_not_known_yet_the_turn_waits_for_them() -> None:
-    room = Room(QUIET + WORD + "." * 45)
+    room = Room(QUIET + WORD + "." * 50)
     room.recognizer.may_answer.clear()
     committed_at: list[int] = []
 
@@ -49,7 +53,7 @@ async def test_while_the_words_are_not_known_yet_the_turn_waits_for_them() -> No
 
     room.at_each_chunk(see)
     await room.listen()
-    assert committed_after(room.heard[0]) == pytest.approx(1.2, abs=CHUNK_SECONDS)
+    assert committed_after(room.heard[0]) == pytest.approx(LONGEST_SILENCE, abs=CHUNK_SECONDS)
 
 
 @pytest.mark.shows("V7")

@@ -37,9 +37,11 @@ class Utterance:
     level_dbfs: float = 0.0
     """RMS level of the speech part, dB relative to full scale."""
     noise_dbfs: float = -120.0
-    """RMS level of the background before it, dB relative to full scale."""
+    """RMS level of the background around it, dB relative to full scale: what is left between words."""
     echo_suspicion: float = 0.0
     """In [0, 1]: how likely it is the residual echo of nakari's voice (`EchoGuard.suspicion`)."""
+    probability: float | None = None
+    """Mean of the voice detector's probability over its speech, in [0, 1]; None when nobody measured it."""
 
     @property
     def seconds(self) -> float:

@@ -15,6 +15,7 @@ from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.errors import Problem
 from appliance.exits import Exit
+from appliance.input.event import evidence_of
 from appliance.input.whisper.recognizers import choose_recognizer
 from appliance.input.whisper.settings import whisper_settings
 from appliance.output.voices import FIRST_SOUND_WITHIN, choose_voice, open_player
@@ -22,9 +23,10 @@ from audio.capture.recording import RecordingSource
 from audio.language import sentence_language
 from audio.loops import running
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
-from audio.speech import RecognizedTurn
+from audio.speech import RecognizedTurn, SpeechStarted
 from audio.tts.sentences import SentenceSplitter
 from audio.turns.endpointer import Endpointer, EndpointerSettings
+from audio.turns.evidence import evidence_guard
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 
@@ -124,13 +126,14 @@ async def _hear(config: Config, recording: Path, told: Callable[[int, int], None
     listener = Listener(
         source, load_detector(), endpointer, choose_recognizer(whisper_settings(config)).recognizer, printed
     )
+    listener.observe(printed)
     async with asyncio.TaskGroup() as group:
         group.create_task(listener.listen(), name="ears: chunks to utterances")
         group.create_task(listener.recognize(), name="ears: utterances to transcripts")
 
 
 class Printed:
-    """A `TurnIntake` that prints every turn of a recording."""
+    """A `TurnIntake` and `TurnObserver` that prints every turn of a recording, with the evidence guard's verdict."""
 
     def __init__(self, source: RecordingSource, told: Callable[[float], None]) -> None:
         """`told` is given the seconds of the recording that are done."""
@@ -138,16 +141,26 @@ class Printed:
         self._told = told
 
     async def admit(self, heard: RecognizedTurn) -> str:
-        """Let everything pass."""
-        return ""
+        """Return why nobody would get the words."""
+        return evidence_guard(heard)
 
     async def accept(self, heard: RecognizedTurn) -> None:
-        """Print the turn as one JSON object."""
-        show_above(json.dumps(_line(heard, self._source.started_at), ensure_ascii=False))
-        self._told(heard.utterance.ended_at - self._source.started_at)
+        """Hand it to nobody."""
+
+    def speech_started(self, started: SpeechStarted) -> None:
+        """Wait for the end."""
+
+    def words_so_far(self, heard: RecognizedTurn) -> None:
+        """Wait for the end."""
+
+    def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
+        """Print a turn that was recognized as one JSON object."""
+        if heard is not None:
+            show_above(json.dumps(_line(heard, suppressed, self._source.started_at), ensure_ascii=False))
+            self._told(heard.utterance.ended_at - self._source.started_at)
 
 
-def _line(heard: RecognizedTurn, began: float) -> dict[str, object]:
+def _line(heard: RecognizedTurn, suppressed: str, began: float) -> dict[str, object]:
     utterance, transcript = heard.utterance, heard.transcript
     return {
         "start": round(utterance.started_at - began, 2),
@@ -156,5 +169,6 @@ def _line(heard: RecognizedTurn, began: float) -> dict[str, object]:
         "language": transcript.language,
         "confidence": transcript.confidence,
         "recognizer": transcript.recognizer,
-        "evidence": {name: round(value, 3) for name, value in transcript.evidence.items()},
+        "verdict": suppressed or "heard",
+        "evidence": evidence_of(heard),
     }

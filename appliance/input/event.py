@@ -8,6 +8,8 @@ from types import MappingProxyType
 from agent.event import ASR_TRANSCRIPT, Event
 from audio.pcm import CHUNK_SECONDS
 from audio.speech import RecognizedTurn
+from audio.turns.evidence import evidence_of as figures_of
+from audio.turns.evidence import judge
 from memory.json_value import Json
 
 PERSON_PRIORITY = 10
@@ -27,6 +29,8 @@ def evidence_of(heard: RecognizedTurn) -> dict[str, Json]:
         "noise_dbfs": round(utterance.noise_dbfs, 1),
         "snr_db": round(utterance.level_dbfs - utterance.noise_dbfs, 1),
         "echo_suspicion": round(utterance.echo_suspicion, 3),
+        **({} if utterance.probability is None else {"speech_probability": round(utterance.probability, 3)}),
+        "score": round(judge(figures_of(heard)).score, 3),
         "chars_per_second": round(len(transcript.text) / max(utterance.speech_seconds, CHUNK_SECONDS), 1),
         **{name: round(value, 3) for name, value in transcript.evidence.items()},
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from agent.event import Event
 from appliance.api.handler import Part
@@ -139,7 +138,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
         interruption,
         Prewarm(agent.models.warm, clock),
         SuppressedTurns(world.state.bus),
-        LostTurns(partial(acting.voice.give, "error"), addressing.is_open, clock),
+        LostTurns(acting.voice.give, addressing.is_open, clock),
     )
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),

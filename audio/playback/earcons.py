@@ -1,4 +1,4 @@
-"""Earcons: a bell for timers, and six short signs, synthesized when needed."""
+"""Earcons: a bell for timers, and seven short signs, synthesized when needed."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
@@ -29,18 +29,19 @@ REST_SECONDS: Final = 0.04
 PEAK: Final = 0.5
 """Of full scale: -6 dBFS."""
 
-Sign: TypeAlias = Literal["listening", "acknowledged", "thinking", "error", "muted", "unmuted"]
+Sign: TypeAlias = Literal["listening", "acknowledged", "thinking", "error", "unclear", "muted", "unmuted"]
 
 SIGNS: Final[dict[Sign, tuple[tuple[float, float], ...]]] = {
     "listening": ((0.0, 659.26), (0.09, 987.77)),
     "acknowledged": ((0.0, 783.99),),
     "thinking": ((0.0, 587.33), (0.16, 587.33)),
     "error": ((0.0, 311.13), (0.16, 293.66)),
+    "unclear": ((0.0, 440.0), (0.1, 392.0), (0.2, 493.88)),
     "muted": ((0.0, 783.99), (0.1, 523.25), (0.2, 392.0)),
     "unmuted": ((0.0, 392.0), (0.1, 523.25), (0.2, 783.99)),
 }
 """Each sign's notes, seconds and Hz: up is open (E5 B5; G4 C5 G5), down is closed, one note is yes, two equal ones
-are a moment's wait (D5), two low ones no."""
+are a moment's wait (D5), two low ones no; down and up again asks back, as "hm?" does (A4 G4 B4)."""
 
 NOTE_SECONDS: Final = 0.16
 NOTE_DECAY_SECONDS: Final = 0.05

@@ -1,6 +1,5 @@
 """Whisper on CTranslate2 (faster-whisper): loaded once, int8, in the caller's worker thread; short window, hotwords."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, to_float
 from audio.recognizer.models import check_model_folder
 from audio.speech import Transcript, Utterance
-from audio.turns.evidence import Evidence, judge, letters_of
+from audio.turns.evidence import Evidence, is_to_be_heard_again, letters_of
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -117,9 +116,6 @@ LEAST_TOKENS: Final = 24
 MOST_TOKENS: Final = 224
 """Half of Whisper's text context, as upstream leaves for one window."""
 
-MEASURED_FILE: Final = "measured.json"
-"""May lie in a model folder: `{"most_letters": 24.5}`, the letters a second above which this model invents."""
-
 SURE_OF_LANGUAGE: Final = 0.5
 """A language found with this probability is not looked for again when the window changes (upstream's bound)."""
 
@@ -193,21 +189,19 @@ class FasterWhisperRecognizer:
             raise RecognitionFailed(f"{self.name} failed on an utterance: {error}") from error
         text = "".join(segment.text for segment in heard).strip()
         about = {"language_probability": float(information.language_probability), "window_frames": float(frames)}
-        return Transcript(text, information.language, self.name, evidence=_evidence(heard) | about | loaded.measured)
+        return Transcript(text, information.language, self.name, evidence=_evidence(heard) | about)
 
     def _load(self) -> "_Loaded":
         if self._loaded is None:
-            model = _load(self._folder, self._threads, self._language)
-            self._loaded = _Loaded(model, _measured(self._folder))
+            self._loaded = _Loaded(_load(self._folder, self._threads, self._language))
         return self._loaded
 
 
 class _Loaded:
     """The model with our window before its encoder."""
 
-    def __init__(self, model: "WhisperModel", measured: dict[str, float]) -> None:
+    def __init__(self, model: "WhisperModel") -> None:
         self.model = model
-        self.measured = measured
         self.window = model.encode = Window(model.encode)
         self._words: tuple[str, ...] = ()
         self._prompt = ""
@@ -249,22 +243,8 @@ def _is_to_be_retried(heard: Transcript, utterance: Utterance) -> bool:
         avg_logprob=heard.evidence.get("avg_logprob"),
         no_speech_prob=heard.evidence.get("no_speech_prob"),
         compression_ratio=heard.evidence.get("compression_ratio"),
-        most_letters=heard.evidence.get("most_letters"),
     )
-    return any(doubt.weight >= 0.5 for doubt in judge(figures).doubts)
-
-
-def _measured(folder: Path) -> dict[str, float]:
-    """Return what was measured of a model, empty where its folder does not say. Raises `ModelDamaged`."""
-    file = folder / MEASURED_FILE
-    try:
-        return {"most_letters": float(json.loads(file.read_text("utf-8"))["most_letters"])}
-    except FileNotFoundError:
-        return {}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelDamaged(
-            f'{file} is damaged ({error!r}); write {{"most_letters": 35}} into it, or remove it'
-        ) from error
+    return is_to_be_heard_again(figures)
 
 
 def _evidence(segments: Iterable["Segment"]) -> dict[str, float]:

@@ -61,15 +61,10 @@ class Resumed:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The turn is over."""
+class Committed(Span):
+    """The turn is over; `at` is when that was decided."""
 
-    started_at: float
-    ended_at: float
-    speech_seconds: float
-    at: float
-    """When that was decided. All times in seconds on the source's clock."""
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +101,8 @@ class Endpointer:
         """Where the chunks above the onset began, while they are too few for speech to have begun."""
         self._speech_seconds = 0.0
         """Of the onset, then of the turn."""
+        self._probabilities = 0.0
+        """Sum over the chunks of that speech."""
         self._started_at = self._ended_at = 0.0
         """Of the turn, on the source's clock."""
 
@@ -121,7 +118,12 @@ class Endpointer:
 
     def turn_so_far(self, at: float) -> Span:
         """Return the turn that is open as it stands at a moment (s)."""
-        return Span(self._started_at, self._ended_at, self._speech_seconds, at)
+        return Span(self._started_at, self._ended_at, self._speech_seconds, at, self._probability)
+
+    @property
+    def _probability(self) -> float:
+        """The mean over the chunks of speech; 0 without any."""
+        return self._probabilities * CHUNK_SECONDS / self._speech_seconds if self._speech_seconds else 0.0
 
     def process(self, probability: float, started_at: float) -> tuple[Signal, ...]:
         """Take the next chunk: its probability of speech and when its first sample was (s); return what it decides."""
@@ -130,7 +132,7 @@ class Endpointer:
             return self._wait_for_speech(probability, started_at)
         is_speech = probability >= self._threshold()
         if is_speech:
-            self._speech_seconds += CHUNK_SECONDS
+            self._add(probability)
             self._ended_at = ended_at
         if ended_at - self._started_at >= self.settings.longest_seconds:
             return self._end(ended_at)
@@ -148,12 +150,17 @@ class Endpointer:
         in_speech = self._state is _State.SPEECH
         return self.settings.release_probability if in_speech else self.settings.onset_probability
 
+    def _add(self, probability: float) -> None:
+        """Count a chunk of speech."""
+        self._speech_seconds += CHUNK_SECONDS
+        self._probabilities += probability
+
     def _wait_for_speech(self, probability: float, started_at: float) -> tuple[Signal, ...]:
         if probability < self.settings.onset_probability:
-            self._onset_at, self._speech_seconds = None, 0.0
+            self._onset_at, self._speech_seconds, self._probabilities = None, 0.0, 0.0
             return ()
         self._onset_at = started_at if self._onset_at is None else self._onset_at
-        self._speech_seconds += CHUNK_SECONDS
+        self._add(probability)
         if self._speech_seconds + _ROUNDING < self.settings.onset_seconds:
             return ()
         self._state = _State.SPEECH
@@ -177,7 +184,7 @@ class Endpointer:
 
     def _end(self, now: float) -> tuple[Signal, ...]:
         speech = self._speech_seconds
-        turn = Committed(self._started_at, self._ended_at, speech, now)
+        turn = Committed(self._started_at, self._ended_at, speech, now, self._probability)
         self._reset()
         is_long_enough = speech + _ROUNDING >= self.settings.least_speech_seconds
         return (turn if is_long_enough else Dropped(speech, turn.ended_at),)

@@ -35,6 +35,7 @@ from audio.turns.turn import Span, Turn
 
 __all__ = [
     "FAILED",
+    "NO_WORDS",
     "REFLEX",
     "TOO_SHORT",
     "TOO_SLOW",
@@ -51,6 +52,9 @@ REFLEX = "reflex"
 
 TOO_SHORT = "too short"
 """Why nobody gets a cough: it was no speech at all."""
+
+NO_WORDS = "no words"
+"""Why nobody gets what a recognizer found no words in."""
 
 FAILED = "failed"
 TOO_SLOW = "recognizer too slow"
@@ -231,11 +235,10 @@ class Listener:
         if self._foreground.is_background(level, is_speech=is_speech, is_in_turn=self._endpointer.is_in_turn):
             probability = 0.0
         signals = self._endpointer.process(probability, chunk.started_at)
-        if self._endpointer.is_in_turn or self._turn.chunks:  # the second: a chunk that ends the turn belongs to it
-            self._turn.chunks.append(chunk)
+        is_kept = self._endpointer.is_in_turn or bool(self._turn.chunks)  # a chunk that ends the turn belongs to it
+        self._turn.take(chunk, level, is_kept=is_kept)
+        if is_kept:
             self._activity.heard(chunk.ended_at)
-        else:
-            self._turn.follow(chunk, level)
         self._handle(signals)
 
     def _handle(self, signals: tuple[Signal, ...]) -> None:
@@ -269,7 +272,7 @@ class Listener:
         return self._turn.so_far(span, self._endpointer.settings.soft_end_seconds, suspicion)
 
     def _commit(self, signal: Committed) -> None:
-        utterance = self._so_far(Span(signal.started_at, signal.ended_at, signal.speech_seconds, signal.at))
+        utterance = self._so_far(signal)
         self._turn.drop(signal.ended_at)
         self.counters.utterances += 1
         log.info(
@@ -314,7 +317,7 @@ class Listener:
             confidence=transcript.confidence,
             speech_seconds=round(utterance.speech_seconds, 2),
         )
-        reason = await self._intake.admit(heard) if transcript.text else "no words"
+        reason = await self._intake.admit(heard) if transcript.text else NO_WORDS
         self._end(heard, reason)
         if not reason:
             await self._intake.accept(heard)

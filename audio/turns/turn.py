@@ -12,8 +12,16 @@ from audio.speech import Utterance
 PRE_ROLL_SECONDS: Final = 0.5
 """Sound kept from before the onset, so that no first syllable is lost."""
 
-NOISE_SMOOTHING: Final = 0.05
-"""Share of a new chunk in the background's level: it follows within a second (0.64 s to 63 %)."""
+NOISE_SECONDS: Final = 4.0
+"""Within so long a time somebody who speaks leaves gaps between words in which the background is to be heard."""
+
+NOISE_QUANTILE: Final = 0.1
+"""Of the levels of that time: what is as quiet lies in the gaps. Noise power from the minimum of a time longer than
+speech, as in R. Martin's "Noise Power Spectral Density Estimation Based on Optimal Smoothing and Minimum Statistics"
+(2001); a quantile, because a single gap in the sound is no background."""
+
+STEP_DBFS: Final = -90.0
+"""One step of the converter: what is quieter was switched off or filled in, and tells nothing of the room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,8 @@ class Span:
     speech_seconds: float
     at: float
     """Now: when somebody asked, or decided that the turn is over."""
+    probability: float
+    """Mean of the detector's probability over the chunks of speech, in [0, 1]."""
 
 
 @dataclass(slots=True)
@@ -34,16 +44,21 @@ class Turn:
 
     before: deque[AudioChunk] = field(default_factory=lambda: deque(maxlen=round(PRE_ROLL_SECONDS / CHUNK_SECONDS)))
     chunks: list[AudioChunk] = field(default_factory=list)
-    noise_dbfs: float = QUIETEST_DBFS
-    """Level of the background, dB relative to full scale; slowly follows the chunks without speech."""
+    _levels: deque[float] = field(default_factory=lambda: deque(maxlen=round(NOISE_SECONDS / CHUNK_SECONDS)))
+    """Of the newest chunks, with speech or without, dB relative to full scale."""
 
-    def follow(self, chunk: AudioChunk, level: float) -> None:
-        """Take a chunk and its level (dB relative to full scale) while no turn is open."""
-        if self.noise_dbfs <= QUIETEST_DBFS:
-            self.noise_dbfs = level
-        else:
-            self.noise_dbfs += NOISE_SMOOTHING * (level - self.noise_dbfs)
-        self.before.append(chunk)
+    @property
+    def noise_dbfs(self) -> float:
+        """Level of the background, dB relative to full scale; who speaks, from the first word on, changes it little."""
+        if not self._levels:
+            return QUIETEST_DBFS
+        return sorted(self._levels)[int(NOISE_QUANTILE * len(self._levels))]
+
+    def take(self, chunk: AudioChunk, level: float, *, is_kept: bool) -> None:
+        """Take a chunk and its level (dB relative to full scale); one that is not kept may come before a turn."""
+        if level > STEP_DBFS:
+            self._levels.append(level)
+        (self.chunks if is_kept else self.before).append(chunk)
 
     def begin(self) -> None:
         """Open the turn: the sound before it belongs to it."""
@@ -60,6 +75,7 @@ class Turn:
             ended_at=span.ended_at,
             committed_at=span.at,
             speech_seconds=span.speech_seconds,
+            probability=span.probability,
             level_dbfs=rms_dbfs(np.concatenate(speech)),
             noise_dbfs=self.noise_dbfs,
             echo_suspicion=echo_suspicion,

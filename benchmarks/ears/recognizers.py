@@ -1,16 +1,13 @@
 """The recognizers that a measurement runs with; of true Whisper only what its figures are like is played."""
 
-import shutil
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from agent.intents.grammar import command_grammar
 from audio.interfaces import Recognizer
-from audio.recognizer.faster_whisper import MEASURED_FILE, FasterWhisperRecognizer
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.speech import Transcript, Utterance
 from tests.audio.spoken import HOUSEHOLD_WHISPER
@@ -21,7 +18,7 @@ ABOUT: Final[dict[RecognizerName, str]] = {
     "oracle": "a recognizer that knows the words and is sure of them, and hears nothing in noise",
     "simulated": "a recognizer that knows the words, and invents some for noise, with figures drawn like Whisper's",
     "pocketsphinx": "pocketsphinx with the commands of the box",
-    "household": "the tests' small Whisper, without anything that was measured of it",
+    "household": "the tests' small Whisper, which makes one of its sentences of any sound",
 }
 
 LETTERS_A_SECOND: Final = 13.0
@@ -88,14 +85,8 @@ def recognizer_of(name: RecognizerName) -> Recognizer:
     if name == "pocketsphinx":
         return PocketsphinxRecognizer(command_grammar("en"))
     if name == "household":
-        return FasterWhisperRecognizer(_unmeasured(HOUSEHOLD_WHISPER), "en", threads=1)
+        return FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", threads=1)
     return Oracle(name == "oracle", name)
-
-
-def _unmeasured(folder: Path) -> Path:
-    """Return a copy of a model's folder without what was measured of it."""
-    copy = Path(tempfile.mkdtemp(prefix="nakari-bench-")) / folder.name
-    return Path(shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(MEASURED_FILE), symlinks=False))
 
 
 def _part_of(text: str, share: float) -> str:

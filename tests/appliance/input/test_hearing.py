@@ -18,7 +18,9 @@ from tests.appliance.full_disk import FullDisk
 
 def heard(text: str = "what time is it", began_ago: float = 3.0, level_dbfs: float = -20.0) -> RecognizedTurn:
     started = monotonic() - began_ago
-    utterance = Utterance(np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, level_dbfs, -50.5, 0.25)
+    utterance = Utterance(
+        np.zeros(16_000, np.int16), started, started + 1, started + 1.7, 0.9, level_dbfs, -50.5, 0.25, 0.9
+    )
     transcript = Transcript(text, "en", "pocketsphinx", "low", {"command_margin": 0.12345})
     return RecognizedTurn(utterance, transcript, started + 1.9)
 
@@ -39,6 +41,8 @@ def test_a_turn_becomes_an_event_with_its_evidence_and_the_moment_speech_began()
         "noise_dbfs": -50.5,
         "snr_db": 30.5,
         "echo_suspicion": 0.25,
+        "speech_probability": 0.9,
+        "score": 0.701,
         "chars_per_second": 16.7,
         "command_margin": 0.123,
     }

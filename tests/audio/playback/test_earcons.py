@@ -54,4 +54,5 @@ def test_a_sign_is_short_soft_and_clicks_nowhere(meaning: Sign) -> None:
 def test_open_goes_up_closed_goes_down_and_no_two_are_alike() -> None:
     assert [hertz for _, hertz in SIGNS["unmuted"]] == sorted(hertz for _, hertz in SIGNS["muted"])
     assert SIGNS["listening"][0][1] < SIGNS["listening"][1][1]
+    assert SIGNS["unclear"][-1][1] == max(hertz for _, hertz in SIGNS["unclear"]), "a question ends up"
     assert len({sign(meaning).samples.tobytes() for meaning in SIGNS}) == len(SIGNS)

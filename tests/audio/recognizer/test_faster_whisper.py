@@ -1,7 +1,6 @@
 """The real faster-whisper path on the small model of the tests; through the listener, from a sound file."""
 
 import asyncio
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from audio.capture.recording import RecordingSource
-from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
+from audio.errors import ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, Samples
 from audio.recognizer.faster_whisper import (
-    MEASURED_FILE,
     MOST_HOTWORD_TOKENS,
     WHOLE,
     FasterWhisperRecognizer,
@@ -87,18 +85,6 @@ def test_a_model_of_one_language_needs_none_named(recognizer: FasterWhisperRecog
 def test_a_language_that_the_model_does_not_know_is_told() -> None:
     with pytest.raises(ModelNotFound, match="whisper-household does not know the language 'zh'; take another one"):
         FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "zh").warm()
-
-
-def test_what_was_measured_of_a_model_lies_in_its_folder(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(HOUSEHOLD_WHISPER, tmp_path / "copied"))
-    damaged = 'measured.json is damaged .*; write {"most_letters": 35} into it, or remove it'
-    (folder / MEASURED_FILE).unlink()
-    assert "most_letters" not in FasterWhisperRecognizer(folder, "en").transcribe(utterance(silence(0.5))).evidence
-    (folder / MEASURED_FILE).write_text('{"most_letters": 20}')
-    assert FasterWhisperRecognizer(folder, "en").transcribe(utterance(silence(0.5))).evidence["most_letters"] == 20.0
-    (folder / MEASURED_FILE).write_text('{"most_letters": "many"}')
-    with pytest.raises(ModelDamaged, match=damaged):
-        FasterWhisperRecognizer(folder, "en").warm()
 
 
 def test_a_decoder_that_fails_is_a_failed_recognition() -> None:

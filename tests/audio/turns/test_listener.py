@@ -240,6 +240,7 @@ async def test_level_and_background_are_measured() -> None:
     utterance = room.heard[0].utterance
     # The chunks carry their numbers as levels: 41 to 48 in the turn, less before it.
     assert utterance.noise_dbfs < utterance.level_dbfs == pytest.approx(-57.3, abs=0.3)
+    assert utterance.probability == pytest.approx(0.9)
 
 
 def recording(pattern: str, *script: str) -> Room:

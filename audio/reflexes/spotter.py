@@ -1,18 +1,21 @@
-"""Reflex words spotted in sound by pocketsphinx, without a model: English, and only when nothing else was said."""
+"""Reflex words spotted in sound, by a small network and pocketsphinx: English, and only when nothing else was said."""
 
 import asyncio
+import math
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
+from zipfile import BadZipFile
 
 import numpy as np
 import structlog
 
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples
-from audio.recognizer.keyword_decoder import KeywordDecoder
+from audio.recognizer.keyword_decoder import LAXEST, KeywordDecoder
+from audio.reflexes.keyword_model import KeywordModel
 from audio.reflexes.words import REFLEXES, Reflex, asked
 from audio.turns.endpointer import SPEECH_BEGINS, SPEECH_GOES_ON
 
@@ -28,31 +31,67 @@ THRESHOLDS: Final[Mapping[str, float]] = {
 }
 """What is listened for, and the decimal exponent by which it may be less likely than any other string of phones.
 
-Measured (docs/decisions/0016): each stands above the best of 572 pieces of human speech that is none of these, cut at
-every pause, and at -20 where no such piece came near it."""
+Measured (docs/decisions/0016): each stood above the best of 572 pieces of human speech that is none of these, cut at
+every pause, and at -20 where no such piece came near it; others come above it, and the network knows them."""
 
-OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -10.0, "wait": -6.0}
-"""Added to the threshold while nakari speaks: its residual echo costs a word some 10 (simulated room, double talk at
--24 dBFS: stop at -14 and -17), who speaks over its likely means just that, and a wrong one only makes its silent. Not
-for words that a cough comes near to (simulated: enough -4, pause -10, shut up -18, wait -19; stop -24)."""
+EXPONENTS_A_NAT: Final = 10.0
+"""Of the decoder's exponent above the threshold, as much evidence as e times the odds of the network."""
+
+MOST_FOR_PHONES: Final = 3.0
+"""Nats: however sure the decoder is of the phones, the network may say that more was said than the word."""
+
+ENOUGH: Final = 0.4
+"""Nats that the sum of both has to reach: the best of 482 clips of people who say something else (split `choose`) comes
+to 0.2, "stop" in them to -1.3."""
+
+UNHEARD: Final = 1.0
+"""Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""
+
+OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -1.4, "wait": -1.0}
+"""Nats added to what a word needs while nakari speaks: its residual echo costs a word as much, who speaks over its
+likely means just that, and a wrong one only makes its silent."""
+
+SEEN_SECONDS: Final = 1.1
+"""Longest speech that the network sees whole."""
+
+TOUCHES: Final = 0.3
+"""Share of the speech that a word of the decoder has to cover to count beside the network."""
 
 COVERS: Final = 0.6
 """Share of the speech that the word has to fill: "stop" in "stop by the shop" fills less."""
 
-SPEECH_IS_SURE: Final = 0.8
-"""Reached once by every word: measured 0.86 to 1.00 of 80 (five voices, down to -40 dBFS), of a door 0.53 to 0.78."""
+EARLIER_SECONDS: Final = (0.0, 0.15, 0.3)
+"""Over its own voice the detector notices a word late: the network is asked as if it began so much earlier too."""
 
-PRE_ROLL_CHUNKS: Final = 10
-"""0.32 s."""
+PRE_ROLL_CHUNKS: Final = 16
+"""0.51 s."""
 
 SOFT_END_CHUNKS: Final = 6
 """0.19 s of silence: the endpointer's soft end."""
 
-LONGEST_CHUNKS: Final = 70
-"""2.2 s with the pre-roll and the closing silence: a longer utterance is no reflex, and is not kept."""
+LONGEST_CHUNKS: Final = 76
+"""2.4 s with the pre-roll and the closing silence: a longer utterance is no reflex, and is not kept."""
 
 MOST_WAITING: Final = 2
 """Stretches of speech that may wait for the decoder; past that the oldest is left to the recognizer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechBars:
+    """Probabilities of speech that make a stretch."""
+
+    begins: float
+    goes_on: float
+    sure: float
+    """To be reached once."""
+
+
+ALONE: Final = SpeechBars(SPEECH_BEGINS, SPEECH_GOES_ON, 0.8)
+"""Every word reaches 0.8: measured 0.86 to 1.00 of 80 (five voices, down to -40 dBFS), a door 0.53 to 0.78."""
+
+OVER_ECHO: Final = SpeechBars(0.3, 0.2, 0.4)
+"""While nakari sounds: the canceller takes part of who speaks at the same time (measured at 0 dB: half of made voices'
+"stop" never reach 0.5), and what is no word the search refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +136,39 @@ class StretchCutter:
         self._surest = 0.0
         """The highest probability of speech so far."""
 
-    def process(self, chunk: AudioChunk, probability: float, *, covered: bool) -> Stretch | None:
+    def process(
+        self, chunk: AudioChunk, probability: float, *, covered: bool, bars: SpeechBars = ALONE
+    ) -> Stretch | None:
         """Take a chunk; return the stretch whose closing silence is over with it."""
         if covered:
             self.drop()
             return None
         if not self._chunks and not self._is_too_long:
-            self._wait(chunk, probability)
+            self._wait(chunk, probability, bars)
             return None
-        self._silent = 0 if probability >= SPEECH_GOES_ON else self._silent + 1
+        self._silent = 0 if probability >= bars.goes_on else self._silent + 1
         self._surest = max(self._surest, probability)
         if not self._is_too_long:
             self._chunks.append(chunk)
             if len(self._chunks) > LONGEST_CHUNKS:
                 self._is_too_long, self._chunks = True, []
-        return self._close() if self._silent >= SOFT_END_CHUNKS else None
+        return self._close(bars) if self._silent >= SOFT_END_CHUNKS else None
 
     def drop(self) -> None:
         """Forget all sound."""
         self._before.clear()
         self._chunks, self._silent, self._is_too_long = [], 0, False
 
-    def _wait(self, chunk: AudioChunk, probability: float) -> None:
-        if probability >= SPEECH_BEGINS:
+    def _wait(self, chunk: AudioChunk, probability: float, bars: SpeechBars) -> None:
+        if probability >= bars.begins:
             self._first, self._silent, self._surest = len(self._before), 0, probability
             self._chunks = [*self._before, chunk]
             self._before.clear()
         else:
             self._before.append(chunk)
 
-    def _close(self) -> Stretch | None:
-        chunks, is_speech = self._chunks, self._surest >= SPEECH_IS_SURE
+    def _close(self, bars: SpeechBars) -> Stretch | None:
+        chunks, is_speech = self._chunks, self._surest >= bars.sure
         self.drop()
         if not chunks:
             return None
@@ -143,32 +184,85 @@ class StretchCutter:
 
 
 class KeywordSearch:
-    """Finds the reflex word that fills a stretch. One thread at a time."""
+    """Finds the reflex word that is all of a stretch, by two evidences: one thread at a time.
 
-    def __init__(self, active: Collection[str] = REFLEXES) -> None:
+    The network says how likely each word is everything that was said, the decoder how likely the word's phones are.
+    Neither is asked alone, except for phrases that the network was not taught, and for speech longer than it sees.
+    """
+
+    def __init__(self, active: Collection[str] = REFLEXES, decoder: KeywordDecoder | None = None) -> None:
+        """Listen for the `active` reflexes; `decoder` for another one than pocketsphinx's keyword search."""
         self._reflexes = {words: reflex for words in THRESHOLDS if (reflex := asked(words, active))}
-        self._decoder = KeywordDecoder(self._reflexes)
+        self._decoder: KeywordDecoder | None = decoder or KeywordDecoder(self._reflexes)
+        self._model: KeywordModel | None = None
 
     def warm(self) -> None:
-        """Load the model. Raises `RecognitionFailed` where it is not installed, or broken."""
-        self._decoder.warm()
+        """Load both. Where pocketsphinx is not installed, or broken, the network has to be surer of its words.
+
+        Raises `RecognitionFailed` where there is no network either.
+        """
+        self._taught()
+        try:
+            if self._decoder is not None:
+                self._decoder.warm()
+        except RecognitionFailed as error:
+            self._decoder = None
+            log.info("reflex_words_without_decoder", reason=str(error))
 
     def find(self, stretch: Stretch, *, over_own_voice: bool = False) -> Spotted | None:
-        """Return the likeliest word that fills the stretch; over its own voice less is enough. Blocking (30 ms/s)."""
+        """Return the likeliest word that is all of the stretch; over its own voice less is enough. Blocking (30 ms/s).
+
+        Raises `RecognitionFailed`.
+        """
         seconds = stretch.ended_at - stretch.started_at
-        span = (stretch.first, stretch.first + seconds)
+        exponents = self._exponents(stretch)
+        likely = self._likely(stretch, EARLIER_SECONDS if over_own_voice else (0.0,)) if seconds <= SEEN_SECONDS else {}
         found = [
-            (each.exponent - self._threshold(each.words, over_own_voice=over_own_voice), each.words)
-            for each in self._decoder.find(stretch.samples)
-            if each.words in self._reflexes and overlap((each.start, each.end), span) >= COVERS * seconds
+            (self._evidence(words, likely.get(words), exponents.get(words)), words)
+            for words in self._reflexes
+            if words in likely or words in exponents
         ]
-        above, words = max(found, default=(-1.0, ""))
+        bar = {words: OVER_OWN_VOICE.get(words, 0.0) if over_own_voice else 0.0 for words in self._reflexes}
+        above, words = max(((evidence - bar[words], words) for evidence, words in found), default=(-1.0, ""))
         if above < 0:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
 
-    def _threshold(self, words: str, *, over_own_voice: bool) -> float:
-        return THRESHOLDS[words] + (OVER_OWN_VOICE.get(words, 0.0) if over_own_voice else 0.0)
+    def _likely(self, stretch: Stretch, earlier: Sequence[float]) -> dict[str, float]:
+        """Return of each word how likely it is, wherever of these places it is likeliest."""
+        asked_at = (self._taught().probabilities(stretch.samples, max(0.0, stretch.first - by)) for by in earlier)
+        best: dict[str, float] = {}
+        for found in asked_at:
+            best |= {words: likely for words, likely in found.items() if likely > best.get(words, 0.0)}
+        return best
+
+    def _exponents(self, stretch: Stretch) -> dict[str, tuple[float, float]]:
+        """Return of each word that the decoder found the exponent, and the share of the speech that it covers."""
+        seconds = stretch.ended_at - stretch.started_at
+        span = (stretch.first, stretch.first + seconds)
+        best: dict[str, tuple[float, float]] = {}
+        for each in self._decoder.find(stretch.samples) if self._decoder is not None else ():
+            covered = overlap((each.start, each.end), span) / seconds
+            if covered >= TOUCHES:
+                best[each.words] = max(best.get(each.words, (-math.inf, 0.0)), (each.exponent, covered))
+        return best
+
+    def _evidence(self, words: str, probability: float | None, heard: tuple[float, float] | None) -> float:
+        """Return by how much the sum of both is more than enough."""
+        exponent, covered = heard or (LAXEST, 0.0)
+        for_phones = (exponent - THRESHOLDS[words]) / EXPONENTS_A_NAT if self._decoder is not None else -UNHEARD
+        if probability is None:
+            return for_phones if covered >= COVERS else -math.inf
+        odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
+        return odds + min(for_phones, MOST_FOR_PHONES) - ENOUGH
+
+    def _taught(self) -> KeywordModel:
+        if self._model is None:
+            try:
+                self._model = KeywordModel()
+            except (OSError, ValueError, KeyError, BadZipFile) as error:
+                raise RecognitionFailed(f"the keyword model cannot be read: {error}; install nakari again") from error
+        return self._model
 
 
 def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
@@ -186,7 +280,7 @@ class Spotter:
     def __init__(
         self, search: KeywordSearch, on_spotted: Callable[[Spotted], None], is_sounding: Callable[[], bool]
     ) -> None:
-        """`is_sounding` says whether nakari's own sound is to be heard; asked when speech has ended."""
+        """`is_sounding` says whether nakari's own sound is to be heard; asked with every chunk."""
         self._search = search
         self._on_spotted = on_spotted
         self._cutter = StretchCutter()
@@ -200,13 +294,14 @@ class Spotter:
         """Take a chunk; never waits."""
         if not self.ready.is_set():
             return
-        stretch = self._cutter.process(chunk, probability, covered=covered)
+        is_sounding = self._is_sounding()
+        stretch = self._cutter.process(chunk, probability, covered=covered, bars=OVER_ECHO if is_sounding else ALONE)
         if stretch is None:
             return
         if self._waiting.full():
             self._waiting.get_nowait()
             self.dropped += 1
-        self._waiting.put_nowait((stretch, self._is_sounding()))
+        self._waiting.put_nowait((stretch, is_sounding))
 
     def forget(self) -> None:
         """Drop all sound that is kept."""

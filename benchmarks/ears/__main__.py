@@ -20,6 +20,7 @@ MEASUREMENTS: Final = (
     "inventions",
     "false_reflexes",
     "turns",
+    "reflexes",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 

@@ -11,10 +11,12 @@ import pytest
 from audio.capture.recording import read_recording
 from audio.errors import RecognitionFailed
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, AudioChunk, Samples
-from audio.recognizer.keyword_decoder import exponent_of
+from audio.recognizer.keyword_decoder import KeywordDecoder, exponent_of
 from audio.reflexes.spotter import (
+    ALONE,
     LONGEST_CHUNKS,
     MOST_WAITING,
+    OVER_ECHO,
     PRE_ROLL_CHUNKS,
     SOFT_END_CHUNKS,
     THRESHOLDS,
@@ -163,6 +165,49 @@ def test_over_its_own_voice_a_stop_needs_less(search: KeywordSearch, tmp_path: P
     assert found[0] == (True, True)
     assert all(over_own_voice for alone, over_own_voice in found if alone)
     assert sum(over_own_voice for _, over_own_voice in found) > sum(alone for alone, _ in found)
+
+
+@pytest.mark.shows("V16")
+def test_a_word_is_found_where_the_detector_hears_speech_long_after_it(search: KeywordSearch, tmp_path: Path) -> None:
+    """Breath and noise behind a word: it covers less than half of what is called speech."""
+    found = []
+    for voice in FLITE:
+        word, rng = trimmed(said("stop", voice, tmp_path)), np.random.default_rng(2)
+        seconds = 1.3 * len(word) / 16_000
+        sound = np.concatenate([silence(0.5), word, silence(seconds), silence(0.2)])
+        noisy = (sound + rng.normal(0, 20, len(sound))).clip(-32768, 32767).astype(np.int16)
+        found.append(search.find(Stretch(noisy, 0.5, 0.5 + min(1.1, len(word) / 16_000 + seconds), 0.5)))
+    assert [each.reflex for each in found if each].count("stop") >= 2
+
+
+class NoDecoder(KeywordDecoder):
+    """What there is where pocketsphinx has no wheel."""
+
+    def warm(self) -> None:
+        raise RecognitionFailed("pocketsphinx is not installed here")
+
+
+@pytest.mark.shows("V16")
+def test_without_pocketsphinx_the_network_spots_what_it_is_sure_of(tmp_path: Path) -> None:
+    search = KeywordSearch(decoder=NoDecoder(()))
+    search.warm()
+    for word in ("stop", "wait"):
+        heard = [search.find(each) for voice in FLITE for each in stretches(said(word, voice, tmp_path))]
+        assert {each.reflex for each in heard if each} == {word}
+    for words in ("seven", "music", "stop by the shop on your way home"):
+        assert not any(search.find(each) for each in stretches(said(words, "slt", tmp_path)))
+
+
+def test_over_its_own_voice_a_stretch_begins_sooner() -> None:
+    """The canceller takes part of who speaks at the same time."""
+    found = {}
+    for bars in (ALONE, OVER_ECHO):
+        cutter = StretchCutter()
+        chances = [*[0.05] * 20, 0.2, 0.35, 0.45, 0.4, 0.25, *[0.05] * SOFT_END_CHUNKS]
+        cut_out = [cutter.process(chunk(n), p, covered=False, bars=bars) for n, p in enumerate(chances)]
+        found[bars] = [each for each in cut_out if each]
+    assert found[ALONE] == []
+    assert len(found[OVER_ECHO]) == 1
 
 
 def test_a_reflex_that_is_switched_off_is_not_listened_for(tmp_path: Path) -> None:

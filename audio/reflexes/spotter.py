@@ -42,14 +42,16 @@ MOST_FOR_PHONES: Final = 3.0
 
 ENOUGH: Final = 0.4
 """Nats that the sum of both has to reach: the best of 482 clips of people who say something else (split `choose`) comes
-to 0.2, "stop" in them to -1.3."""
+to 0.2."""
+
+BARS: Final[Mapping[str, float]] = {"stop": -0.5}
+"""What is enough for a word that those clips do not come near ("stop": -1.3), and of which a wrong one does little."""
+
+BARS_OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -0.6, "wait": -0.6}
+"""The same while nakari speaks, where who speaks over its likely means just that (those clips: -0.7 and -0.9)."""
 
 UNHEARD: Final = 1.0
 """Nats taken off where there is no decoder: the best of those clips comes to 1.2 then."""
-
-OVER_OWN_VOICE: Final[Mapping[str, float]] = {"stop": -1.4, "wait": -1.0}
-"""Nats added to what a word needs while nakari speaks: its residual echo costs a word as much, who speaks over its
-likely means just that, and a wrong one only makes its silent."""
 
 SEEN_SECONDS: Final = 1.1
 """Longest speech that the network sees whole."""
@@ -222,8 +224,10 @@ class KeywordSearch:
             for words in self._reflexes
             if words in likely or words in exponents
         ]
-        bar = {words: OVER_OWN_VOICE.get(words, 0.0) if over_own_voice else 0.0 for words in self._reflexes}
-        above, words = max(((evidence - bar[words], words) for evidence, words in found), default=(-1.0, ""))
+        bars = {**BARS, **BARS_OVER_OWN_VOICE} if over_own_voice else BARS
+        above, words = max(
+            ((evidence - bars.get(words, ENOUGH), words) for evidence, words in found), default=(-1.0, "")
+        )
         if above < 0:
             return None
         return Spotted(self._reflexes[words], words, stretch.started_at, stretch.ended_at)
@@ -248,13 +252,13 @@ class KeywordSearch:
         return best
 
     def _evidence(self, words: str, probability: float | None, heard: tuple[float, float] | None) -> float:
-        """Return by how much the sum of both is more than enough."""
+        """Return the sum of both, in nats."""
         exponent, covered = heard or (LAXEST, 0.0)
         for_phones = (exponent - THRESHOLDS[words]) / EXPONENTS_A_NAT if self._decoder is not None else -UNHEARD
         if probability is None:
             return for_phones if covered >= COVERS else -math.inf
         odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-        return odds + min(for_phones, MOST_FOR_PHONES) - ENOUGH
+        return odds + min(for_phones, MOST_FOR_PHONES)
 
     def _taught(self) -> KeywordModel:
         if self._model is None:

@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=MODEL)
-    parser.add_argument("--windows", type=int, default=24_000)
+    parser.add_argument("--windows", type=int, default=26_000)
     parser.add_argument("--epochs", type=float, default=13)
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()

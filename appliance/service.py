@@ -75,6 +75,8 @@ LOOPS: Final = (
     "ears: a better model, once it has come",
     "ears: turns that the disk refused, to the mailbox",
     "ears: goes on with a reply when it was nothing",
+    "ears: names to be expected",
+    "ears: names that the memory is asked for",
     "devices: what the microphone hears",
     "devices: the loudspeaker",
     "devices: news of them, aloud",

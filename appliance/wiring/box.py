@@ -15,6 +15,7 @@ from appliance.api.server import Door
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.egress import egress
+from appliance.input.names import GraphNames
 from appliance.notify import HeartBeat
 from appliance.output.saying import DoorReplies, Sayings
 from appliance.output.voices import load_voice
@@ -102,7 +103,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device)
         news = [acting.record.situation]
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
-        hears = open_input(world, output, acting, agent)
+        known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
+        hears = open_input(world, output, acting, agent, known)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         retention = retention_of(

@@ -18,12 +18,13 @@ from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
 from appliance.wiring.state import State
 from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
+from audio.recognizer.faster_whisper import Hotwords
 from audio.turns.vad import load_detector
 
 
-def hearing_of(settings: WhisperSettings) -> Hearing:
+def hearing_of(settings: WhisperSettings, names: Hotwords) -> Hearing:
     """Return the recognizer of a service, which fetches a better one. Raises `ModelNotFound`."""
-    return choose_recognizer(settings, fetches=True)
+    return choose_recognizer(settings, names, fetches=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Environment:
     clock: Callable[[], float] = monotonic
     """Seconds, the same as the source's and the player's."""
     detector: Callable[[], VoiceDetector] = load_detector
-    hearing: Callable[[WhisperSettings], Hearing] = hearing_of
-    """Which recognizer hears. Raises `ModelNotFound` for a configured model folder that is none."""
+    hearing: Callable[[WhisperSettings, Hotwords], Hearing] = hearing_of
+    """Which recognizer hears, given the names to expect. Raises `ModelNotFound` for a model folder that is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from appliance.input.ears import Ears, Followers
 from appliance.input.echo import calibrated
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns
+from appliance.input.names import GraphNames, KnownNames
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
@@ -50,6 +51,8 @@ class Input:
     spotter: Spotter | None
     """None where no word is looked for in sound."""
     sign: ListeningSign
+    names: Mapping[str, Loop]
+    """What keeps the names fresh that the recognizer expects; empty where nothing hears."""
 
     @property
     def reflexes(self) -> Reflexes:
@@ -67,6 +70,7 @@ class Input:
             **self.reflexes.loops(),
             "reflexes: the sign that it listens": self.sign.run,
             **spotter,
+            **self.names,
         }
 
     async def calibrate(self) -> str:
@@ -112,8 +116,10 @@ class Input:
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
 
-def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> Input:
+def open_input(world: World, output: Output, acting: Acting, agent: Agent, known: GraphNames | None) -> Input:
     """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
+
+    `known` are the names of the memory, None without one; other sources of names stand beside it.
 
     Raises `ModelNotFound` for a configured model folder that is none.
     """
@@ -131,8 +137,10 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     sign = ListeningSign(acting.voice)
     source = acting.source
     if source is None:
-        return Input(None, interruption, intake, acting, None, sign)
-    hearing = world.environment.hearing(whisper_settings(config))
+        return Input(None, interruption, intake, acting, None, sign, {})
+    sources = [known] if known else []
+    names = KnownNames(*sources)
+    hearing = world.environment.hearing(whisper_settings(config), names)
     followers = Followers(
         acting.reflexes,
         interruption,
@@ -155,7 +163,12 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent) -> In
     listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    return Input(ears, interruption, intake, acting, spotter, sign)
+    naming = (
+        {"ears: names to be expected": names.run, "ears: names that the memory is asked for": known.run}
+        if known
+        else {}
+    )
+    return Input(ears, interruption, intake, acting, spotter, sign, naming)
 
 
 def _wakes_muted(output: Output, acting: Acting) -> ChunkWatcher | None:

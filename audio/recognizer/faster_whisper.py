@@ -1,5 +1,6 @@
 """Whisper on CTranslate2 (faster-whisper): loaded once, int8, in the caller's worker thread; short window, hotwords."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 MOST_HOTWORD_TOKENS: Final = 64
 """Of Whisper's 448: prompt and answer share them, and each costs time in every decode (upstream's cap is 223)."""
 
-Hotwords: TypeAlias = Callable[[], Sequence[str]]
-"""Tells the words of this moment, the most important first. Called in the recognizer's thread; returns at once."""
+Hotwords: TypeAlias = Callable[[str], Sequence[str]]
+"""Tells the words of this moment in a language (ISO 639-1, "" for unknown), the most important first. Called in the
+recognizer's thread; returns at once."""
 
 
-def no_hotwords() -> Sequence[str]:
+def no_hotwords(language: str) -> Sequence[str]:
     """Expect no word more than others."""
     return ()
 
@@ -47,6 +49,17 @@ def fitting(words: Iterable[str], tokens_of: Callable[[str], int], most: int = M
             break
         fit = longer
     return fit
+
+
+def is_spoiled(text: str, prompt: str) -> bool:
+    """Say whether the prompt spoiled the text: no word is left, or nothing but two of its own or more, in its order.
+
+    Whisper continues a prompt where there is little to hear, and one that was trained with few may fall silent.
+    """
+    heard, told = re.findall(r"\w+", text.lower()), re.findall(r"\w+", prompt.lower())
+    if len(heard) == 1:
+        return False
+    return not heard or any(heard == told[at : at + len(heard)] for at in range(len(told)))
 
 
 Features: TypeAlias = NDArray[np.float32]
@@ -134,7 +147,8 @@ class FasterWhisperRecognizer:
     """A `Recognizer` over one model folder. Raises `ModelNotFound` at once for a folder that is no model.
 
     With the short window an utterance is decoded once; where that gives no words, or words that their own evidence
-    speaks against, again in the whole window with the two temperatures.
+    speaks against, again in the whole window with the two temperatures. So is one with hotwords, at once and without
+    them: they may help, and do no harm.
     """
 
     sends_to = ()
@@ -149,6 +163,8 @@ class FasterWhisperRecognizer:
         """None detects it, once for each utterance."""
         self._threads = threads
         self._options = options or WhisperOptions()
+        self._heard_language = ""
+        """What the last words were in, where that was sure: whose names are to be expected next."""
         self._loaded: _Loaded | None = None
 
     def warm(self) -> None:
@@ -173,16 +189,26 @@ class FasterWhisperRecognizer:
     def _transcribe(self, utterance: Utterance, frames: int, language: str | None) -> Transcript:
         loaded = self._load()
         loaded.window.cut_to(frames)
+        prompt = loaded.hotwords(self._options.hotwords(language or self._heard_language))
+        heard = self._decode(utterance, frames, language, prompt)
+        if prompt and (is_spoiled(heard.text, prompt) or _is_to_be_retried(heard, utterance)):
+            heard = self._decode(utterance, frames, language, "")
+        if heard.evidence["language_probability"] >= SURE_OF_LANGUAGE:
+            self._heard_language = heard.language
+        return heard
+
+    def _decode(self, utterance: Utterance, frames: int, language: str | None, prompt: str) -> Transcript:
+        loaded = self._load()
         try:
             segments, information = loaded.model.transcribe(
                 to_float(utterance.samples),
                 language=language,
                 beam_size=1,
-                temperature=list(TEMPERATURES if frames == WHOLE else TEMPERATURES[:1]),
+                temperature=list(TEMPERATURES if frames == WHOLE and not prompt else TEMPERATURES[:1]),
                 condition_on_previous_text=False,
                 without_timestamps=True,
                 max_new_tokens=min(MOST_TOKENS, LEAST_TOKENS + round(utterance.seconds * TOKENS_PER_SECOND)),
-                hotwords=loaded.hotwords(self._options.hotwords) or None,
+                hotwords=prompt or None,
             )
             heard = list(segments)
         except (RuntimeError, ValueError, OSError) as error:
@@ -207,8 +233,8 @@ class _Loaded:
         self._prompt = ""
         """What fits of the words: counted again only when they change."""
 
-    def hotwords(self, tell: Hotwords) -> str:
-        words = tuple(tell())
+    def hotwords(self, told: Sequence[str]) -> str:
+        words = tuple(told)
         if words != self._words:
             self._words, self._prompt = words, fitting(words, self._tokens_of)
         return self._prompt

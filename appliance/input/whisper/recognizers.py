@@ -180,8 +180,8 @@ def _tell_choice(settings: WhisperSettings) -> None:
 def _whisper(settings: WhisperSettings, picked: Pick, names: Hotwords) -> FasterWhisperRecognizer:
     configured = listed(settings.hotwords)
 
-    def hotwords() -> Sequence[str]:
-        return [*configured, *names()]
+    def hotwords(language: str) -> Sequence[str]:
+        return [*configured, *names(language)]
 
     options = WhisperOptions(is_short(settings, picked), hotwords)
     return FasterWhisperRecognizer(picked.folder, settings.language, picked.threads, options)

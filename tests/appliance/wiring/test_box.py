@@ -15,6 +15,7 @@ from agent.model.messages import Message, ToolSpec
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
+from appliance.input.names import KnownNames
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
 from appliance.input.whisper.settings import WhisperSettings
@@ -26,6 +27,7 @@ from appliance.wiring.environment import Environment
 from audio.echo.self_echo import REASON as OWN_WORDS
 from audio.interfaces import AudioSource, Player, always_awake
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, AudioChunk, Samples
+from audio.recognizer.faster_whisper import Hotwords, no_hotwords
 from audio.reflexes.addressing import NOT_ADDRESSED
 from audio.speech import Transcript, Utterance
 from tests.architecture.source import ROOT, sources
@@ -55,6 +57,8 @@ class Room:
     model: ScriptedModel = field(default_factory=ScriptedModel)
     words: list[str] = field(default_factory=list)
     """What the recognizer will understand, turn by turn; the last one again and again."""
+    expected: Hotwords = no_hotwords
+    """What the box has told the recognizer to expect."""
     now: float = 1000.0
     name: str = "a scripted room"
     sends_to = ()
@@ -106,7 +110,8 @@ class Room:
         def source(ears: EarsSettings, options: RunOptions) -> AudioSource:
             return self
 
-        def hearing(settings: WhisperSettings) -> Hearing:
+        def hearing(settings: WhisperSettings, names: Hotwords) -> Hearing:
+            self.expected = names
             return Hearing(CurrentRecognizer(self), settings, None)
 
         return Environment(
@@ -183,6 +188,17 @@ async def test_words_reach_the_mind_and_its_answer_the_loudspeaker(tmp_path: Pat
         assert box.agent.beat.age >= 0.0
         assert box.input.ears is not None
         assert box.input.ears.beat.age > 0.0, "the ears' heart beats with each chunk"
+
+
+@pytest.mark.shows("V13")
+@pytest.mark.parametrize("has_memory", [True, False])
+async def test_the_recognizer_is_given_the_names_of_the_memory(tmp_path: Path, has_memory: bool) -> None:
+    room, home = Room(), Household(tmp_path, {"memory": {"enabled": has_memory}})
+    keeping = {"ears: names to be expected", "ears: names that the memory is asked for"}
+    async with open_box(load(home.write(), {"HOME": str(tmp_path)}), RunOptions(), room.environment()) as box:
+        assert isinstance(room.expected, KnownNames)
+        assert room.expected("en") == []
+        assert set(box.loops()) & keeping == (keeping if has_memory else set())
 
 
 class SilentAtFirst(ScriptedModel):

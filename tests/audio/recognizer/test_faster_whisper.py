@@ -21,6 +21,7 @@ from audio.recognizer.faster_whisper import (
     _evidence,
     encoded_once,
     fitting,
+    is_spoiled,
     listed,
     no_hotwords,
     short_window,
@@ -31,7 +32,7 @@ from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
 from benchmarks.sound import write_wav
 from tests.audio.ears_fakes import Intake
-from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance
+from tests.audio.spoken import HOUSEHOLD_WHISPER, WordErrorRate, said, silence, trimmed, utterance, word_errors
 from tests.figures import figure
 
 SENTENCES = [
@@ -235,7 +236,7 @@ def words_of(text: str) -> int:
 def test_what_fits_is_cut_between_words_and_each_is_there_once() -> None:
     assert fitting(["Ada", "Bo", "Ada", "Cy"], words_of, 2) == "Ada, Bo"
     assert fitting(["New York City", "Bo"], words_of, 2) == ""
-    assert fitting(no_hotwords(), words_of) == ""
+    assert fitting(no_hotwords("en"), words_of) == ""
 
 
 def test_a_setting_separates_by_commas() -> None:
@@ -245,10 +246,10 @@ def test_a_setting_separates_by_commas() -> None:
 
 def prompted(words: Sequence[str]) -> tuple[FasterWhisperRecognizer, str]:
     """Return a real recognizer that expects these words, and what its model writes in front of each decode."""
-    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(hotwords=lambda: words))
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(hotwords=lambda _: words))
     recognizer.warm()
     assert recognizer._loaded
-    return recognizer, recognizer._loaded.hotwords(lambda: words)
+    return recognizer, recognizer._loaded.hotwords(words)
 
 
 @pytest.mark.shows("V13")
@@ -268,7 +269,7 @@ def test_they_reach_the_prompt_of_the_real_decoder(tmp_path: Path) -> None:
 
     model.get_prompt = kept
     recognizer.transcribe(utterance(said("What time is it?", "en-us", tmp_path)))
-    tokenizer, tokens = prompts[-1]
+    tokenizer, tokens = prompts[0]
     assert tokens[0] == tokenizer.sot_prev
     assert tokenizer.decode(tokens[1 : tokens.index(tokenizer.sot)]) == " ComfyUI, Ägidius"
 
@@ -285,7 +286,7 @@ def test_a_list_too_long_is_cut_by_tokens_and_leaves_room_to_answer(tmp_path: Pa
 @pytest.mark.shows("V13")
 def test_words_that_change_are_told_from_the_next_utterance_on(tmp_path: Path) -> None:
     told: list[str] = []
-    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(hotwords=lambda: tuple(told)))
+    recognizer = FasterWhisperRecognizer(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(hotwords=lambda _: tuple(told)))
     spoken = utterance(said("Good morning.", "en-us", tmp_path))
     recognizer.transcribe(spoken)
     assert recognizer._loaded
@@ -293,6 +294,25 @@ def test_words_that_change_are_told_from_the_next_utterance_on(tmp_path: Path) -
     told.append("Anna")
     recognizer.transcribe(spoken)
     assert recognizer._loaded._prompt == "Anna"
+
+
+@pytest.mark.shows("V13")
+def test_a_prompt_that_spoils_what_is_heard_is_left_out(tmp_path: Path) -> None:
+    recognizer, prompt = prompted(["Ottoline", "Xanthippe", "Siobhan", "Björn", "Anna", "Bo"] * 2)
+    assert prompt
+    for sentence in PROMPTED_SENTENCES:
+        assert word_errors(sentence, recognizer.transcribe(utterance(said(sentence, "en-us", tmp_path))).text) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        *(("Ottoline, Bo.", True), ("bo Anna", True), ("", True), (" ...", True), ("Anna", False), ("Anna, Bo", False)),
+        *(("Ottoline, Bo, Anna, where are you?", False), ("Where is Bo?", False)),
+    ],
+)
+def test_a_text_that_is_the_prompt_or_nothing_is_spoiled_by_it(text: str, is_one: bool) -> None:
+    assert is_spoiled(text, "Ottoline, Bo, Anna") is is_one
 
 
 def test_what_the_small_whisper_makes_of_a_prompt_it_never_saw(tmp_path: Path) -> None:

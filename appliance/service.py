@@ -72,6 +72,7 @@ LOOPS: Final = (
     "ears: the model's connection, while somebody speaks",
     "ears: turns that nobody gets, to the journal",
     "ears: a sign for words that were lost",
+    "ears: a word about speech that it does not understand",
     "ears: a better model, once it has come",
     "ears: turns that the disk refused, to the mailbox",
     "ears: goes on with a reply when it was nothing",

@@ -8,6 +8,7 @@ from typing import Final
 
 from appliance.input.devices import Devices
 from appliance.input.lost import LostTurns
+from appliance.input.not_understood import NotUnderstood
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
 from appliance.input.whisper.recognizers import Hearing
@@ -36,10 +37,13 @@ class Followers:
     prewarm: Prewarm
     suppressed: SuppressedTurns
     lost: LostTurns
+    not_understood: NotUnderstood
 
     def follow(self, listener: Listener) -> None:
         """Have each of them told of every turn."""
-        listener.observe(self.reflexes, self.interruption, self.prewarm, self.suppressed, self.lost)
+        listener.observe(
+            self.reflexes, self.interruption, self.prewarm, self.suppressed, self.lost, self.not_understood
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Ears:
             "ears: the model's connection, while somebody speaks": self.followers.prewarm.run,
             "ears: turns that nobody gets, to the journal": self.followers.suppressed.run,
             "ears: a sign for words that were lost": self.followers.lost.run,
+            "ears: a word about speech that it does not understand": self.followers.not_understood.run,
             "ears: a better model, once it has come": self.improve,
             **self.devices.loops(),
         }

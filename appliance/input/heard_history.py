@@ -16,7 +16,16 @@ from memory.json_value import Json
 ARRIVED: Final = "runs.new"
 """Topic of the entry with which it takes an event in hand; its words are what a person said."""
 
-TELLING: Final = ("recognizer", "confidence", "score", "snr_db", "speech_seconds", "echo_suspicion", "no_speech_prob")
+TELLING: Final = (
+    "recognizer",
+    "confidence",
+    "score",
+    "snr_db",
+    "speech_seconds",
+    "echo_suspicion",
+    "no_speech_prob",
+    "understood",
+)
 """The evidence that a line for people shows."""
 
 

@@ -33,10 +33,11 @@ class TurnGate:
     evidence: Guard
     own_words: Guard
     addressing: Guard
+    understood: Guard
 
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets the words, "" to let them pass."""
-        guards = (self.mute, self.evidence, self.own_words, self.addressing)
+        guards = (self.mute, self.evidence, self.own_words, self.addressing, self.understood)
         return next((reason for guard in guards if (reason := guard(heard))), "")
 
 

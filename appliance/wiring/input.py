@@ -12,6 +12,7 @@ from appliance.input.echo import calibrated
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns
 from appliance.input.names import GraphNames, KnownNames
+from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
 from appliance.input.suppressed import SuppressedTurns
@@ -126,7 +127,13 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent, known
     config, clock, speech = world.config, world.environment.clock, output.speech
     addressing, verbs, forgetting = acting.addressing, acting.verbs, acting.forgetting
     own_words = SelfEcho(speech, clock)
-    gate = TurnGate(mute=verbs.mute.guard, evidence=evidence_guard, own_words=own_words, addressing=addressing.guard)
+    gate = TurnGate(
+        mute=verbs.mute.guard,
+        evidence=evidence_guard,
+        own_words=own_words,
+        addressing=addressing.guard,
+        understood=understood_guard(config.ears.language),
+    )
     interruption = Interruption(
         speech, output.voice, agent.loop.interrupt, acting.echo, lambda heard: gate(heard) or _reflex(heard), clock
     )
@@ -147,6 +154,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent, known
         Prewarm(agent.models.warm, clock),
         SuppressedTurns(world.state.bus),
         LostTurns(acting.voice.give, addressing.is_open, clock),
+        NotUnderstood(speech.say, partial(acting.voice.give, "unclear"), config.ears.language, clock),
     )
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),

@@ -21,6 +21,7 @@ MEASUREMENTS: Final = (
     "false_reflexes",
     "turns",
     "reflexes",
+    "words",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 

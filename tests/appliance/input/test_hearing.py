@@ -93,7 +93,9 @@ async def test_the_first_guard_that_objects_says_why_and_no_reflex_hears_it() ->
         asked.append(words.transcript.text)
         return False
 
-    gate = TurnGate(passes, lambda h: "too quiet" if h.transcript.text == "hm" else "", lambda h: "echo", passes)
+    gate = TurnGate(
+        passes, lambda h: "too quiet" if h.transcript.text == "hm" else "", lambda h: "echo", passes, passes
+    )
     into = intake(FullDisk(0), gate=gate, reflex=never)
     assert [await into.admit(heard(words)) for words in ("hm", "hello")] == ["too quiet", "echo"]
     assert asked == []

@@ -1,7 +1,7 @@
 """The box as it is wired, on a scripted room: whoever leaves a line of the wiring out, or mixes two up, fails here."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
 from appliance.input.names import KnownNames
+from appliance.input.not_understood import NOT_UNDERSTOOD
 from appliance.input.suppressed import EARS_SUPPRESSED
 from appliance.input.whisper.recognizers import CurrentRecognizer, Hearing
 from appliance.input.whisper.settings import WhisperSettings
@@ -57,6 +58,8 @@ class Room:
     model: ScriptedModel = field(default_factory=ScriptedModel)
     words: list[str] = field(default_factory=list)
     """What the recognizer will understand, turn by turn; the last one again and again."""
+    understood: Mapping[str, float] = field(default_factory=dict)
+    """The recognizer's evidence."""
     expected: Hotwords = no_hotwords
     """What the box has told the recognizer to expect."""
     now: float = 1000.0
@@ -90,7 +93,7 @@ class Room:
 
     def transcribe(self, utterance: Utterance) -> Transcript:
         said = self.words.pop(0) if len(self.words) > 1 else self.words[0]
-        return Transcript(said, "en", self.name)
+        return Transcript(said, "en", self.name, evidence=self.understood)
 
     async def says(self, words: str, seconds: float = 1.2) -> None:
         """Have somebody say this; return when the turn is over and known."""
@@ -188,6 +191,27 @@ async def test_words_reach_the_mind_and_its_answer_the_loudspeaker(tmp_path: Pat
         assert box.agent.beat.age >= 0.0
         assert box.input.ears is not None
         assert box.input.ears.beat.age > 0.0, "the ears' heart beats with each chunk"
+
+
+@pytest.mark.shows("V12")
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "I only understand simple English"), ("zh", "我只听得懂简单的英语")]
+)
+async def test_speech_that_was_not_understood_is_told_and_reaches_nobody(
+    tmp_path: Path, language: str, told: str
+) -> None:
+    room = Room(understood={"understood": 0.1})
+    async with a_box(tmp_path, room, ears={"language": language}) as box:
+        await room.says("for forty three on three")
+        await suppressed(box, NOT_UNDERSTOOD)
+
+        async def is_told() -> bool:
+            return any(told in text for text, _ in room.voice.asked)
+
+        await until(is_told)
+        await room.says("what you call old utah for you")
+        assert sum((await box.household.mailbox.counts()).values()) == 0
+        assert sum(told in text for text, _ in room.voice.asked) == 1
 
 
 @pytest.mark.shows("V13")

@@ -7,9 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agent.intents.grammar import command_grammar
+from appliance.input.not_understood import NOT_UNDERSTOOD, understood_guard
+from audio.capture.recording import read_recording
 from audio.errors import RecognitionFailed
-from audio.recognizer.pocketsphinx import COMMAND_MARGIN, PocketsphinxRecognizer, jsgf, restrict
-from tests.audio.spoken import WordErrorRate, said, silence, utterance, word_errors
+from audio.recognizer.pocketsphinx import PocketsphinxRecognizer, agreement, jsgf, restrict
+from audio.speech import RecognizedTurn, Transcript
+from tests.audio.spoken import SHARED_CLIPS, WordErrorRate, said, silence, trimmed, utterance, word_errors
 
 GRAMMAR = {
     "command": [
@@ -28,6 +32,11 @@ GRAMMAR = {
     "number": ["two", "five", "ten", "fifteen", "twenty [five]"],
     "place": ["drawer", "kitchen", "fridge"],
 }
+
+
+def turn(transcript: Transcript) -> RecognizedTurn:
+    return RecognizedTurn(utterance(silence(2.0)), transcript, 0.0)
+
 
 COMMANDS = [
     "what time is it",
@@ -77,9 +86,66 @@ def test_other_speech_becomes_no_command_but_words_of_low_confidence(
     for sentence in OTHER_SPEECH:
         transcript = recognizer.transcribe(utterance(said(sentence, "slt", tmp_path)))
         assert transcript.confidence == "low", transcript
-        assert transcript.evidence.get("command_margin", 0.0) < COMMAND_MARGIN
+        assert understood_guard("en")(turn(transcript)) == ""
         rate.add(sentence, transcript.text)
     assert rate.rate < 0.3, rate
+
+
+OTHER_LANGUAGES = {
+    "de": "wie spät ist es, und wird es morgen regnen",
+    "es": "qué hora es, y va a llover mañana por la tarde",
+    "fr-fr": "quelle heure est-il et est-ce qu'il va pleuvoir demain",
+    "ru": "который час и будет ли завтра дождь",
+}
+
+
+@pytest.mark.shows("V12")
+@pytest.mark.parametrize("voice", OTHER_LANGUAGES)
+def test_another_language_is_not_understood(recognizer: PocketsphinxRecognizer, voice: str, tmp_path: Path) -> None:
+    transcript = recognizer.transcribe(utterance(said(OTHER_LANGUAGES[voice], voice, tmp_path)))
+    assert transcript.confidence == "low", transcript
+    assert understood_guard("en")(turn(transcript)) == NOT_UNDERSTOOD, transcript
+
+
+HUMAN_CLIPS = {
+    **{f"wyoming-faster-whisper__living_room_light_{each}.wav": False for each in ("de", "es", "ja", "yue", "zh")},
+    "speech-recognition__chinese.flac": False,
+    "rhino__test_within_context_de.wav": False,
+    "speech-recognition__english.wav": True,
+    "nodejs-docs-samples__brooklyn.flac": True,
+    "pocketsphinx__cards001.wav": True,
+    "RealtimeSTT__LJ001-0004.wav": True,
+    "whisper__jfk.flac": True,
+}
+"""Of the shared folder, and whether they are English."""
+
+
+@pytest.mark.shows("V12")
+@pytest.mark.parametrize("name", HUMAN_CLIPS)
+def test_human_speech_is_understood_where_it_is_english(recognizer: PocketsphinxRecognizer, name: str) -> None:
+    file = SHARED_CLIPS / "clips" / name
+    if not file.is_file():
+        pytest.skip("no human clips here")
+    transcript = recognizer.transcribe(utterance(trimmed(read_recording(file))))
+    assert (understood_guard("en")(turn(transcript)) == "") is HUMAN_CLIPS[name], transcript
+
+
+@pytest.mark.shows("V12")
+@pytest.mark.parametrize(
+    "words", ["next", "pause timer", "computer", "follow me", "play some music", "what a nice room"]
+)
+def test_what_sounds_a_little_like_a_command_is_none(words: str, tmp_path: Path) -> None:
+    recognizer = PocketsphinxRecognizer(command_grammar())
+    for voice in ("slt", "rms", "awb"):
+        transcript = recognizer.transcribe(utterance(said(words, voice, tmp_path)))
+        assert transcript.confidence == "low", transcript
+
+
+def test_agreement_is_of_sounds() -> None:
+    assert agreement(["T", "ER", "N"], ["T", "ER", "N"]) == 1.0
+    assert agreement(["Y", "EH", "S"], []) == 0.0
+    assert agreement(["HH", "AH", "L", "OW"], ["HH", "AE", "L", "OW", "D"]) == pytest.approx(0.7)
+    assert agreement(["N", "OW"], ["OW", "N"]) == pytest.approx(0.0)
 
 
 def test_what_comes_before_does_not_change_what_is_heard(recognizer: PocketsphinxRecognizer, tmp_path: Path) -> None:
@@ -118,7 +184,7 @@ def test_an_empty_grammar_leaves_the_language_model(tmp_path: Path) -> None:
     transcript = recognizer.transcribe(utterance(said("what time is it", "slt", tmp_path)))
     assert recognizer.commands == {}
     assert transcript.confidence == "low"
-    assert transcript.evidence == {}
+    assert set(transcript.evidence) == {"understood"}
     assert word_errors("what time is it", transcript.text) <= 2
 
 

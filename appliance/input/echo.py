@@ -1,18 +1,22 @@
 """Whether it cancels its own voice here, how a calibration gets its turn to sound, and what came of it."""
 
 import asyncio
+from pathlib import Path
 from typing import Final
 
 from appliance.config.sections import EarsSettings
 from appliance.errors import Problem
 from appliance.exits import Exit
+from appliance.input.room_profile import NAME, RoomProfileFile
 from audio.capture.live import LiveMicrophone
 from audio.capture.recording import RecordingSource
 from audio.echo.calibration import LATEST
 from audio.echo.control import EchoControl, open_echo
 from audio.echo.duplex import Mode
+from audio.echo.profile import KeptRoom
 from audio.interfaces import AudioSource, Player
 from audio.playback.queued_sentence import SpokenSentence
+from audio.playback.reopening import ReopeningPlayer
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import SpeechAudio
 
@@ -35,8 +39,10 @@ _NOT_HEARD: Final = (
 )
 
 
-def echo_in(settings: EarsSettings, source: AudioSource | None, player: Player, speech: SpeechOutput) -> EchoControl:
-    """Return the echo guard for the ears, and its control, whose `run` is one of the service's loops."""
+def echo_in(
+    settings: EarsSettings, source: AudioSource | None, player: Player, speech: SpeechOutput, state_folder: Path
+) -> EchoControl:
+    """Return the echo guard for the ears, and its control, whose `loops` are the service's."""
 
     async def play(sound: SpeechAudio) -> None:
         await speech.announce(sound, SpokenSentence("echo", 0, "", ""))
@@ -44,6 +50,8 @@ def echo_in(settings: EarsSettings, source: AudioSource | None, player: Player, 
     unwanted = "" if settings.cancel_echo else SWITCHED_OFF
     if isinstance(source, RecordingSource):
         unwanted = A_RECORDING
+    output = player.output if isinstance(player, ReopeningPlayer) else player
+    devices = lambda: f"{'' if source is None else source.name} | {output.name}"  # noqa: E731
     has_loopback = settings.reference_channel > 0
     return open_echo(
         player,
@@ -51,6 +59,7 @@ def echo_in(settings: EarsSettings, source: AudioSource | None, player: Player, 
         calibrates_at_start=settings.calibrate_at_start,
         unwanted=unwanted,
         loopback=source.tap if has_loopback and isinstance(source, LiveMicrophone) else None,
+        kept=KeptRoom(RoomProfileFile(state_folder / NAME), devices),
     )
 
 

@@ -45,6 +45,10 @@ class OwnVoice(Protocol):
     def hears_another(self) -> bool:
         """Whether something that is not its own voice began in the last chunk."""
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether speech that begins over its own voice may be the residual of that."""
+
 
 class Interruption(SpeechObserver):
     """A `TurnObserver` and a `ChunkWatcher` between ears, mouth and mind. On the event loop; `run` is its clockwork."""
@@ -93,13 +97,14 @@ class Interruption(SpeechObserver):
         if not self._barge_in.is_quiet and self._own_voice.hears_another:
             self._barge_in.mode = self._own_voice.mode
             self._do(self._barge_in.startled(self._clock()))
-        self._do(self._barge_in.chunk_came(probability))
+        self._do(self._barge_in.chunk_came(probability, self._clock()))
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Be quiet, if it speaks."""
         self._started = started
         self._barge_in.mode = self._own_voice.mode
-        self._do(self._barge_in.speech_started(started.at, self._clock()))
+        is_doubtful = self._own_voice.is_doubtful
+        self._do(self._barge_in.speech_started(started.at, self._clock(), is_doubtful=is_doubtful))
 
     def words_so_far(self, heard: RecognizedTurn) -> None:
         """End the reply, if these are words that are meant."""

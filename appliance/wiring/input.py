@@ -63,7 +63,7 @@ class Input:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what hears, and what acts on it, until cancelled."""
-        ears = {} if self.ears is None else {**self.ears.loops(), "ears: the echo canceller": self.acting.echo.run}
+        ears = {} if self.ears is None else {**self.ears.loops(), **self.acting.echo.loops()}
         spotter = {} if self.spotter is None else {"reflexes: words spotted in sound": self.spotter.run}
         return {
             **ears,
@@ -169,7 +169,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent, known
     ears = Ears(listener, hearing, followers, devices, output.activity, clock)
     spotter = _spotter(world, acting, source)
     wake = [WakeWord(addressing.wake_word, addressing.wake, sign.woken.set)] if addressing.wake_word else []
-    listener.watch(ears.arrived, interruption, *([spotter] if spotter else []), *wake)
+    listener.watch(ears.arrived, acting.echo, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
     naming = (

@@ -59,7 +59,7 @@ def open_acting(
     config, clock, speech, switches = world.config, world.environment.clock, output.speech, output.switches
     ears, interrupt = config.ears, sessions.attention.interrupt
     source = world.environment.source(ears, world.options)
-    echo = echo_in(ears, source, output.player, speech)
+    echo = echo_in(ears, source, output.player, speech, config.state_folder)
     # A recording read faster than real time has no common clock with the loudspeaker, and no room between them.
     guard: EchoGuard = NoEcho() if source is not None and not source.is_live else echo.guard
     addressing = Addressing(speech, ears.wake_word, listed(ears.names), ears.follow_up, clock)

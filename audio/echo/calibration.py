@@ -22,11 +22,15 @@ CHIME_PEAK: Final = 0.25
 """Of full scale: -12 dBFS, as loud as speech output."""
 
 EARLIEST: Final = -0.12
-LATEST: Final = 0.5
-"""Seconds in which an echo is looked for; before 0 when a device tells a moment later than the true one."""
+LATEST: Final = 2.0
+"""Seconds in which an echo is looked for; before 0 when a device tells a moment later than the true one. Bluetooth is
+up to half a second late, loudspeakers in the network two."""
 
 HEARD_RATIO: Final = 8.0
 """By which the correlation's peak exceeds its usual size when the sound was heard: chance gives 4 to 5."""
+
+WHITENING: Final = 0.8
+"""Power of the spectrum's size by which speech is divided: what it repeats, its pitch, is not taken for an echo."""
 
 FIRST_OF_PEAK: Final = 0.5
 """The echo begins with the first peak that has so much of the highest: reflections come later, and may be louder."""
@@ -56,14 +60,9 @@ def measure(played: Samples, recorded: Samples, cleaned: Samples) -> Calibration
 
     The sound should be whole in `recorded`, with some silence before it. Where nothing was played nothing is heard.
     """
-    if not np.any(played):
+    lag = _lag(played, recorded)
+    if lag is None:
         return Calibration(is_heard=False)
-    correlation = _correlated(to_float(played), to_float(recorded))
-    sizes = np.abs(correlation)
-    if sizes.max() <= HEARD_RATIO * float(np.median(sizes)) / 0.6745:  # the median of a normal variable's size
-        return Calibration(is_heard=False)
-    first = int(np.argmax(sizes >= FIRST_OF_PEAK * sizes.max()))
-    lag = first + round(EARLIEST * SAMPLE_RATE)
     sounding = np.flatnonzero(played)
     window = slice(max(0, sounding[0] + lag), max(1, sounding[-1] + lag))
     quiet = slice(0, window.start)
@@ -72,10 +71,31 @@ def measure(played: Samples, recorded: Samples, cleaned: Samples) -> Calibration
     return Calibration(is_heard=True, delay=lag / SAMPLE_RATE, leak=Leak(left, raw))
 
 
-def _correlated(played: NDArray[np.float32], recorded: NDArray[np.float32]) -> NDArray[np.float32]:
+def delay_in_speech(played: Samples, recorded: Samples) -> float | None:
+    """Return the seconds by which `played` is in `recorded`, both int16, 16 kHz, side by side; None when it is not.
+
+    For any sound of some seconds; blocking, some 50 ms. The generalized cross-correlation of Knapp and Carter (1976).
+    """
+    lag = _lag(played, recorded, WHITENING)
+    return None if lag is None else lag / SAMPLE_RATE
+
+
+def _lag(played: Samples, recorded: Samples, whitening: float = 0.0) -> int | None:
+    """Return the samples by which the first of what was played is recorded later; None when nothing of it is."""
+    if not np.any(played) or not np.any(recorded):
+        return None
+    sizes = np.abs(_correlated(to_float(played), to_float(recorded), whitening))
+    if sizes.max() <= HEARD_RATIO * float(np.median(sizes)) / 0.6745:  # the median of a normal variable's size
+        return None
+    return int(np.argmax(sizes >= FIRST_OF_PEAK * sizes.max())) + round(EARLIEST * SAMPLE_RATE)
+
+
+def _correlated(played: NDArray[np.float32], recorded: NDArray[np.float32], whitening: float) -> NDArray[np.float32]:
     """Return how alike the two are when `recorded` is `EARLIEST` to `LATEST` behind, sample by sample."""
     size = 1 << (len(played) + len(recorded)).bit_length()
     spectrum = np.fft.rfft(recorded, size) * np.conj(np.fft.rfft(played, size))
+    if whitening:
+        spectrum /= np.maximum(np.abs(spectrum), 1e-9) ** whitening
     around = np.fft.irfft(spectrum, size)
     lags = np.arange(round(EARLIEST * SAMPLE_RATE), round(LATEST * SAMPLE_RATE))
     return np.asarray(around[lags % size], np.float32)

@@ -131,8 +131,8 @@ class CleanedStream:
         """May be put in later; the loop's thread only."""
         self._reference = reference
         self._reframer = Reframer()
-        self._echo_delay = 0.0
-        """Seconds from the time that the player tells for a sample to that of its echo."""
+        self.echo_delay = 0.0
+        """Seconds from the time that the player tells for a sample to that of its echo, as far as is known."""
         self._before: Samples = np.zeros(FRAME_SAMPLES, np.int16)
         """The frame before, as it was recorded."""
         self._silent_frames = RESTING_FRAMES
@@ -140,11 +140,11 @@ class CleanedStream:
     @property
     def lead(self) -> float:
         """Seconds that the reference is read ahead of the microphone's time."""
-        return LEAD_SECONDS - self._echo_delay
+        return LEAD_SECONDS - self.echo_delay
 
     def expect_echo_after(self, seconds: float) -> None:
         """Lay the reference so that an echo so long after the player's time for its sound is `LEAD_SECONDS` late."""
-        self._echo_delay = seconds
+        self.echo_delay = seconds
         self._reference.pair_anew()
         self.begin_anew()
 

@@ -1,8 +1,9 @@
 """Controls echo cancellation: loads the canceller, calibrates at start and on request, reports its status."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 
 import structlog
@@ -11,15 +12,21 @@ from audio.echo.calibration import Calibration, chime
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
 from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import CancellingGuard
+from audio.echo.profile import KeptRoom
 from audio.echo.reference import PlayedReference
 from audio.interfaces import EchoGuard, Player
+from audio.loops import Loop
+from audio.pcm import AudioChunk
 from audio.playback.live import LivePlayer, PlaybackTap
 from audio.speech import SpeechAudio
 
 log = structlog.get_logger()
 
-SETTLE_SECONDS: Final = 3.0
+SETTLE_SECONDS: Final = 4.0
 """After the sound: the microphone has delivered its echo by then, or delivers nothing at all."""
+
+KEEP_SECONDS: Final = 900.0
+"""Between two writes of what was learned: a room changes slowly, and a disk wears out."""
 
 MISSING: Final = "no echo cancellation: install nakari with its extra `echo`"
 
@@ -39,6 +46,8 @@ class EchoControl:
     load: Callable[[], Canceller] = WebRtcCanceller
     """Blocking; raises ImportError."""
     calibrates_at_start: bool = True
+    kept: KeptRoom | None = None
+    """Where what was learned is kept over a restart; None: nowhere."""
     _asked: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _answered: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     """Of those who asked before the next calibration begins: one each."""
@@ -60,6 +69,16 @@ class EchoControl:
         """Whether something began, in the last chunk, that is neither nakari's voice nor the room's usual noise."""
         return isinstance(self.guard, CancellingGuard) and self.guard.hears_another
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether speech that begins over nakari's voice may be what the canceller left of it."""
+        return isinstance(self.guard, CancellingGuard) and self.guard.is_doubtful
+
+    def __call__(self, chunk: AudioChunk, probability: float, covered: bool) -> None:
+        """Take a chunk, as a `ChunkWatcher`: what the voice detector makes of what is left."""
+        if isinstance(self.guard, CancellingGuard):
+            self.guard.judge(probability)
+
     def describe(self) -> str:
         """Return one sentence for the status: the mode, what was measured, and what cannot be interrupted."""
         return self.duplex.describe()
@@ -80,6 +99,10 @@ class EchoControl:
             await answered.wait()
         return self._found if self.cancels else None
 
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what loads, calibrates and follows it, until cancelled."""
+        return {"ears: the echo canceller": self.run, "ears: what was learned of the echo": self.follow}
+
     async def run(self) -> None:
         """Load the canceller, then calibrate whenever that is wanted, for ever."""
         guard = self.guard
@@ -93,6 +116,10 @@ class EchoControl:
             self._answered.set()
             log.warning("echo_cancellation_unavailable", reason=str(error))
             return
+        profile = None if self.kept is None else await asyncio.to_thread(self.kept.load)
+        if profile is not None:
+            guard.recall(profile)
+            log.info("room_recalled", devices=profile.devices, mode=str(profile.mode))
         if self.calibrates_at_start:
             self._asked.set()
         while True:
@@ -101,6 +128,34 @@ class EchoControl:
             answered, self._answered = self._answered, asyncio.Event()
             self._found = await calibrate(guard, self.play)
             answered.set()
+
+    async def follow(self) -> None:
+        """Look for an echo that is not where it was, and keep what was learned, for ever; once more at the end."""
+        guard = self.guard
+        if not isinstance(guard, CancellingGuard):
+            return
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(KEEP_SECONDS):
+                        await guard.astray.wait()
+                except TimeoutError:
+                    if (learned := self._learned(guard)) is not None:
+                        await asyncio.to_thread(learned)
+                else:
+                    guard.found_astray(await asyncio.to_thread(guard.seek()))
+                    guard.astray.clear()
+                    log.info("echo_looked_for", told=guard.duplex.describe())
+        finally:
+            if (learned := self._learned(guard)) is not None:
+                learned()
+
+    def _learned(self, guard: CancellingGuard) -> Callable[[], None] | None:
+        """Return what keeps what was learned up to now, blocking for some milliseconds; None where that is nothing."""
+        kept = self.kept
+        if kept is None or (profile := guard.profile(kept.devices())) is None:
+            return None
+        return partial(kept.store.save, profile)
 
 
 async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
@@ -111,6 +166,8 @@ async def calibrate(guard: CancellingGuard, play: Play) -> Calibration | None:
         await play(chime())
         async with asyncio.timeout(SETTLE_SECONDS):
             await tape.settled.wait()
+            if not await asyncio.to_thread(lambda: tape.holds_echo):
+                await tape.settled_late.wait()
     except TimeoutError:
         log.warning("echo_not_measured", reason="the loudspeaker or the microphone stood still")
         return None
@@ -128,13 +185,15 @@ def open_echo(
     calibrates_at_start: bool = True,
     unwanted: str = "",
     loopback: Callable[[PlaybackTap], None] | None = None,
+    kept: KeptRoom | None = None,
 ) -> EchoControl:
     """Return the guard for a microphone in the room of this player, and its control; to be called before it plays.
 
     Only a `LivePlayer` tells what it plays. With another player, without livekit, or where
     cancellation is `unwanted` for the reason given, it is half duplex. `player.busy_until` and the chunks' times are
     on one clock; `play` is how a calibration gets its turn at the player. `loopback` is the tap of a card that gives
-    back itself what it plays: what really sounded, on the microphone's own clock.
+    back itself what it plays: what really sounded, on the microphone's own clock. `kept` is where what is learned
+    outlasts a restart.
     """
     half_duplex = HalfDuplex(lambda: player.busy_until)
     if unwanted:
@@ -145,4 +204,9 @@ def open_echo(
         return EchoControl(half_duplex, play)
     reference = PlayedReference()
     (loopback or player.tap)(reference.take)
-    return EchoControl(CancellingGuard(reference, half_duplex), play, calibrates_at_start=calibrates_at_start)
+    return EchoControl(
+        CancellingGuard(reference, half_duplex),
+        play,
+        calibrates_at_start=calibrates_at_start,
+        kept=kept,
+    )

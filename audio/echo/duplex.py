@@ -46,14 +46,14 @@ class Mode(StrEnum):
     """No utterance begins while it speaks; reflexes listen on."""
 
 
-FULL_BELOW_DB: Final = -30.0
 DUCKED_BELOW_DB: Final = -23.0
+FULL_BELOW_DB: Final = -30.0
 """What is left of nakari's voice after the canceller, dB against what is played. Measured in simulated rooms
 (docs/decisions/0011): up to -30 dB Silero takes at most 1 % of its chunks for speech, up to -23 dB 4 %, above that up
-to 27 %."""
+to 27 %. How loud it was before the canceller decides nothing (docs/decisions/0066)."""
 
-DROWNS_ABOVE_DB: Final = -6.0
-"""Level of nakari's voice in the microphone before the canceller: above it, it drowns most people who speak."""
+FULL_BELOW_SHARE: Final = 0.04
+"""Of the chunks of nakari's voice, as many as Silero may take for speech in full duplex, where that is known."""
 
 HYSTERESIS_DB: Final = 2.0
 """By how much a measured level has to pass a bound before the mode changes."""
@@ -70,6 +70,8 @@ class Leak:
     """After the canceller."""
     raw_db: float
     """Before it."""
+    speech: float | None = None
+    """Share of its chunks that the voice detector takes for speech, 0 to 1; None: not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class Duplex:
         if self.leak is not None:
             raw, left = self.leak.raw_db, self.leak.left_db
             measured.append(f"its own voice reaches the microphone at {raw:.0f} dB, {left:.0f} dB is left of it")
+            if self.leak.speech:
+                measured.append(f"{self.leak.speech:.1%} of that sounds like speech")
         return ", ".join(measured)
 
 
@@ -113,9 +117,8 @@ def choose(leak: Leak | None, current: Mode) -> Mode:
     if _above(leak.left_db, DUCKED_BELOW_DB, is_left=current is not Mode.HALF):
         return Mode.HALF
     was_full = current is Mode.FULL
-    if _above(leak.left_db, FULL_BELOW_DB, is_left=was_full) or _above(leak.raw_db, DROWNS_ABOVE_DB, is_left=was_full):
-        return Mode.DUCKED
-    return Mode.FULL
+    sounds_like_speech = leak.speech is not None and leak.speech > FULL_BELOW_SHARE * (1.0 if was_full else 0.5)
+    return Mode.DUCKED if sounds_like_speech or _above(leak.left_db, FULL_BELOW_DB, is_left=was_full) else Mode.FULL
 
 
 def _above(level: float, bound: float, *, is_left: bool) -> bool:

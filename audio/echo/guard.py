@@ -9,13 +9,15 @@ from typing import Final
 import numpy as np
 import structlog
 
-from audio.echo.calibration import Calibration, measure
+from audio.echo.calibration import LATEST, Calibration, delay_in_speech, measure
 from audio.echo.canceller import Canceller, Cleaned, CleanedStream
-from audio.echo.duplex import Duplex, HalfDuplex, Leak, Mode, choose
+from audio.echo.duplex import DUCKED_BELOW_DB, Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
+from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
-from audio.pcm import CHUNK_SECONDS, AudioChunk, power_of
+from audio.echo.residue import SpeechInResidue
+from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples, power_of
 
 log = structlog.get_logger()
 
@@ -26,10 +28,37 @@ TAPE_SECONDS: Final = 6.0
 """Of sound kept for a calibration; the oldest goes first."""
 
 SETTLED_SECONDS: Final = 0.7
-"""After the last sound that was played: its echo, half a second late at most, is on the tape."""
+"""After the last sound that was played: its echo is on the tape, unless it is later than `PROMPT_SECONDS`."""
+
+PROMPT_SECONDS: Final = 0.5
+LATE_SECONDS: Final = LATEST + 0.2
+"""After the last sound: an echo through the air or the network is on the tape too."""
+
+LOST_DB: Final = 6.0
+"""By which the canceller lowers nakari's voice at least where it is paired with its echo."""
+
+LOST_CHECKS: Final = 6
+"""Checks in a row (3 s of nakari's voice) in which it does not, after which the echo is looked for elsewhere."""
+
+PATIENT_CHECKS: Final = 40
+"""Checks (20 s of nakari's voice) until it is looked for again."""
+
+LOOKED_SECONDS: Final = 8.0
+"""Of sound, kept while the echo is lost."""
+
+RECALLED_SECONDS: Final = 1.5
+"""Of nakari's voice after which the canceller has settled and a mode that was kept over a restart holds."""
 
 EASY_SECONDS: Final = (0.008, 0.15)
 """From the reference to its echo: the canceller has learned that by itself, and would have to learn another anew."""
+
+HINT: Final = 0.05
+HINT_CHUNKS: Final = 6
+"""Probability of speech in the newest chunks that supports near-end detection where the residual fluctuates: where
+nakari's own voice stood out it was under 0.01."""
+
+TAIL_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
+"""After nakari's voice, in which what is left of it may still be heard."""
 
 NOT_HEARD: Final = "nothing of the loudspeaker is heard: headphones, or it is mute"
 
@@ -42,7 +71,9 @@ class Tape:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     """Set with the first chunk."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when something was played and its echo is over."""
+    """Set when something was played and a usual echo is over."""
+    settled_late: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the latest echo is over too."""
     _silent: int | None = None
     """Chunks since something was played; None before."""
 
@@ -56,15 +87,25 @@ class Tape:
             self._silent += 1
             if self._silent >= SETTLED_SECONDS / CHUNK_SECONDS:
                 self.settled.set()
+            if self._silent >= LATE_SECONDS / CHUNK_SECONDS:
+                self.settled_late.set()
+
+    @property
+    def holds_echo(self) -> bool:
+        """Whether a usual echo is on the tape: then nothing later has to be waited for."""
+        found = self.measure()
+        return found.is_heard and found.delay <= PROMPT_SECONDS
 
     def measure(self) -> Calibration:
         """Return what is on the tape."""
-        if not self.cleaned:
-            return Calibration(is_heard=False)
+        return measure(*self.sounds()) if self.cleaned else Calibration(is_heard=False)
+
+    def sounds(self) -> tuple[Samples, Samples, Samples]:
+        """Return what was played, recorded and left, each in one row."""
         far, near, left = (
             np.concatenate([getattr(each, name) for each in self.cleaned]) for name in ("far", "near", "left")
         )
-        return measure(far, near, left)
+        return far, near, left
 
 
 def _unwatched(duplex: Duplex) -> None:
@@ -83,12 +124,25 @@ class CancellingGuard:
         self._stream = CleanedStream(reference, canceller)
         self._meter = EchoMeter()
         self._near_end = NearEnd()
+        self._residue = SpeechInResidue()
+        self._hints: deque[float] = deque(maxlen=HINT_CHUNKS)
+        """The newest probabilities of speech."""
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._passed: AudioChunk | None = None
         """The newest chunk, where it was left uncleaned."""
         self._sounding = 0
         """Chunks with nakari's voice, since the start."""
+        self.astray = asyncio.Event()
+        """Set when its echo is heard and not where it is looked for; `seek` is to be called then."""
+        self._looked: deque[Cleaned] = deque(maxlen=round(LOOKED_SECONDS / CHUNK_SECONDS))
+        """What was cleaned since the echo is lost."""
+        self._after = TAIL_CHUNKS
+        """Chunks since nakari's voice sounded."""
+        self._lost = 0
+        """Checks in a row in which the canceller did nothing; negative while nobody looks again."""
+        self._recalled: Mode | None = None
+        """The mode that was kept over a restart, until it is measured again."""
 
     def clean(self, chunk: AudioChunk) -> AudioChunk:
         """Return the chunk without nakari's voice, 16 ms behind: its time is that of its samples."""
@@ -100,7 +154,11 @@ class CancellingGuard:
         self._near_end.follow(cleaned.near, cleaned.far)
         if self._tape is not None:
             self._tape.add(cleaned)
-        elif np.any(cleaned.far):
+        if self._lost > 0:
+            self._looked.append(cleaned)
+        sounds = bool(cleaned.far.any())
+        self._after = 0 if sounds else self._after + 1
+        if sounds and self._tape is None:
             self._sounding += 1
             if self._sounding % CHOOSE_CHUNKS == 0:
                 self._choose_again()
@@ -116,14 +174,29 @@ class CancellingGuard:
         self._passed = chunk
         return True
 
+    def judge(self, probability: float) -> None:
+        """Take the probability of speech in the chunk that was cleaned last, as a voice detector has it."""
+        self._hints.append(probability)
+        sounds = self._after < TAIL_CHUNKS and self._tape is None
+        self._residue.note(probability, sounds=sounds, is_another=self.hears_another)
+
     def covers(self, chunk: AudioChunk) -> bool:
         """Whether no utterance may begin or go on in the chunk: half duplex, or a calibration, and it sounds."""
-        return (self.duplex.mode is Mode.HALF or self._tape is not None) and self._half_duplex.covers(chunk)
+        late = AudioChunk(chunk.samples, chunk.started_at - max(0.0, self._stream.echo_delay))
+        return (self.duplex.mode is Mode.HALF or self._tape is not None) and self._half_duplex.covers(late)
 
     @property
     def hears_another(self) -> bool:
-        """Whether something began in the last chunk that is neither nakari's voice nor the room's usual noise."""
-        return self._near_end.stands_out
+        """Whether something began in the last chunk that is neither nakari's voice nor the room's usual noise.
+
+        Where the residual fluctuates by itself, the voice detector has to take some of it for a voice at least.
+        """
+        return self._near_end.stands_out and (self._near_end.is_steady or max(self._hints, default=0.0) >= HINT)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether speech that begins over nakari's voice may be what the canceller left of it."""
+        return self._residue.is_doubtful
 
     def suspicion(self, started_at: float, ended_at: float) -> float:
         """Return in [0, 1] the share of the sound between two moments that the residual of nakari's voice explains."""
@@ -136,7 +209,9 @@ class CancellingGuard:
     def expect_echo_after(self, seconds: float) -> None:
         """Pair by a delay that is known: of the echo behind the moment that the player tells for its sound."""
         self._stream.expect_echo_after(seconds)
-        self._near_end = NearEnd()
+        self._near_end, self._residue = NearEnd(), SpeechInResidue()
+        self._meter.forget()
+        self._recalled = None
 
     def stay_half_duplex(self, reason: str) -> None:
         """Give cancellation up."""
@@ -170,12 +245,53 @@ class CancellingGuard:
         self._change(Duplex(choose(found.leak, self.duplex.mode), found.leak, delay))
         return found
 
+    def seek(self) -> Callable[[], float | None]:
+        """Return a search, for a worker thread, for the echo in the newest seconds; `found_astray` takes its result."""
+        looked = Tape(self._looked.copy())
+        return lambda: delay_in_speech(*looked.sounds()[:2]) if looked.cleaned else None
+
+    def found_astray(self, seconds: float | None) -> None:
+        """Pair by an echo that was found so long after the reference as it is laid now; None: it was not found."""
+        self._lost = -PATIENT_CHECKS
+        self._looked.clear()
+        if seconds is not None and not EASY_SECONDS[0] <= seconds <= EASY_SECONDS[1]:
+            delay = seconds - self._stream.lead
+            self.expect_echo_after(delay)
+            self._change(Duplex(Mode.HALF, delay=delay, reason="its echo is somewhere else, and is measured"))
+
+    def profile(self, devices: str) -> RoomProfile | None:
+        """Return what was learned of this room; None until there is something."""
+        path, expected = self._near_end.learned or (None, None)
+        if path is None or expected is None or self._stream.canceller is None or self._lost > 0:
+            return None
+        raw, left = self._meter.floors
+        return RoomProfile(devices, self.duplex.mode, self._stream.echo_delay, raw, left, path, expected)
+
+    def recall(self, profile: RoomProfile) -> None:
+        """Begin with what was learned before a restart; each part holds when the first of nakari's voice agrees."""
+        if profile.echo_delay != self._stream.echo_delay:
+            self.expect_echo_after(profile.echo_delay)
+        self._near_end = NearEnd(profile.path, profile.expected)
+        self._meter.recall(profile.raw_floor, profile.left_floor)
+        self._recalled = profile.mode
+
     def _choose_again(self) -> None:
         left, raw = self._meter.leak_db, self._meter.raw_leak_db
-        if self._stream.canceller is None or left is None or raw is None:
+        if self._stream.canceller is None:
             return
-        leak = Leak(left, raw)
+        if left is None or raw is None:
+            if self._recalled is not None and self._sounding >= RECALLED_SECONDS / CHUNK_SECONDS:
+                self._change(Duplex(self._recalled, reason="as before the restart"))
+                self._recalled = None
+            return
+        leak = Leak(left, raw, self._residue.share)
         self._change(Duplex(choose(leak, self.duplex.mode), leak, self.duplex.delay))
+        is_lost = left > DUCKED_BELOW_DB and raw - left < LOST_DB
+        self._lost = self._lost + 1 if is_lost or self._lost < 0 else 0
+        if self._lost == 0:
+            self._looked.clear()
+        elif self._lost >= LOST_CHECKS and not self.astray.is_set():
+            self.astray.set()
 
     def _change(self, duplex: Duplex) -> None:
         before, self.duplex = self.duplex, duplex

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audio.pcm import CHUNK_SECONDS
 
@@ -83,7 +82,7 @@ class EchoMeter:
         default_factory=lambda: deque(maxlen=round(ESTIMATE_SECONDS / CHUNK_SECONDS))
     )
     """Of each chunk with nakari's voice: dB after and before the canceller, against what was played."""
-    _smooth: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    _smooth: tuple[float, ...] = (0.0, 0.0, 0.0)
     """Powers of what was played, of what was there and of what is left."""
     _floors: tuple[_Floor, _Floor] = field(default_factory=lambda: (_Floor(), _Floor()))
     """Of the cleaned and of the raw sound."""
@@ -94,8 +93,9 @@ class EchoMeter:
         """Take one chunk: when it begins, what was played, what the microphone had, and what is left of that."""
         self._fading = max(far, self._fading * 10 ** (-FADING_DB_PER_CHUNK / 10))
         self._history.append(_Chunk(at, self._fading, cleaned))
-        self._smooth += SMOOTHING * (np.array((far, near, cleaned)) - self._smooth)
-        played, there, left = (float(power) for power in self._smooth)
+        now = (far, near, cleaned)
+        self._smooth = tuple(was + SMOOTHING * (power - was) for was, power in zip(self._smooth, now, strict=True))
+        played, there, left = self._smooth
         if _db(played) > AUDIBLE_DBFS:
             powers = zip((left, there), self._floors, strict=True)
             of_left, of_raw = (_db(floor.above(power) / played) for power, floor in powers)
@@ -103,6 +103,16 @@ class EchoMeter:
         elif self._fading <= _QUIETEST:
             self._floors[0].follow(cleaned)
             self._floors[1].follow(near)
+
+    @property
+    def floors(self) -> tuple[float, float]:
+        """Power of the room's noise before and after the canceller."""
+        left, raw = (floor.power or 0.0 for floor in self._floors)
+        return raw, left
+
+    def recall(self, raw: float, left: float) -> None:
+        """Begin with the noise of a room that is known."""
+        self._floors[0].power, self._floors[1].power = left, raw
 
     def forget(self) -> None:
         """Begin the estimate anew: the loudspeaker, the microphone or the room is another one."""

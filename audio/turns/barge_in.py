@@ -74,7 +74,8 @@ PEEK_EVERY_SECONDS: Final = 0.5
 """Between two looks at the words so far."""
 
 DUCKED_SPEECH_SECONDS: Final = 0.2
-"""Seconds of speech that goes on although the reply is ducked: then it is no residual echo."""
+"""Seconds of speech that goes on after a doubtful beginning, or although the reply is ducked: no residual echo lasts so
+long (`benchmarks/ears/duplex.py`)."""
 
 NOISE_SECONDS: Final = 0.6
 """Seconds of pause after a sudden sound: if no speech has begun by then, it was none."""
@@ -128,13 +129,13 @@ class BargeIn:
         """None while nothing is to be said."""
         self._speech_at: float | None = None
         """When the speech that is under way began; None while nobody speaks."""
-        self._quiet: Action | None = None
+        self._quiet: Pause | Duck | None = None
         """`Pause` or `Duck`, whichever is in effect; None while speech is as loud as usual."""
         self._quiet_since = 0.0
         self._peek_at = 0.0
         """When the words so far are asked for next."""
-        self._ducked_speech = 0.0
-        """Seconds of speech since it was ducked."""
+        self._doubted_speech: float | None = None
+        """Seconds of speech since it was ducked, or began doubtfully; None while nothing is to be found out."""
         self._is_startled = False
         """Whether it paused for a sudden sound and nobody has begun to speak."""
         self._awaits_end = False
@@ -175,29 +176,36 @@ class BargeIn:
         self._reply_began = None
         return self._go_on()
 
-    def speech_started(self, at: float, now: float) -> Actions:
-        """Somebody speaks, or something sounds as if; since `at`."""
+    def speech_started(self, at: float, now: float, *, is_doubtful: bool = False) -> Actions:
+        """Somebody speaks, or something sounds as if; since `at`.
+
+        Where it `is_doubtful`, the rest of nakari's own voice sounds so too: full duplex waits for more of it.
+        """
         self._speech_at = at
         if self._is_startled:
             self._is_startled, self._calm = False, CALM_SECONDS
-        return self._fall_quiet(now) if self.is_over_reply else ()
+        if not self.is_over_reply:
+            return ()
+        if is_doubtful and self.mode is Mode.FULL and self._quiet is None:
+            self._doubted_speech = 0.0
+            return ()
+        return self._fall_quiet(now)
 
     def startled(self, now: float) -> Actions:
         """Take a sudden sound: pause for a moment, to find out what it is."""
-        if not self.is_over_reply or self.mode is not Mode.FULL or self._quiet is not None or now < self._calm_until:
+        if not self.is_over_reply or self.mode is not Mode.FULL or self.is_quiet or now < self._calm_until:
             return ()
-        self._is_startled = True
-        return self._fall_quiet(now)
+        self._is_startled = self._doubted_speech is None
+        return self._fall_quiet(now, Pause())
 
-    def chunk_came(self, probability: float) -> Actions:
+    def chunk_came(self, probability: float, now: float) -> Actions:
         """Take the probability of speech in the next 32 ms of sound."""
-        if not isinstance(self._quiet, Duck):
+        if self._doubted_speech is None:
             return ()
-        self._ducked_speech += CHUNK_SECONDS * (probability >= SPEECH_BEGINS)
-        if self._ducked_speech < DUCKED_SPEECH_SECONDS:
+        self._doubted_speech += CHUNK_SECONDS * (probability >= SPEECH_BEGINS)
+        if self._doubted_speech < DUCKED_SPEECH_SECONDS:
             return ()
-        self._quiet = Pause()
-        return (self._quiet,)
+        return self._fall_quiet(now, Pause())
 
     def words_so_far(self, heard: RecognizedTurn) -> Actions:
         """Take words of a turn that is still open, if they pass for a person's: paused until its end.
@@ -207,7 +215,7 @@ class BargeIn:
         if not self._ends_reply(heard):
             return ()
         was_paused, self._quiet = isinstance(self._quiet, Pause), Pause()
-        self._awaits_end, self._is_startled = True, False
+        self._awaits_end, self._is_startled, self._doubted_speech = True, False, None
         return () if was_paused else (self._quiet,)
 
     def turn_ended(self, heard: RecognizedTurn | None) -> Actions:
@@ -233,15 +241,17 @@ class BargeIn:
         self._peek_at = now + PEEK_EVERY_SECONDS
         return (Peek(),)
 
-    def _fall_quiet(self, now: float) -> Actions:
+    def _fall_quiet(self, now: float, how: Pause | Duck | None = None) -> Actions:
         if self.mode is Mode.HALF:
             return ()
-        self._quiet_since, self._peek_at = now, now + PEEK_AFTER_SECONDS
-        if self._quiet is None:
-            self._quiet = Duck() if self.mode is Mode.DUCKED else Pause()
-            self._ducked_speech = 0.0
-            return (self._quiet,)
-        return ()
+        before = self._quiet
+        if before is None or how is None:
+            self._quiet_since, self._peek_at = now, now + PEEK_AFTER_SECONDS
+        self._quiet = how or before or (Duck() if self.mode is Mode.DUCKED else Pause())
+        if self._quiet == before:
+            return ()
+        self._doubted_speech = 0.0 if isinstance(self._quiet, Duck) else None
+        return (self._quiet,)
 
     def _go_on(self) -> Actions:
         was_quiet = self._quiet is not None
@@ -249,7 +259,7 @@ class BargeIn:
         return (Resume(),) if was_quiet else ()
 
     def _be_as_before(self) -> None:
-        self._quiet, self._is_startled, self._awaits_end = None, False, False
+        self._quiet, self._is_startled, self._awaits_end, self._doubted_speech = None, False, False, None
 
     def _ends_reply(self, heard: RecognizedTurn) -> bool:
         """Whether these are words, said over the reply, and meant to be more than company."""

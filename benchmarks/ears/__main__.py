@@ -22,6 +22,7 @@ MEASUREMENTS: Final = (
     "turns",
     "reflexes",
     "words",
+    "duplex",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 

@@ -124,7 +124,7 @@ class FullDuplex:
     """An `OwnVoice` of which nothing is left in the microphone."""
 
     mode = Mode.FULL
-    hears_another = False
+    hears_another = is_doubtful = False
 
 
 class Evening:

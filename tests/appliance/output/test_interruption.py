@@ -38,7 +38,7 @@ class Room:
         self.mouth = SpeechOutput(ScriptedVoice(), self.player)
         self.outlet = VoiceReplySink(self.mouth, Bus(self._keep), "en")
         self.mode = mode
-        self.hears_another = False
+        self.hears_another = self.is_doubtful = False
         self.held_back: Callable[[RecognizedTurn], str] = lambda heard: ""
         self.interruption = Interruption(
             self.mouth, self.outlet, self._interrupt, self, lambda heard: self.held_back(heard), self.clock

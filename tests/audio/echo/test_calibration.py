@@ -8,16 +8,19 @@ import pytest
 
 from audio.echo.calibration import CHIME_PEAK, Calibration, chime, measure
 from audio.echo.canceller import Canceller, WebRtcCanceller, has_canceller
-from audio.echo.control import EchoControl, calibrate, open_echo
+from audio.echo.control import KEEP_SECONDS, EchoControl, calibrate, open_echo
 from audio.echo.duplex import Duplex, HalfDuplex, Mode
 from audio.echo.guard import NOT_HEARD, CancellingGuard
+from audio.echo.profile import KeptRoom, RoomProfile
 from audio.echo.reference import PlayedReference
+from audio.loops import running
 from audio.pcm import SAMPLE_RATE, AudioChunk, Samples, rms_dbfs
 from audio.playback.live import LivePlayer, Output
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio
 from tests.audio.echo_room import EchoPath, Room, at_level
 from tests.audio.mouth_fakes import SilentPlayer
+from tests.audio.speechlike import murmur
 from tests.audio.spoken import silence
 from tests.room.virtual_time import run_virtually
 
@@ -25,7 +28,7 @@ from tests.room.virtual_time import run_virtually
 def chime_in_silence() -> Samples:
     resampler = StreamResampler(chime().sample_rate, SAMPLE_RATE)
     sound = np.concatenate([resampler.feed(chime().samples), resampler.flush()])
-    return np.concatenate([silence(0.3), sound, silence(0.7)])
+    return np.concatenate([silence(0.3), sound, silence(2.2)])
 
 
 def measured(path: EchoPath) -> Calibration:
@@ -42,7 +45,7 @@ def test_the_sound_is_short_soft_and_begins_and_ends_in_silence() -> None:
 
 
 @pytest.mark.shows("V4")
-@pytest.mark.parametrize("delay", [-0.05, 0.0, 0.013, 0.12, 0.31, 0.48])
+@pytest.mark.parametrize("delay", [-0.05, 0.0, 0.013, 0.12, 0.31, 0.48, 0.74, 1.6])
 def test_the_delay_is_found_to_the_millisecond(delay: float) -> None:
     assert measured(EchoPath(delay=delay)).delay == pytest.approx(delay, abs=0.001)
 
@@ -101,7 +104,7 @@ class RoomOnTheLoop:
 
     async def play(self, sound: SpeechAudio) -> None:
         resampler = StreamResampler(sound.sample_rate, SAMPLE_RATE)
-        self.live(np.concatenate([resampler.feed(sound.samples), resampler.flush()]))
+        self.live(np.concatenate([resampler.feed(sound.samples), resampler.flush(), silence(2.0)]))
 
 
 async def calibrated(home: RoomOnTheLoop) -> Calibration | None:
@@ -117,7 +120,7 @@ needs_livekit = pytest.mark.skipif(not has_canceller(), reason="not installed: l
 
 @needs_livekit
 @pytest.mark.shows("V4")
-@pytest.mark.parametrize("delay", [-0.04, 0.02, 0.2])
+@pytest.mark.parametrize("delay", [-0.04, 0.02, 0.2, 0.8, 1.4])
 async def test_a_calibration_pairs_by_the_echo_and_ends_half_duplex(delay: float) -> None:
     home = RoomOnTheLoop(EchoPath(delay=delay), WebRtcCanceller())
     changes: list[Duplex] = []
@@ -154,10 +157,11 @@ async def test_headphones_are_full_duplex_and_told() -> None:
 
 @needs_livekit
 @pytest.mark.shows("V4")
-async def test_a_loudspeaker_that_drowns_everybody_ducks() -> None:
-    home = RoomOnTheLoop(EchoPath(gain_db=2), WebRtcCanceller())
+@pytest.mark.parametrize("gain_db", [-1.0, 5.0])
+async def test_a_loudspeaker_beside_the_microphone_is_full_duplex_where_little_of_it_is_left(gain_db: float) -> None:
+    home = RoomOnTheLoop(EchoPath(gain_db=gain_db), WebRtcCanceller())
     await calibrated(home)
-    assert home.guard.duplex.mode is Mode.DUCKED
+    assert home.guard.duplex.mode is Mode.FULL
 
 
 def test_a_microphone_that_stands_still_is_told_and_nothing_is_changed() -> None:
@@ -289,3 +293,66 @@ def test_a_live_player_is_listened_to_before_anything_is_measured() -> None:
     control = open_echo(player, unplayed)
     assert isinstance(control.guard, CancellingGuard)
     assert control.duplex == Duplex(Mode.HALF, reason="not measured yet")
+
+
+class Kept:
+    """A `ProfileStore` in memory."""
+
+    def __init__(self, profile: RoomProfile | None = None) -> None:
+        self.profile = profile
+        self.saved = 0
+
+    def load(self) -> RoomProfile | None:
+        return self.profile
+
+    def save(self, profile: RoomProfile) -> None:
+        self.profile, self.saved = profile, self.saved + 1
+
+
+LATE = EchoPath(gain_db=-6, reverberation=0.2, delay=0.02)
+SPEECH = murmur(12.0, seed=1)
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+def test_what_was_learned_of_a_room_is_kept_once_and_known_after_a_restart() -> None:
+    home, kept = RoomOnTheLoop(LATE, WebRtcCanceller()), Kept()
+    control = EchoControl(home.guard, unplayed, calibrates_at_start=False, kept=KeptRoom(kept, lambda: "both"))
+
+    async def evening() -> None:
+        async with running({"follow": control.follow}):
+            await asyncio.sleep(KEEP_SECONDS + 1.0)
+            assert kept.saved == 0, "nothing was learned yet"
+            home.live(SPEECH)
+
+    run_virtually(evening())
+    assert kept.saved == 1, "at the end"
+    assert kept.profile is not None
+    assert kept.profile.devices == "both"
+
+    again = RoomOnTheLoop(LATE, WebRtcCanceller())
+    again.guard.recall(kept.profile)
+    again.live(SPEECH[: round(2.6 * SAMPLE_RATE)])
+    assert again.guard.duplex.mode is kept.profile.mode, "sooner than it could be measured"
+    cold = RoomOnTheLoop(LATE, WebRtcCanceller())
+    cold.live(SPEECH[: round(2.6 * SAMPLE_RATE)])
+    assert cold.guard.duplex.mode is Mode.HALF
+
+
+@needs_livekit
+@pytest.mark.shows("V4")
+def test_an_echo_that_moves_beyond_half_a_second_is_found_in_service() -> None:
+    home = RoomOnTheLoop(EchoPath(delay=0.9, gain_db=-6), WebRtcCanceller())
+    control = EchoControl(home.guard, unplayed, calibrates_at_start=False)
+
+    async def evening() -> None:
+        async with running({"follow": control.follow}):
+            home.live(np.tile(SPEECH, 2))
+            assert home.guard.astray.is_set()
+            await asyncio.sleep(10.0)
+            home.live(SPEECH)
+
+    run_virtually(evening())
+    assert home.guard.duplex.delay == pytest.approx(0.9, abs=0.01)
+    assert home.guard.duplex.leak is not None
+    assert home.guard.duplex.leak.left_db < home.guard.duplex.leak.raw_db - 15

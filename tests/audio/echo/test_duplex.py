@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audio.echo.duplex import DROWNS_ABOVE_DB, DUCKED_BELOW_DB, FULL_BELOW_DB, Duplex, HalfDuplex, Leak, Mode, choose
+from audio.echo.duplex import DUCKED_BELOW_DB, FULL_BELOW_DB, FULL_BELOW_SHARE, Duplex, HalfDuplex, Leak, Mode, choose
 from audio.echo.meter import EchoMeter
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from tests.audio.ears_fakes import marked
@@ -22,7 +22,9 @@ def db(level: float) -> float:
     [
         (None, Mode.FULL),
         (Leak(-45, -12), Mode.FULL),
-        (Leak(-45, 0), Mode.DUCKED),
+        (Leak(-45, 0), Mode.FULL),
+        (Leak(-45, 12, 0.01), Mode.FULL),
+        (Leak(-45, -12, 0.08), Mode.DUCKED),
         (Leak(-27, -12), Mode.DUCKED),
         (Leak(-10, -12), Mode.HALF),
         (Leak(-10, 5), Mode.HALF),
@@ -42,10 +44,16 @@ def test_a_leak_that_swings_around_a_bound_changes_nothing(bound: float) -> None
             mode = choose(Leak(bound + swing, -20), mode)
             settled = choose(Leak(bound, -20), current)
             assert mode is settled
-    mode = Mode.FULL
-    for swing in (1.5, -1.5) * 3:
-        mode = choose(Leak(-45, DROWNS_ABOVE_DB + swing), mode)
-        assert mode is Mode.FULL
+
+
+@pytest.mark.shows("V4")
+def test_what_sounds_like_speech_ducks_until_it_is_half_as_much() -> None:
+    shares = [FULL_BELOW_SHARE * part for part in (0.9, 1.1, 0.9, 0.6, 0.4)]
+    mode, seen = Mode.FULL, []
+    for share in shares:
+        mode = choose(Leak(-45, -12, share), mode)
+        seen.append(mode)
+    assert seen == [Mode.FULL, Mode.DUCKED, Mode.DUCKED, Mode.DUCKED, Mode.FULL]
 
 
 def test_a_leak_that_rises_and_falls_leads_through_all_modes_and_back() -> None:

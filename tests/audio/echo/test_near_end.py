@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.echo.near_end import BLOCK, BLOCK_SECONDS, EVIDENCE_DB, LEARNING_SECONDS, LinearEcho, NearEnd
+from audio.echo.near_end import BLOCK, EVIDENCE_DB, LEARNING_SECONDS, LinearEcho, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath
@@ -142,7 +142,7 @@ def lowered(
         found, rest = echo.explain(near[start : start + BLOCK], far)
         assert np.allclose(found + rest, near[start : start + BLOCK])
         powers.append((np.mean(near[start : start + BLOCK] ** 2), np.mean(rest**2)))
-    each = round(1 / BLOCK_SECONDS)
+    each = SAMPLE_RATE // BLOCK
     sums = np.array(powers[: len(powers) // each * each]).reshape(-1, each, 2).sum(axis=1)
     return [(float(10 * np.log10(near / rest)), float(10 * np.log10(rest / each))) for near, rest in sums]
 
@@ -155,7 +155,7 @@ def test_within_three_seconds_of_its_voice_its_echo_is_20_db_lower() -> None:
 @pytest.mark.shows("V17")
 def test_who_speaks_meanwhile_is_left_as_loud_and_unlearns_nothing() -> None:
     near, other = recorded(), 0.1 * murmur(2.0, seed=2) / 32768.0
-    start = round(5.0 / BLOCK_SECONDS) * BLOCK
+    start = 5 * SAMPLE_RATE // BLOCK * BLOCK
     near[start : start + len(other)] += other
     seconds = lowered(LinearEcho(), near)
     loud = 10 * np.log10(np.mean(other**2))
@@ -166,3 +166,32 @@ def test_who_speaks_meanwhile_is_left_as_loud_and_unlearns_nothing() -> None:
 def test_where_nothing_is_played_nothing_is_explained() -> None:
     near = recorded()
     assert all(gain == pytest.approx(0.0, abs=1e-6) for gain, _ in lowered(LinearEcho(), near, played=0.0))
+
+
+@pytest.mark.shows("V17")
+def test_what_another_one_has_learned_is_told_from_after_half_a_second() -> None:
+    before = NearEnd()
+    near = in_the_room(ROOMS[0])
+    before.follow(near, OWN_VOICE)
+    assert before.learned is not None
+    other = in_the_room(ROOMS[0], murmur(2.0, seed=2), at=1.5)
+    cold, known = NearEnd(), NearEnd(*before.learned)
+    first: dict[NearEnd, float] = {}
+    for start in range(0, 3 * SAMPLE_RATE, CHUNK_SAMPLES):
+        for ears in (cold, known):
+            ears.follow(other[start:][:CHUNK_SAMPLES], OWN_VOICE[start:][:CHUNK_SAMPLES])
+            if ears.stands_out:
+                first.setdefault(ears, (start + CHUNK_SAMPLES) / SAMPLE_RATE)
+    assert 1.5 < first[known] < 1.75
+    assert first.get(cold, 9.0) > LEARNING_SECONDS
+
+
+@pytest.mark.shows("V4")
+def test_what_was_learned_in_another_room_is_forgotten_and_nothing_is_told_of_it() -> None:
+    before = NearEnd()
+    before.follow(in_the_room(EchoPath(delay=0.07, gain_db=-3.0)), OWN_VOICE)
+    assert before.learned is not None
+    ears, near = NearEnd(*before.learned), in_the_room(ROOMS[0])
+    for start in range(0, len(near), CHUNK_SAMPLES):
+        ears.follow(near[start:][:CHUNK_SAMPLES], OWN_VOICE[start:][:CHUNK_SAMPLES])
+        assert not ears.stands_out

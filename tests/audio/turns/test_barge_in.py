@@ -200,10 +200,10 @@ def test_a_reply_that_ends_while_it_is_quiet_lets_the_next_one_begin() -> None:
 def test_ducked_it_is_quieter_first_and_silent_when_the_speech_goes_on() -> None:
     machine = speaking(Mode.DUCKED)
     assert machine.speech_started(12.0, 12.1) == (Duck(),)
-    chunks = [machine.chunk_came(0.9) for _ in range(round(DUCKED_SPEECH_SECONDS / CHUNK_SECONDS) + 1)]
+    chunks = [machine.chunk_came(0.9, 12.2) for _ in range(round(DUCKED_SPEECH_SECONDS / CHUNK_SECONDS) + 1)]
     assert [action for actions in chunks for action in actions] == [Pause()]
     assert chunks[-1] == (Pause(),)
-    assert machine.chunk_came(0.9) == ()
+    assert machine.chunk_came(0.9, 12.5) == ()
     assert machine.turn_ended(None) == (Resume(),)
 
 
@@ -211,7 +211,7 @@ def test_ducked_it_is_quieter_first_and_silent_when_the_speech_goes_on() -> None
 def test_ducked_what_was_left_of_itself_never_pauses_it() -> None:
     machine = speaking(Mode.DUCKED)
     assert machine.speech_started(12.0, 12.1) == (Duck(),)
-    assert not any(machine.chunk_came(0.2) for _ in range(100))
+    assert not any(machine.chunk_came(0.2, 12.2) for _ in range(100))
     assert machine.turn_ended(None) == (Resume(),)
 
 
@@ -259,6 +259,28 @@ def test_with_more_residual_echo_nothing_startles_it(mode: Mode) -> None:
     assert speaking(mode).startled(12.0) == ()
 
 
+@pytest.mark.shows("V4", "V17")
+def test_a_doubtful_beginning_quiets_it_when_speech_goes_on_or_somebody_stands_out() -> None:
+    machine = speaking()
+    assert machine.speech_started(12.0, 12.1, is_doubtful=True) == ()
+    assert not any(machine.chunk_came(0.9, 12.1) for _ in range(3)), "what is left of its own voice is as short"
+    assert machine.turn_ended(None) == (), "it was nothing, and nobody noticed"
+    assert machine.speech_started(14.0, 14.1, is_doubtful=True) == ()
+    chunks = [machine.chunk_came(0.9, 14.2) for _ in range(round(DUCKED_SPEECH_SECONDS / CHUNK_SECONDS) + 1)]
+    assert [each for each in chunks if each] == [(Pause(),)]
+    assert until(machine, 30.0)[-1][1] == Resume(), "without a word it goes on, as ever"
+    machine.turn_ended(None)
+    machine.speech_started(40.0, 40.1, is_doubtful=True)
+    assert machine.startled(40.1) == (Pause(),)
+    assert [action for _, action in until(machine, 41.0)] == [Peek()], "speech has begun already"
+
+
+def test_words_after_a_doubtful_beginning_end_the_reply_all_the_same() -> None:
+    machine = speaking()
+    machine.speech_started(12.0, 12.1, is_doubtful=True)
+    assert machine.turn_ended(heard("what time is it", 12.0, 13.0)) == (Commit("what time is it"),)
+
+
 class Scene:
     """Anything may happen in any order; it keeps the account of what it was told to be."""
 
@@ -277,7 +299,7 @@ class Scene:
                 "nothing": lambda: self.machine.turn_ended(None),
                 "company": lambda: self.machine.turn_ended(heard("mhm", self.speech_at, self.now)),
                 "words": lambda: self.machine.turn_ended(heard("what is that", self.speech_at, self.now)),
-                "chunk": lambda: self.machine.chunk_came(0.9),
+                "chunk": lambda: self.machine.chunk_came(0.9, self.now),
                 "bang": lambda: self.machine.startled(self.now),
                 "time": lambda: self.machine.time_passed(self.now),
             }[name]()

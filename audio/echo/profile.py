@@ -1,0 +1,52 @@
+"""What was learned of a room and its devices, kept over a restart: echo path, delay, noise and duplex mode."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.echo.duplex import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class RoomProfile:
+    """One room, as one microphone hears one loudspeaker in it."""
+
+    devices: str
+    """The names of both: with others nothing of it holds."""
+    mode: Mode
+    echo_delay: float
+    """Seconds by which the reference was moved to pair with its echo."""
+    raw_floor: float
+    left_floor: float
+    """Power of the room's noise before and after the canceller, relative to full scale."""
+    path: NDArray[np.float32]
+    """The echo path as near-end detection has learned it: its impulse response, shape (n,), at its rate."""
+    expected: NDArray[np.float64]
+    """What it leaves and the room's noise, dB, shape (2, bands)."""
+
+
+class ProfileStore(Protocol):
+    """Keeps the newest profile. Both block, for worker threads."""
+
+    def load(self) -> RoomProfile | None:
+        """Return the profile that was kept; None where there is none, or none that can be read."""
+
+    def save(self, profile: RoomProfile) -> None:
+        """Keep a profile in place of the one before. What cannot be kept is told in the log, and costs nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRoom:
+    """Where the profile is kept, and of which devices it has to be."""
+
+    store: ProfileStore
+    devices: Callable[[], str]
+    """The names of microphone and loudspeaker, as they are now."""
+
+    def load(self) -> RoomProfile | None:
+        """Return the profile of these devices; None where there is none. Blocking."""
+        profile = self.store.load()
+        return profile if profile is not None and profile.devices == self.devices() else None

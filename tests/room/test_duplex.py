@@ -1,0 +1,57 @@
+"""Full duplex beside the loudspeaker, in a stairwell and by a fan: a seeded sample of `benchmarks/ears/duplex.py`."""
+
+import pytest
+
+from audio.echo.canceller import WebRtcCanceller, has_canceller
+from audio.echo.duplex import Mode
+from audio.turns.vad import load_detector
+from tests.room.acoustics import at_level
+from tests.room.echo_loop import TAIL_SECONDS, EchoLoop, level_of
+from tests.room.her_words import speech
+from tests.room.rooms import DUPLEX_CHOOSING
+from tests.room.voices import says, spoken
+
+pytestmark = [
+    pytest.mark.room,
+    pytest.mark.skipif(not has_canceller(), reason="not installed: livekit (nakari's extra `echo`)"),
+]
+
+ORDERS = ("Turn on the kitchen light.", "Is the front door locked?", "How much time is left?")
+
+
+def opened(room: str) -> EchoLoop:
+    """Return a room after the chime."""
+    loop = EchoLoop(DUPLEX_CHOOSING[room], WebRtcCanceller(), load_detector())
+    loop.run(1.0)
+    loop.calibrate()
+    loop.run(0.5)
+    return loop
+
+
+@pytest.mark.shows("V4", "V17")
+@pytest.mark.parametrize("room", ["beside, dry", "on the microphone", "a stairwell", "a fan"])
+def test_its_own_voice_pauses_nothing_however_near_the_loudspeaker_is(room: str) -> None:
+    loop = opened(room)
+    loop.reply(spoken(speech(7, seed=0), "slt"))
+    assert loop.told.sounding > 25.0
+    assert loop.told.modes[Mode.FULL] > 0.9 * loop.told.sounding
+    assert loop.told.pauses == []
+
+
+@pytest.mark.shows("V4", "V17")
+@pytest.mark.parametrize("db", [0.0, -6.0])
+def test_beside_the_loudspeaker_whoever_speaks_is_noticed(db: float) -> None:
+    loop = opened("beside, dry")
+    loop.reply(spoken(speech(2, seed=3), "slt"))
+    loop.run(1.5)
+    level, delays = level_of(loop.echo_power) + db, list[float]()
+    for number, order in enumerate(ORDERS):
+        sound = at_level(says(order), level)
+        start = loop.now + 3.0
+        loop.put(sound, start)
+        loop.reply(spoken(speech(2, seed=4 + number), "slt"))
+        loop.run(1.5)
+        end = start + len(sound) / 16_000 + TAIL_SECONDS
+        delays += [at - start for at in loop.told.pauses if start < at < end][:1]
+    assert len(delays) == len(ORDERS)
+    assert sorted(delays)[1] < 0.35

@@ -69,6 +69,7 @@ LOOPS: Final = (
     "ears: chunks to utterances",
     "ears: utterances to events",
     "ears: the echo canceller",
+    "ears: what was learned of the echo",
     "ears: the model's connection, while somebody speaks",
     "ears: turns that nobody gets, to the journal",
     "ears: a sign for words that were lost",

@@ -101,7 +101,9 @@ class EchoControl:
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what loads, calibrates and follows it, until cancelled."""
-        return {"ears: the echo canceller": self.run, "ears: what was learned of the echo": self.follow}
+        follows = isinstance(self.guard, CancellingGuard)
+        follow: dict[str, Loop] = {"ears: what was learned of the echo": self.follow} if follows else {}
+        return {"ears: the echo canceller": self.run, **follow}
 
     async def run(self) -> None:
         """Load the canceller, then calibrate whenever that is wanted, for ever."""

@@ -22,7 +22,7 @@ from tests.audio.echo_room import EchoPath, Room, at_level
 from tests.audio.mouth_fakes import SilentPlayer
 from tests.audio.speechlike import murmur
 from tests.audio.spoken import silence
-from tests.room.virtual_time import run_virtually
+from tests.room.virtual_time import passed, run_virtually
 
 
 def chime_in_silence() -> Samples:
@@ -321,7 +321,7 @@ def test_what_was_learned_of_a_room_is_kept_once_and_known_after_a_restart() -> 
 
     async def evening() -> None:
         async with running({"follow": control.follow}):
-            await asyncio.sleep(KEEP_SECONDS + 1.0)
+            await passed(KEEP_SECONDS + 1.0)
             assert kept.saved == 0, "nothing was learned yet"
             home.live(SPEECH)
 
@@ -349,7 +349,7 @@ def test_an_echo_that_moves_beyond_half_a_second_is_found_in_service() -> None:
         async with running({"follow": control.follow}):
             home.live(np.tile(SPEECH, 2))
             assert home.guard.astray.is_set()
-            await asyncio.sleep(10.0)
+            await passed(10.0)
             home.live(SPEECH)
 
     run_virtually(evening())

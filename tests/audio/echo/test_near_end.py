@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audio.echo.near_end import BLOCK, EVIDENCE_DB, LEARNING_SECONDS, LinearEcho, NearEnd
+from audio.echo.linear_echo import BLOCK, LinearEcho
+from audio.echo.near_end import EVIDENCE_DB, LEARNING_SECONDS, NearEnd
 from audio.pcm import CHUNK_SAMPLES, CHUNK_SECONDS, SAMPLE_RATE, Samples, rms_dbfs
 from audio.turns.barge_in import CALM_SECONDS
 from tests.audio.echo_room import EchoPath

@@ -16,7 +16,7 @@ from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
 from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
-from audio.echo.residue import SpeechInResidue
+from audio.echo.residue import Alarms, SpeechInResidue
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples, power_of
 
 log = structlog.get_logger()
@@ -51,11 +51,6 @@ RECALLED_SECONDS: Final = 1.5
 
 EASY_SECONDS: Final = (0.008, 0.15)
 """From the reference to its echo: the canceller has learned that by itself, and would have to learn another anew."""
-
-HINT: Final = 0.05
-HINT_CHUNKS: Final = 6
-"""Probability of speech in the newest chunks that supports near-end detection where the residual fluctuates: where
-nakari's own voice stood out it was under 0.01."""
 
 TAIL_CHUNKS: Final = round(0.5 / CHUNK_SECONDS)
 """After nakari's voice, in which what is left of it may still be heard."""
@@ -125,8 +120,7 @@ class CancellingGuard:
         self._meter = EchoMeter()
         self._near_end = NearEnd()
         self._residue = SpeechInResidue()
-        self._hints: deque[float] = deque(maxlen=HINT_CHUNKS)
-        """The newest probabilities of speech."""
+        self._alarms = Alarms()
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._passed: AudioChunk | None = None
@@ -176,7 +170,7 @@ class CancellingGuard:
 
     def judge(self, probability: float) -> None:
         """Take the probability of speech in the chunk that was cleaned last, as a voice detector has it."""
-        self._hints.append(probability)
+        self._alarms.note(probability, stands_out=self._near_end.stands_out, sounds=self._after == 0)
         sounds = self._after < TAIL_CHUNKS and self._tape is None
         self._residue.note(probability, sounds=sounds, is_another=self.hears_another)
 
@@ -189,9 +183,11 @@ class CancellingGuard:
     def hears_another(self) -> bool:
         """Whether something began in the last chunk that is neither nakari's voice nor the room's usual noise.
 
-        Where the residual fluctuates by itself, the voice detector has to take some of it for a voice at least.
+        After a false alarm, where the residual fluctuates by itself, the voice detector has to take some of it for a
+        voice at least.
         """
-        return self._near_end.stands_out and (self._near_end.is_steady or max(self._hints, default=0.0) >= HINT)
+        near_end = self._near_end
+        return near_end.stands_out and (near_end.is_steady or self._alarms.are_believed)
 
     @property
     def is_doubtful(self) -> bool:

@@ -265,7 +265,7 @@ async def test_its_own_words_are_nobody_s(tmp_path: Path) -> None:
     async with a_box(tmp_path, room) as box:
         await room.says("tell me a story please")
         await room.player.draining.wait()
-        await room.says("there was a king who lived in a castle")
+        await room.says("there was a king who lived in a castle", 2.2)
         await suppressed(box, OWN_WORDS)
         room.player.at_once = True
         room.player.go_on.set()
@@ -335,7 +335,7 @@ async def test_stop_silences_what_is_said_when_no_run_is_in_hand(tmp_path: Path)
 async def test_muted_it_hears_nothing_and_forgetting_reaches_every_place(tmp_path: Path) -> None:
     room = Room(model=answers("Well."))
     async with a_box(tmp_path, room) as box:
-        await room.says("the secret is an apple tree in the garden")
+        await room.says("the secret is an apple tree in the garden", 2.2)
         await taken_up(box, 1)
         assert box.output.speech.last_reply
         assert await box.input.forget(1) != ""

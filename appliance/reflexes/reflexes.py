@@ -19,6 +19,7 @@ from audio.loops import Loop
 from audio.reflexes.spotter import Spotted, overlap
 from audio.reflexes.words import NAMES, REFLEXES, asked, volume_asked
 from audio.speech import RecognizedTurn, SpeechStarted
+from audio.turns.listener import REFLEX
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -117,6 +118,8 @@ class Reflexes:
         self._unanswered: asyncio.Queue[Acted] = asyncio.Queue(MOST_WAITING)
         self._asked_back: tuple[Verb, float] = ("stop", float("-inf"))
         """The order that was last asked back, and when it had been said."""
+        self._spotted: Spotted | None = None
+        """A word that may only act with its whole turn, and was spotted in the one that is under way."""
         self.doubted: dict[str, int] = {}
         """Words that were not acted on, by reason."""
         self.counts: dict[str, int] = {}
@@ -127,6 +130,8 @@ class Reflexes:
         span = (spotted.started_at, spotted.ended_at)
         if self._may_be_early(spotted.reflex, span):
             self._hear(Order(spotted.reflex), spotted.words, "spotted", span)
+        elif spotted.reflex in TO_BE_SURE and not self._evidence.is_over_own_voice(span[0]):
+            self._spotted = spotted
 
     def speech_started(self, started: SpeechStarted) -> None:
         """Nothing is known yet."""
@@ -141,7 +146,20 @@ class Reflexes:
             self._hear(order, words, "recognized", span)
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
-        """Nothing is left to do: `take` was asked before."""
+        """Ask back about a word spotted in quiet that was all of a turn of which the recognizer made nothing."""
+        if heard is not None and suppressed not in {"", REFLEX}:
+            self._take_spotted(heard)
+        self._spotted = None
+
+    def _take_spotted(self, heard: RecognizedTurn) -> bool:
+        """Return whether the turn was the word spotted in it and no more; ask back, or act the second time."""
+        spotted, span = self._spotted, _span(heard)
+        if spotted is None or heard.transcript.confidence == "normal":
+            return False
+        if overlap((spotted.started_at, spotted.ended_at), span) < SAME_SPEECH * (span[1] - span[0]):
+            return False
+        order = Order(spotted.reflex)
+        return self._hear(order, spotted.words, "committed", span, is_sure=self._is_said_again(order, heard))
 
     async def take(self, heard: RecognizedTurn) -> bool:
         """Return whether these words were a reflex and no more; act, or ask back, where nobody has yet."""
@@ -152,7 +170,7 @@ class Reflexes:
             return True
         order = self._asked(words)
         if order is None or (order.verb not in TO_BE_SURE and self._is_guess(order, heard)):
-            return False  # the mind asks back what was hard to hear
+            return self._take_spotted(heard)  # else the mind asks back what was hard to hear
         is_sure = order.verb not in TO_BE_SURE or self._is_sure(order, heard)
         return self._hear(order, words, "committed", _span(heard), is_sure=is_sure)
 
@@ -262,16 +280,20 @@ class Reflexes:
         return order.verb not in HARMLESS and heard.transcript.confidence == "low"
 
     def _is_sure(self, order: Order, heard: RecognizedTurn) -> bool:
-        """Whether there is a second evidence: it was said before, it is called in it, or the room was quiet.
-
-        Said again counts once the question is over: whoever was heard wrong says the same over its voice once more.
-        """
-        (verb, at), began = self._asked_back, heard.utterance.started_at
-        is_again = verb == order.verb and 0.0 < began - at <= AGAIN_WITHIN
-        if is_again and not self._evidence.is_over_own_voice(began):
+        """Whether there is a second evidence: it was said before, it is called in it, or the room was quiet."""
+        if self._is_said_again(order, heard):
             return True
         is_called = self._evidence.is_called(heard) and heard.transcript.confidence == "normal"
         return is_called or self._evidence.is_clear(heard)
+
+    def _is_said_again(self, order: Order, heard: RecognizedTurn) -> bool:
+        """Whether it was asked back just before, and the question is over.
+
+        Whoever was heard wrong says the same over its voice once more.
+        """
+        (verb, at), began = self._asked_back, heard.utterance.started_at
+        is_again = verb == order.verb and 0.0 < began - at <= AGAIN_WITHIN
+        return is_again and not self._evidence.is_over_own_voice(began)
 
     def _ask_back(self, order: Order, words: str, span: tuple[float, float]) -> bool:
         """Be silent, as for any words over its own voice, and ask for the order to be said again."""

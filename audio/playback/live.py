@@ -282,15 +282,12 @@ class LivePlayer:
         A pause that cuts in still takes the few samples of its fade, so that each sample is played once.
         """
         target = 0.0 if self._is_paused else self._gain
-        if self._ring.waiting == 0:  # nearly always, and that shall cost nearly nothing
-            out[:] = 0
-            self._ramp.level = target
-            return 0
         wanted = min(len(out), self._ramp.samples_to(0.0)) if self._is_paused else len(out)
         given = self._ring.read(out[:wanted])
         out[given:] = 0
-        self._ramp.apply(out[:given], target)
-        if given == 0:
+        if given:
+            self._ramp.apply(out[:given], target)
+        else:
             self._ramp.level = target  # nothing sounds, nothing can click: the next first syllable is not faded
         return given
 

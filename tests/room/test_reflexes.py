@@ -65,7 +65,6 @@ def test_what_sounds_like_mute_over_its_own_voice_mutes_nothing(tmp_path: Path) 
             suppressed += (await interrupt(house, says(word, "slt"), -18, 2.0)).suppressed
             assert not house.box.input.acting.verbs.mute.is_on
             await passed(20.0)
-        assert ASKED_BACK in house.box.input.reflexes.doubted
         return suppressed
 
     assert live(tmp_path, story, Surroundings(SMALL, (LONG,), aside="All right.")) != ()

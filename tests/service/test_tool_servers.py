@@ -46,7 +46,7 @@ async def test_a_persons_words_lead_to_a_call_of_a_servers_tool(tmp_path: Path) 
         first, second = model.requests
     assert "".join(answer).strip() == "A ship."
     assert "window_look" in {tool["function"]["name"] for tool in first.json["tools"]}
-    assert second.messages[-1]["content"] == 'look {"at": "the sea"}'
+    assert 'look {"at": "the sea"}' in second.messages[-1]["content"]
     assert second.json["tools"] == first.json["tools"]
     await gone(process_of(tmp_path / "window"))
 

@@ -88,10 +88,12 @@ def test_clear_speech_passes_whatever_is_beside_it() -> None:
 
 @pytest.mark.shows("V11")
 def test_a_short_sound_has_to_be_of_one_piece_and_like_a_voice() -> None:
-    assert reason(speech_seconds=0.3, span_seconds=0.6, letters=5, probability=0.6).endswith(
+    assert reason(speech_seconds=0.4, span_seconds=0.8, letters=5, probability=0.6).endswith(
         ": in pieces, hardly a voice"
     )
-    assert reason(speech_seconds=0.3, span_seconds=0.3, letters=5, probability=0.8) == ""
+    assert reason(speech_seconds=0.4, span_seconds=0.4, letters=5, probability=0.8) == ""
+    assert reason(speech_seconds=0.26, span_seconds=0.26, letters=3, probability=0.95) == ""
+    assert reason(speech_seconds=0.26, span_seconds=0.26, letters=3, probability=0.85).endswith(": hardly a voice")
     assert reason(speech_seconds=1.4, span_seconds=2.5) == ""
 
 

@@ -26,7 +26,7 @@ PAUSE_SECONDS: Final = 1.0
 """Between two words."""
 
 SAME_WORD_SECONDS: Final = 0.9
-"""A word that is acted on later than that was not this one."""
+"""Speech that ended so far from a word's end was not this one; however late a busy machine acts on it."""
 
 
 def measure(*, quick: bool = False) -> Figure:
@@ -38,8 +38,8 @@ def measure(*, quick: bool = False) -> Figure:
         room = Room(RecordingSource(write_wav(folder / "words.wav", recording)))
         asyncio.run(room.listen())
     began = room.source.started_at
-    delays = _after([began + end for end in ends], room.acted)
-    floor = _after([began + end for end in ends], room.soft_ends)
+    delays = _after(ends, room.acted, began)
+    floor = _after(ends, room.soft_ends, began)
     p95, decoder = float(np.percentile(delays, 95)), float(np.median(delays) - np.median(floor))
     notes = (
         f"95 % within {short(p95 * 1000)} ms of the end of the word; {len(delays)} of {len(ends)} words were spotted, "
@@ -55,9 +55,9 @@ class Room:
     """The chunk path of the box, without what recognizes whole turns."""
 
     source: RecordingSource
-    acted: list[float] = field(default_factory=list)
-    """Seconds on `time.monotonic`, like the next."""
-    soft_ends: list[float] = field(default_factory=list)
+    acted: list[tuple[float, float]] = field(default_factory=list)
+    """When, in seconds on `time.monotonic`, and when the speech had ended on the source's clock; like the next."""
+    soft_ends: list[tuple[float, float]] = field(default_factory=list)
 
     async def listen(self) -> None:
         """Hear the recording to its end."""
@@ -67,13 +67,13 @@ class Room:
             await spotter.ready.wait()
             async for chunk in self.source.chunks():
                 probability = detector.probability(chunk.samples)
-                if cutter.process(chunk, probability, covered=False):
-                    self.soft_ends.append(monotonic())
+                if stretch := cutter.process(chunk, probability, covered=False):
+                    self.soft_ends.append((monotonic(), stretch.ended_at))
                 spotter(chunk, probability, False)
             running.cancel()
 
     def _act(self, spotted: Spotted) -> None:
-        self.acted.append(monotonic())
+        self.acted.append((monotonic(), spotted.ended_at))
 
 
 def _one_after_the_other(spoken: list[Samples]) -> tuple[Samples, list[float]]:
@@ -86,10 +86,14 @@ def _one_after_the_other(spoken: list[Samples]) -> tuple[Samples, list[float]]:
     return np.concatenate(pieces), ends
 
 
-def _after(ends: list[float], moments: list[float]) -> list[float]:
-    """Return how long after its word's end each moment came; what belongs to no word is left out."""
-    waits = [min((moment - end for end in ends if moment > end), default=np.inf) for moment in moments]
-    return [wait for wait in waits if wait < SAME_WORD_SECONDS]
+def _after(ends: list[float], moments: list[tuple[float, float]], began: float) -> list[float]:
+    """Return how long after its word's end each moment came; what belongs to no word, by the sound, is left out."""
+    waits = []
+    for moment, ended_at in moments:
+        end = min((began + end for end in ends), key=lambda end: abs(ended_at - end))
+        if abs(ended_at - end) < SAME_WORD_SECONDS:
+            waits.append(moment - end)
+    return waits
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from copy import deepcopy
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -151,7 +152,7 @@ class LiteLlmModel:
 
     def _request(self) -> dict[str, Any]:
         """Return the arguments; lists of their own, because litellm changes what it is given."""
-        request = {**self._fixed, "messages": json.loads(self._list.encoded)}
+        request = {**self._fixed, "messages": [_copied(entry) for entry in self._list.entries]}
         if self._tools.entries:
             request["tools"] = json.loads(self._tools.encoded)
         return request
@@ -205,6 +206,11 @@ class LiteLlmModel:
         headers = getattr(error, "litellm_response_headers", None) or {}
         retry_after = str(headers.get("retry-after", ""))
         return refused(self.name, status if isinstance(status, int) else 500, text, retry_after, self._key)
+
+
+def _copied(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a copy of a message that can be changed without changing it; most hold nothing but texts."""
+    return {key: deepcopy(value) if isinstance(value, list | dict) else value for key, value in entry.items()}
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

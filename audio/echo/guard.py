@@ -16,7 +16,7 @@ from audio.echo.meter import EchoMeter
 from audio.echo.near_end import NearEnd
 from audio.echo.profile import RoomProfile
 from audio.echo.reference import PlayedReference
-from audio.echo.residue import Alarms, SpeechInResidue
+from audio.echo.residue import HINT, HINT_CHUNKS, SpeechInResidue
 from audio.pcm import CHUNK_SECONDS, AudioChunk, Samples, power_of
 
 log = structlog.get_logger()
@@ -120,7 +120,8 @@ class CancellingGuard:
         self._meter = EchoMeter()
         self._near_end = NearEnd()
         self._residue = SpeechInResidue()
-        self._alarms = Alarms()
+        self._hints: deque[float] = deque(maxlen=HINT_CHUNKS)
+        """The newest probabilities of speech."""
         self._half_duplex = half_duplex
         self._tape: Tape | None = None
         self._passed: AudioChunk | None = None
@@ -170,7 +171,7 @@ class CancellingGuard:
 
     def judge(self, probability: float) -> None:
         """Take the probability of speech in the chunk that was cleaned last, as a voice detector has it."""
-        self._alarms.note(probability, stands_out=self._near_end.stands_out, sounds=self._after == 0)
+        self._hints.append(probability)
         sounds = self._after < TAIL_CHUNKS and self._tape is None
         self._residue.note(probability, sounds=sounds, is_another=self.hears_another)
 
@@ -183,11 +184,10 @@ class CancellingGuard:
     def hears_another(self) -> bool:
         """Whether something began in the last chunk that is neither nakari's voice nor the room's usual noise.
 
-        After a false alarm, where the residual fluctuates by itself, the voice detector has to take some of it for a
-        voice at least.
+        Where the residual fluctuates by itself, the voice detector has to take some of it for a voice at least.
         """
         near_end = self._near_end
-        return near_end.stands_out and (near_end.is_steady or self._alarms.are_believed)
+        return near_end.stands_out and (near_end.is_steady or max(self._hints, default=0.0) >= HINT)
 
     @property
     def is_doubtful(self) -> bool:

@@ -77,46 +77,7 @@ class SpeechInResidue:
             self._last_at = self._own_seconds
 
 
-HINT: Final = 0.05
+HINT: Final = 0.02
 HINT_CHUNKS: Final = 6
-"""Probability of speech in the newest chunks by which an alarm is believed after a false one: where nakari's own voice
-stood out it was under 0.01."""
-
-ALARM_CHUNKS: Final = round(0.6 / CHUNK_SECONDS)
-"""After something stood out, in which a person would have sounded a little like speech."""
-
-WARY_CHUNKS: Final = round(60.0 / CHUNK_SECONDS)
-MOST_WARY_CHUNKS: Final = round(960.0 / CHUNK_SECONDS)
-"""Of nakari's voice after a false alarm in which the next one needs a hint; twice as many each time. To ask for it
-always costs a quiet talker across a usual room two of three interruptions (docs/decisions/0066)."""
-
-
-class Alarms:
-    """Learns whether near-end detection can be believed by itself: what stood out, and was no person, makes it wary."""
-
-    def __init__(self) -> None:
-        self._hints: deque[float] = deque(maxlen=HINT_CHUNKS)
-        """The newest probabilities of speech."""
-        self._left = 0
-        """Chunks until it is known whether what stood out was a person."""
-        self._highest = 0.0
-        """Probability of speech since it stood out."""
-        self._wary, self._next_wary = 0, WARY_CHUNKS
-        """Chunks of nakari's voice in which an alarm needs a hint, and how many it will be after the next false one."""
-
-    @property
-    def are_believed(self) -> bool:
-        """Whether what stands out now may be a person."""
-        return not self._wary or max(self._hints, default=0.0) >= HINT
-
-    def note(self, probability: float, *, stands_out: bool, sounds: bool) -> None:
-        """Take a chunk: the probability of speech, whether something stands out, whether nakari's voice sounds."""
-        self._hints.append(probability)
-        self._wary -= bool(self._wary and sounds)
-        if self._left:
-            self._left -= 1
-            self._highest = max(self._highest, probability)
-            if not self._left and self._highest < HINT:
-                self._wary, self._next_wary = self._next_wary, min(2 * self._next_wary, MOST_WARY_CHUNKS)
-        elif stands_out and self.are_believed:
-            self._left, self._highest = ALARM_CHUNKS, max(self._hints)
+"""Probability of speech in the newest chunks that supports near-end detection where the residual fluctuates: where
+nakari's own voice stood out it was under 0.01."""

@@ -3,12 +3,9 @@
 import pytest
 
 from audio.echo.residue import (
-    ALARM_CHUNKS,
     DOUBT_SECONDS,
     PERSON_SECONDS,
     PROOF_SECONDS,
-    WARY_CHUNKS,
-    Alarms,
     SpeechInResidue,
 )
 from audio.pcm import CHUNK_SECONDS
@@ -76,41 +73,3 @@ def test_who_stands_out_is_believed_at_once_however_new_the_room_is() -> None:
     residue = SpeechInResidue()
     speak(residue, CHUNK_SECONDS, 0.9, is_another=True)
     assert not residue.is_doubtful
-
-
-def believed(alarms: Alarms) -> bool:
-    """Ask anew: the answer changes with each chunk."""
-    return alarms.are_believed
-
-
-@pytest.mark.shows("V12", "V17")
-def test_what_stands_out_is_believed_until_it_was_nobody() -> None:
-    alarms = Alarms()
-    assert believed(alarms)
-    alarms.note(0.9, stands_out=True, sounds=True)
-    for _ in range(ALARM_CHUNKS):
-        alarms.note(0.8, stands_out=True, sounds=True)
-    assert believed(alarms), "a person spoke"
-
-
-@pytest.mark.shows("V12", "V17")
-def test_after_a_false_alarm_a_hint_of_speech_is_wanted_ever_longer() -> None:
-    alarms = Alarms()
-    for chunks in (WARY_CHUNKS, 2 * WARY_CHUNKS):
-        alarms.note(0.0, stands_out=True, sounds=True)
-        for _ in range(ALARM_CHUNKS):
-            alarms.note(0.0, stands_out=False, sounds=True)
-        for _ in range(chunks - 1):
-            assert not believed(alarms)
-            alarms.note(0.0, stands_out=True, sounds=True)
-        for _ in range(100):
-            alarms.note(0.0, stands_out=False, sounds=False)
-        assert not believed(alarms), "only its own voice counts"
-        alarms.note(0.1, stands_out=True, sounds=False)
-        assert believed(alarms), "somebody begins to speak"
-        for _ in range(ALARM_CHUNKS):
-            alarms.note(0.1, stands_out=False, sounds=False)
-        for _ in range(20):
-            alarms.note(0.0, stands_out=False, sounds=False)
-        alarms.note(0.0, stands_out=False, sounds=True)
-        assert believed(alarms)

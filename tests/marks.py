@@ -34,7 +34,7 @@ BY_NAME: Final = {
 }
 """What starts a store or a process when it is called, and the mark of each test whose file imports it."""
 
-LONG_SECONDS: Final = 4.0
+LONG_SECONDS: Final = 3.0
 """A file that takes so long on a quiet machine is no part of a fast run: `tests/data/seconds.txt` has them."""
 
 REAL: Final = ("sound", "systemd", "debian", "neo4j", "browser", "network", "room", "process", "store", "long")

@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
 
 import structlog
-from pydantic import RootModel
 
 import agent.tools
 from agent.bus import Bus
@@ -26,7 +25,17 @@ from agent.event import Event
 from agent.model.messages import ToolSpec
 from agent.tools.context import ToolContext
 from agent.tools.mcp.schema import SchemaRefused, legal_schema
-from agent.tools.tool import DEFAULT_TIMEOUT, Call, Declaration, Hidden, Secrets, Tool, awaited, tool, with_secrets
+from agent.tools.sharing import for_members
+from agent.tools.tool import (
+    DEFAULT_TIMEOUT,
+    AnyArguments,
+    Declaration,
+    Tool,
+    awaited,
+    filled_in,
+    tool,
+    with_secrets,
+)
 from memory.json_value import Json
 
 log = structlog.get_logger()
@@ -46,6 +55,8 @@ BESIDE: Final = frozenset({OBSERVE, SITUATION, COMMAND})
 
 OWN: Final = "nakari_tools_"
 """Begins the names of the modules that a person's files become."""
+
+NOT_SHARED: Final = "{tool} is the household's, and whoever speaks is no member of it: do without it"
 
 WRITABLE_BY_OTHERS: Final = 0o002
 
@@ -111,7 +122,7 @@ def discover(
     ours = len(search.found)
     for own_file in _files_of(folder):
         search.take(own_file.name, partial(load_file, own_file))
-    own = [_for_the_household(tool, shares) for tool in search.found[ours:]]
+    own = [for_members(tool, shares, NOT_SHARED.format(tool=tool.name)) for tool in search.found[ours:]]
     for file, reason in search.broken.items():
         log.warning("tool_file_broken", file=file, reason=reason)
     for name, secrets in search.lacking.items():
@@ -232,10 +243,6 @@ def _declared(module: ModuleType) -> Declaration:
     }
 
 
-class Arguments(RootModel[dict[str, object]]):
-    """Any JSON object: the definition says what may be in it."""
-
-
 def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
     """Return the tool of a definition, with OpenAI's "function" around it or without."""
     told = definition.get("function", definition)
@@ -247,7 +254,7 @@ def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
         spec = ToolSpec(name, str(told.get("description", "")), legal_schema(told.get("parameters") or {}))
     except SchemaRefused as refused:
         raise ValueError(f"{name} cannot be told to a model: {refused}") from refused
-    hidden = tuple(_hidden_of(function))
+    hidden = tuple(filled_in(function))
     call, declared = awaited(function), _declared(module)
 
     async def run(root: dict[str, object], **filled: object) -> Json:
@@ -255,14 +262,8 @@ def _defined(module: ModuleType, definition: Mapping[str, Any]) -> Tool:
             raise ToolFailed(f"{name} was called with wrong arguments ({wrong}); correct them and call it again")
         return await call(**root, **filled)
 
-    made = Tool(spec, Arguments, run, hidden, declared["timeout"], effect=declared["effect"])
+    made = Tool(spec, AnyArguments, run, hidden, declared["timeout"], effect=declared["effect"])
     return replace(made, is_slow=declared["is_slow"], secrets=tuple(declared["secrets"]))
-
-
-def _hidden_of(function: Callable[..., object]) -> Iterator[tuple[str, Hidden]]:
-    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        if parameter.annotation in (Event, Call, Secrets):
-            yield name, parameter.annotation
 
 
 def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:
@@ -273,19 +274,6 @@ def _wrong(given: Mapping[str, object], spec: ToolSpec) -> str:
     unknown = [name for name in given if name not in known]
     parts: Sequence[tuple[str, Iterable[object]]] = (("missing", missing), ("unknown", unknown))
     return "; ".join(f"{what}: {', '.join(map(str, names))}" for what, names in parts if names)
-
-
-def _for_the_household(tool: Tool, shares: Callable[[str], bool]) -> Tool:
-    """Return a person's own tool, for the members of the household alone."""
-    asked = "call in hand"  # a name that no parameter can have
-
-    async def guarded(**values: object) -> Json:
-        call = values.pop(asked)
-        if not isinstance(call, Call) or not shares(call.event.owner_key):
-            raise ToolFailed(f"{tool.name} is the household's, and whoever speaks is no member of it: do without it")
-        return await tool.function(**values)
-
-    return replace(tool, function=guarded, hidden=(*tool.hidden, (asked, Call)))
 
 
 def told(error: BaseException, file: str) -> str:

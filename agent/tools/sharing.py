@@ -32,6 +32,18 @@ def shared(tools: Iterable[Tool], shares: Callable[[str], bool], lend: Lend) -> 
     return [_guarded(tool, shares, lend) for tool in tools]
 
 
+def for_members(tool: Tool, shares: Callable[[str], bool], refusal: str) -> Tool:
+    """Return a tool of the household's own; an event whose owner does not share gets the refusal instead."""
+
+    async def guarded(**values: object) -> Json:
+        asker = values.pop(_ASKER)
+        if not isinstance(asker, Event) or not shares(asker.owner_key):
+            raise ToolFailed(refusal)
+        return await tool.function(**values)
+
+    return replace(tool, function=guarded, hidden=(*tool.hidden, (_ASKER, Event)))
+
+
 def in_another_dialect(tools: Iterable[Tool], dialect: Dialect, described: Dialect) -> list[Tool]:
     """Return the tools of a store whose answers say so where its Cypher is not the one that everybody's list describes.
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 from xml.sax.saxutils import quoteattr
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, RootModel, ValidationError, create_model
 
 from agent.errors import ToolFailed
 from agent.event import Event
@@ -46,6 +46,10 @@ class Secrets(dict[str, str]):
 
 Hidden: TypeAlias = type[Event] | type[Call] | type[Secrets]
 """What the runtime fills in, by the annotation of a parameter."""
+
+
+class AnyArguments(RootModel[dict[str, object]]):
+    """Any JSON object: whoever carries the call out judges what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +129,9 @@ def tool(
     if not function.__doc__:
         raise ValueError(f"tool {function.__name__} needs a docstring: it is what the model reads")
     fields: dict[str, Any] = {}
-    hidden: list[tuple[str, Hidden]] = []
+    hidden = filled_in(function)
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        if parameter.annotation in (Event, Call, Secrets):
-            hidden.append((name, parameter.annotation))
+        if (name, parameter.annotation) in hidden:
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation, default)
@@ -147,6 +150,12 @@ def tool(
         ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None,
         tuple(declared.get("secrets", ())),
     )
+
+
+def filled_in(function: ToolFunction) -> list[tuple[str, Hidden]]:
+    """Return the parameters of a function that the runtime fills in, by their annotations."""
+    parameters = inspect.signature(function, eval_str=True).parameters.items()
+    return [(name, each.annotation) for name, each in parameters if each.annotation in (Event, Call, Secrets)]
 
 
 def awaited(function: ToolFunction) -> Callable[..., Awaitable[Json]]:

@@ -9,16 +9,13 @@ from appliance.reflexes.verbs import Verbs
 from audio.reflexes.addressing import NOT_ADDRESSED, Addressing
 from audio.reflexes.words import plain
 from audio.speech import RecognizedTurn
-from audio.turns.evidence import evidence_guard
+from audio.turns.evidence import LITTLE_ECHO, evidence_guard
 
 SUSPICIOUS: Final = 0.5
 """Likelihood of echo from which on a word is taken for its own."""
 
 ECHO: Final = "echo"
 OWN_WORDS: Final = "its own words"
-
-LITTLE_ECHO: Final = 0.3
-"""Likelihood of echo up to which a turn is nothing but somebody's."""
 
 LEAST_LOGPROB: Final = -1.0
 MOST_NO_SPEECH: Final = 0.6

@@ -6,15 +6,14 @@ from functools import partial
 from typing import Final
 
 import structlog
-from pydantic import RootModel
 
-from agent.errors import ToolFailed
 from agent.model.messages import ToolSpec
 from agent.tools.mcp.choosing import Chosen, chosen, share_of
 from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
 from agent.tools.registry import ToolRegistry
-from agent.tools.tool import Call, Tool
+from agent.tools.sharing import for_members
+from agent.tools.tool import AnyArguments, Tool
 from memory.json_value import Json
 
 NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
@@ -23,10 +22,6 @@ GRACE_SECONDS: Final = 2.0
 """For a server that was told to stop a call, until nobody waits for it any more."""
 
 log = structlog.get_logger()
-
-
-class Arguments(RootModel[dict[str, object]]):
-    """Any JSON object: what is in it, the server judges."""
 
 
 class McpServers:
@@ -70,13 +65,12 @@ class McpServers:
     def _tool(self, owner: Owner, spec: ToolSpec, offered: Offered) -> Tool:
         server = owner.server
 
-        async def answered(root: dict[str, Json], asked: Call) -> Json:
-            if not self._shares(asked.event.owner_key):
-                raise ToolFailed(NOT_SHARED.format(server=server.name))
+        async def answered(root: dict[str, Json]) -> Json:
             return await owner.call(offered.name, root)
 
         timeout = server.timeout + GRACE_SECONDS
-        return Tool(spec, Arguments, answered, (("asked", Call),), timeout, effect=server.effect_of(offered))
+        made = Tool(spec, AnyArguments, answered, timeout=timeout, effect=server.effect_of(offered))
+        return for_members(made, self._shares, NOT_SHARED.format(server=server.name))
 
 
 def _description(owner: Owner, found: Chosen) -> dict[str, Json]:

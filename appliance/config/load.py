@@ -142,9 +142,7 @@ def load(
         supervisor=_supervisor(environ),
         secrets=_secrets(settings, environ, wrong),
         tools_folder=_tools_folder(settings, file, environ),
-        secret=lambda name: (
-            environ.get(name, "").strip() or _credential(environ.get("CREDENTIALS_DIRECTORY", ""), name)
-        ),
+        secret=lambda name: _secret(environ, name),  # which prints nothing of the environment, as a partial would
         shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),
     )
@@ -269,11 +267,10 @@ def _secrets(
     of_servers = (server.api_key_env for server in settings.mcp.values())
     keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
     lent = (name for server in settings.mcp.values() for name in server.secrets)
-    folder = environ.get("CREDENTIALS_DIRECTORY", "")
     found: dict[str, Secret] = {}
     for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):
         try:
-            value = environ.get(name, "").strip() or _credential(folder, name)
+            value = _secret(environ, name)
             _check_key(name, value if name in keys else "")
         except ConfigError as error:
             if wrong is None:
@@ -287,6 +284,11 @@ def _secrets(
 def _check_key(name: str, value: str) -> None:
     if not (value.isascii() and value.isprintable()):
         raise ConfigError(f"{name} holds a character that no key has, such as a curly quote; set it anew")
+
+
+def _secret(environ: Mapping[str, str], name: str) -> str:
+    """Return a key or password from the environment, else from systemd's credentials; "" where nobody set it."""
+    return environ.get(name, "").strip() or _credential(environ.get("CREDENTIALS_DIRECTORY", ""), name)
 
 
 def _credential(folder: str, name: str) -> str:

@@ -30,12 +30,12 @@ class LostTurns:
     def __init__(
         self,
         give: Callable[[Sign], Awaitable[None]],
-        is_for_her: Callable[[float, float], bool],
+        is_for_it: Callable[[float, float], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`give` plays a sign; `is_for_her` says whether words between two moments of the clock may be for it."""
+        """`give` plays a sign; `is_for_it` says whether words between two moments of the clock may be for it."""
         self._give = give
-        self._is_for_her = is_for_her
+        self._is_for_it = is_for_it
         self._clock = clock
         self._began = 0.0
         """When speech began the last time."""
@@ -60,7 +60,7 @@ class LostTurns:
         if (wanted := _sign_for(heard, suppressed)) is None or self._rests[wanted].rest:
             return
         began, ended = (self._began, self._clock()) if heard is None else _times_of(heard)
-        if self._is_for_her(began, ended) and not self._wanted.full():
+        if self._is_for_it(began, ended) and not self._wanted.full():
             self._rests[wanted].failed()
             self._wanted.put_nowait(wanted)
 

@@ -314,7 +314,7 @@ class Spotter:
             self._waiting.get_nowait()
 
     async def run(self) -> None:
-        """Look for words, for ever; returns at once, said in one line, where pocketsphinx does not work."""
+        """Look for words, for ever; returns at once, said in one line, where the network cannot be read."""
         try:
             await asyncio.to_thread(self._search.warm)
         except RecognitionFailed as error:

@@ -28,13 +28,13 @@ class Room:
     meant: list[Sign] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.lost = LostTurns(self.give, self.is_for_her, lambda: self.now)
+        self.lost = LostTurns(self.give, self.is_for_it, lambda: self.now)
 
     async def give(self, meaning: Sign) -> None:
         self.signs.append(self.now)
         self.meant.append(meaning)
 
-    def is_for_her(self, began: float, ended: float) -> bool:
+    def is_for_it(self, began: float, ended: float) -> bool:
         self.spans.append((began, ended))
         return self.is_addressed
 

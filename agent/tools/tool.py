@@ -48,6 +48,11 @@ Hidden: TypeAlias = type[Event] | type[Call] | type[Secrets]
 """What the runtime fills in, by the annotation of a parameter."""
 
 
+AsksFirst: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[str]]
+"""Tells from a call's arguments what it is about to do that cannot be undone, as words after "to": "unlock the front
+door", in the language of the house. An empty text where this call needs nobody's yes."""
+
+
 class AnyArguments(RootModel[dict[str, object]]):
     """Any JSON object: whoever carries the call out judges what is in it."""
 
@@ -74,6 +79,13 @@ class Tool:
     """What a model with little room is told of it; None where it is not told, and finds it (`agent.tools.finding`)."""
     secrets: tuple[str, ...] = ()
     """Names of the keys and passwords without which it is not offered."""
+    asks_first: AsksFirst | None = None
+    """None where no call of it needs a person's yes."""
+    outside: str = ""
+    """Whose words its answers carry, where they are a stranger's: the name of a server, a service, the web.
+
+    It marks them itself (`from_outside`); after them the run does nothing irreversible unasked.
+    """
 
     @property
     def name(self) -> str:
@@ -96,6 +108,10 @@ class Declaration(TypedDict, total=False):
     """Describes it to a model with little room; without, it is not offered to that at all, and found."""
     secrets: Sequence[str]
     """Names of the keys and passwords without which it is not offered."""
+    asks_first: AsksFirst
+    """Says of a call what needs a person's yes."""
+    outside: str
+    """Whose words its answers carry, where they are a stranger's."""
 
 
 ToolFunction: TypeAlias = Callable[..., Any]
@@ -149,6 +165,8 @@ def tool(
         declared.get("is_slow", False),
         ToolSpec(spec.name, brief, _bare(spec.parameters)) if brief else None,
         tuple(declared.get("secrets", ())),
+        declared.get("asks_first"),
+        declared.get("outside", ""),
     )
 
 

@@ -69,7 +69,8 @@ class McpServers:
             return await owner.call(offered.name, root)
 
         timeout = server.timeout + GRACE_SECONDS
-        made = Tool(spec, AnyArguments, answered, timeout=timeout, effect=server.effect_of(offered))
+        effect = server.effect_of(offered)
+        made = Tool(spec, AnyArguments, answered, timeout=timeout, effect=effect, outside=server.name)
         return for_members(made, self._shares, NOT_SHARED.format(server=server.name))
 
 

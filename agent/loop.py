@@ -31,7 +31,7 @@ from agent.run.run_state import Completion, Ending, GivenUp, RunState, Suspensio
 from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
 from agent.run.think import Thinker
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
 from memory.state.journal import Journal

@@ -20,7 +20,7 @@ from agent.errors import ContextTooLong, DamagedContext
 from agent.event import SYSTEM, Event, new_id
 from agent.model.messages import Message
 from agent.record import step
-from agent.tools.finding import are_few
+from agent.tools.registry.finding import are_few
 from memory.json_value import Json
 from memory.state.journal import DAMAGED, Journal, Stored
 

@@ -11,7 +11,7 @@ from agent.context.block import Block, parse
 from agent.context.history import turns
 from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolSpec
-from agent.tools.finding import are_few
+from agent.tools.registry.finding import are_few
 from memory.json_value import Json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")

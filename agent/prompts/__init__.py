@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
-from agent.tools.finding import are_few
+from agent.tools.registry.finding import are_few
 
 MODULES = ("persona", "system", "tools")
 """The modules of the prompt, in this order."""
@@ -106,7 +106,7 @@ def compose(overrides: Mapping[str, str] | None = None, tools: Sequence[ToolSpec
     """Return the modules in fixed order, each replaced by its override if there is one with words in it.
 
     What they say of tools is said of those that are there; without a list, of all. Where the rest of them is to be
-    found (`agent.tools.finding`), the modules are the short ones.
+    found (`agent.tools.registry.finding`), the modules are the short ones.
     """
     given, names = overrides or {}, None if tools is None else frozenset(spec.name for spec in tools)
     folder = "small/" if are_few(tools or ()) else ""

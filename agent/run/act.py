@@ -19,8 +19,8 @@ from agent.run.run import Run
 from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.tools.events import ENDINGS
-from agent.tools.finding import unwrapped
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.finding import unwrapped
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from agent.tools.tool import Call, Tool, run_tool
 from memory.errors import MemoryFailure

@@ -5,7 +5,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from agent.context.block import format_time
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 

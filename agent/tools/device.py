@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD, Event
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 

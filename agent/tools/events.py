@@ -16,7 +16,7 @@ from agent.mailbox.economy import SELF
 from agent.mailbox.mail import first_words
 from agent.run.budget import RunLimits
 from agent.run.run_state import Completion, RunState, Suspension
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agent.errors import ToolFailed
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 

@@ -11,7 +11,7 @@ from agent.context.epochs import EPOCH, MESSAGE
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import Message
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.errors import EmbeddingUnavailable
 from memory.json_value import Json

@@ -8,7 +8,7 @@ from agent.errors import ToolFailed
 from agent.event import HOUSEHOLD
 from agent.replies import Reply, ReplySink
 from agent.run.run_state import RunState
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Call, Tool, tool
 from memory.json_value import Json
 

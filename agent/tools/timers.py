@@ -14,7 +14,7 @@ from agent.event import TIMER, Event, new_id
 from agent.mailbox.economy import UNASKED
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
-from agent.tools.context import ToolContext
+from agent.tools.registry.context import ToolContext
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json
 

@@ -76,7 +76,7 @@ class Tool:
     is_slow: bool = False
     """Whether it is expected to take longer than a person likes to wait in silence (1.5 s)."""
     brief: ToolSpec | None = None
-    """What a model with little room is told of it; None where it is not told, and finds it (`agent.tools.finding`)."""
+    """What a model with little room is told of it; None where it finds it (`agent.tools.registry.finding`)."""
     secrets: tuple[str, ...] = ()
     """Names of the keys and passwords without which it is not offered."""
     asks_first: AsksFirst | None = None

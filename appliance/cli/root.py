@@ -71,7 +71,7 @@ class Sections(click.Group):
 def _own_command(ctx: click.Context, name: str) -> click.Command | None:
     if not name.isidentifier() or len(name) > LONGEST_NAME:
         return None
-    from agent.tools.discovery import COMMAND, load_file, told
+    from agent.tools.registry.discovery import COMMAND, load_file, told
     from appliance.config.load import load
     from appliance.errors import ConfigError
 

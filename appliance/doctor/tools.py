@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.tools.discovery import discover
+from agent.tools.registry.discovery import discover
 from appliance.config.load import Config
 from appliance.doctor.examine import Check, Line, Verdict
 from appliance.doctor.service import told_by_service

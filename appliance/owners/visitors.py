@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from agent.errors import ToolFailed
-from agent.tools.sharing import NOT_SHARED
+from agent.tools.registry.sharing import NOT_SHARED
 from agent.tools.tool import Tool
 from appliance.wiring.managed_graph import ManagedGraph
 from memory.errors import GraphUnavailable, MemoryFailure, StateUnusable

@@ -25,11 +25,11 @@ from agent.run.run_state import RunState
 from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
-from agent.tools.context import ToolContext
 from agent.tools.device import DeviceVerbs
-from agent.tools.discovery import Discovered, discover
 from agent.tools.mcp.servers import McpServers
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.context import ToolContext
+from agent.tools.registry.discovery import Discovered, discover
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.config.sections import EconomySettings

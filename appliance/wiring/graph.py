@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from agent.tools.sharing import shared
+from agent.tools.registry.sharing import shared
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.errors import ConfigError

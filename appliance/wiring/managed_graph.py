@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from agent.tools.memory import memory_tools
-from agent.tools.sharing import in_another_dialect
+from agent.tools.registry.sharing import in_another_dialect
 from audio.loops import Loop
 from memory.errors import MemoryFailure
 from memory.graph.dialect import Dialect

@@ -12,7 +12,7 @@ from agent.model.chain import Chain
 from agent.model.messages import ToolSpec
 from agent.model.wire.openai import encode, tools_to_openai
 from agent.prompts import Prompts
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from appliance.config.load import load
 from appliance.wiring.about import about
 from benchmarks.figure import Figure, Series, run

@@ -16,7 +16,7 @@ from agent.event import HOUSEHOLD, USER_TEXT, Event
 from agent.tools.mcp.owner import Pace
 from agent.tools.mcp.server import Server
 from agent.tools.mcp.servers import McpServers
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Call, Tool, run_tool, tool
 from tests.processes import ROOT
 

@@ -17,7 +17,7 @@ from agent.tools.clock import clock_tool
 from agent.tools.device import DeviceVerb, device_tools
 from agent.tools.events import event_tools
 from agent.tools.journal import journal_tool
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
 from memory.state.database import Database

@@ -27,7 +27,7 @@ from agent.run.system_replies import SystemReplies
 from agent.run.think import Thinker
 from agent.tools.events import event_tools
 from agent.tools.memory import memory_tools
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from appliance.output.voice import FIRST_SOUND, VoiceReplySink
 from audio.playback.speech_output import SpeechOutput

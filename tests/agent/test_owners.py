@@ -15,7 +15,7 @@ from agent.event import ASR_TRANSCRIPT, HOUSEHOLD, Event
 from agent.mailbox import Lease, Mailbox
 from agent.prompts import Prompts
 from agent.tools.journal import journal_read_tool, journal_tool, recall_tool
-from agent.tools.sharing import NOT_SHARED, shared
+from agent.tools.registry.sharing import NOT_SHARED, shared
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Call, Tool, run_tool, tool
 from memory.json_value import Json

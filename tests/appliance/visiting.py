@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
-from agent.tools.sharing import shared
+from agent.tools.registry.sharing import shared
 from agent.tools.tool import Call, Tool, run_tool
 from appliance.config.load import Config
 from appliance.owners.visitors import Visitors

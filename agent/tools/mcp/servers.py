@@ -11,8 +11,8 @@ from agent.model.messages import ToolSpec
 from agent.tools.mcp.choosing import Chosen, chosen, share_of
 from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
-from agent.tools.registry import ToolRegistry
-from agent.tools.sharing import for_members
+from agent.tools.registry.registry import ToolRegistry
+from agent.tools.registry.sharing import for_members
 from agent.tools.tool import AnyArguments, Tool
 from memory.json_value import Json
 

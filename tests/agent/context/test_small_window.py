@@ -14,8 +14,8 @@ from agent.model.chain import Chain, Guarded
 from agent.model.messages import Message, ToolSpec
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from agent.run.system_replies import phrase
-from agent.tools.finding import are_few
 from agent.tools.journal import journal_read_tool
+from agent.tools.registry.finding import are_few
 from agent.tools.tool import Call, run_tool
 from tests.agent.context.test_compression import LONG, LOOK, REPLY, lawful, look_tool
 from tests.agent.mind import SYSTEM, Start, TestMind, a_mind, spoken, typed

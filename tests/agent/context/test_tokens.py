@@ -18,7 +18,7 @@ from agent.context.block import Block, render
 from agent.context.tokens import TokenCounter, is_whole
 from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.prompts import compose
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import tool
 from tests.agent.mind import NOON
 

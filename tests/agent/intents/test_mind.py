@@ -17,7 +17,7 @@ from agent.mailbox import MailboxRecord
 from agent.model.interface import ChatModel
 from agent.run.budget import RunLimits
 from agent.tools.journal import journal_tool
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.timers import timer_tools
 from appliance.reflexes.forget import Forgetting, no_graph
 from appliance.wiring.state import State

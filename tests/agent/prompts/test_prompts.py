@@ -12,7 +12,7 @@ from agent.context.tokens import TokenCounter
 from agent.model.messages import ToolSpec
 from agent.model.wire.openai import encode, tools_to_openai
 from agent.prompts import MODULES, Prompts, Self, compose
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
 from appliance.config.load import load
 from appliance.model.check import LONG_PREFIX, SHORT_PREFIX

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from agent.errors import ToolFailed
 from agent.event import Event
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import MAX_OBSERVATION, NO_ORDER, Call, bounded, from_outside, run_tool, tool
 from memory.json_value import Json
 

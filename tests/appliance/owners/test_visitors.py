@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD
-from agent.tools.sharing import NOT_SHARED
+from agent.tools.registry.sharing import NOT_SHARED
 from appliance.owners.visitors import UNUSED_SECONDS
 from memory.graph.dialect import NEO4J
 from memory.graph.embedded.server import DATABASE

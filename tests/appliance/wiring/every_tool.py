@@ -10,9 +10,9 @@ from agent.mailbox import Mailbox
 from agent.replies import ReplySink
 from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
-from agent.tools.context import ToolContext
 from agent.tools.device import DeviceVerbs
-from agent.tools.discovery import builtin_tools
+from agent.tools.registry.context import ToolContext
+from agent.tools.registry.discovery import builtin_tools
 from agent.tools.tool import Tool
 from appliance.config.load import Config
 from appliance.wiring.graph import graph_side

@@ -12,9 +12,9 @@ from agent.event import TIMER, utc_now
 from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.messages import ToolCall
-from agent.tools.finding import FIND, USE, unwrapped
 from agent.tools.journal import journal_tool
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.finding import FIND, USE, unwrapped
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.timers import timer_tools
 from agent.tools.tool import Tool, tool
 from memory.json_value import Json

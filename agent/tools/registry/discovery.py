@@ -23,9 +23,9 @@ from agent.context.situation import SituationProvider
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.model.messages import ToolSpec
-from agent.tools.context import ToolContext
 from agent.tools.mcp.schema import SchemaRefused, legal_schema
-from agent.tools.sharing import for_members
+from agent.tools.registry.context import ToolContext
+from agent.tools.registry.sharing import for_members
 from agent.tools.tool import (
     DEFAULT_TIMEOUT,
     AnyArguments,
@@ -40,8 +40,8 @@ from memory.json_value import Json
 
 log = structlog.get_logger()
 
-PLUMBING: Final = frozenset({"context", "discovery", "finding", "memory", "registry", "sharing", "tool"})
-"""Files of this folder that are no tools. Those of the memory come with the graph they act upon."""
+PLUMBING: Final = frozenset({"memory", "tool"})
+"""Files of `agent.tools` that hold no tools, or whose tools come with the graph they act upon."""
 
 DEFINITION: Final = "_TOOL"
 """How the name of a definition ends: a mapping in OpenAI's form beside the function that it is named after."""
@@ -101,7 +101,7 @@ class Discovered:
 
 
 def builtin_tools(context: ToolContext) -> list[Tool]:
-    """Return the tools of this folder, whatever secrets they want. Raises what a broken file raises."""
+    """Return the tools of `agent/tools/`, whatever secrets they want. Raises what a broken file raises."""
     return [tool for name in _files_of_package() for tool in tools_of(_import(name), context)]
 
 
@@ -111,7 +111,7 @@ def discover(
     secret: Callable[[str], str] = lambda _: "",
     shares: Callable[[str], bool] = lambda _: True,
 ) -> Discovered:
-    """Return what the files of this folder and of `folder` add; of two tools with one name the first counts.
+    """Return what the files of `agent/tools/` and of `folder` add; of two tools with one name the first counts.
 
     `secret` returns a key or password by its name, "" where nobody set it. `shares` says, at each call, whether an
     owner may use the household's own tools. Without a context, what wants one is only looked at. Raises nothing.

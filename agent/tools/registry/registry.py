@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agent.model.messages import ToolSpec
-from agent.tools.finding import finding_tools, offered
+from agent.tools.registry.finding import finding_tools, offered
 from agent.tools.tool import Tool
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.tools.registry import ToolRegistry
+from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool, tool
 
 

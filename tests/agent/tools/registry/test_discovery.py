@@ -14,7 +14,7 @@ import pytest
 from agent.context.situation import gather
 from agent.event import HOUSEHOLD, Event
 from agent.mailbox import Lease
-from agent.tools.discovery import Discovered, builtin_tools, discover
+from agent.tools.registry.discovery import Discovered, builtin_tools, discover
 from agent.tools.tool import Call, Tool, run_tool
 from tests.agent.mind import a_mind
 from tests.appliance.wiring.every_tool import over_nothing

@@ -7,18 +7,15 @@ from numpy.typing import NDArray
 
 from audio.pcm import SAMPLE_RATE
 
-RATE: Final = SAMPLE_RATE // 2
-"""Hz at which sound is compared: voices are told by what is below 4 kHz, and half of the samples cost half."""
+BLOCK: Final = 320
+"""Samples (20 ms) that are explained at once: the time of one period of a low voice."""
 
-BLOCK: Final = 256
-"""Samples (32 ms) that are explained at once."""
+BLOCK_SECONDS: Final = BLOCK / SAMPLE_RATE
 
-BLOCK_SECONDS: Final = BLOCK / RATE
-
-PARTITIONS: Final = 13
+PARTITIONS: Final = 20
 """Blocks of what was played that are heard in one of them (0.4 s): the lead, the air, most of a tiled room."""
 
-FORGETTING: Final = 0.9995 ** (BLOCK_SECONDS / 0.02)
+FORGETTING: Final = 0.9995
 """Of what was learned, from block to block: a room changes within half a minute."""
 
 FIRST_VARIANCE: Final = 0.3
@@ -41,7 +38,7 @@ _SOUNDING: Final = 1e-4
 """Energy of a block's spectrum below which nothing is learned from it."""
 
 Block: TypeAlias = NDArray[np.float32]
-"""Samples relative to full scale, shape (`BLOCK`,), at `RATE`."""
+"""Samples relative to full scale, shape (`BLOCK`,)."""
 
 _Spectrum: TypeAlias = NDArray[np.complex64]
 

@@ -5,14 +5,11 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, RATE, Block, LinearEcho
+from audio.echo.linear_echo import BLOCK, BLOCK_SECONDS, PARTITIONS, Block, LinearEcho
 from audio.pcm import SAMPLE_RATE, Samples
 
-LOW_PASS_HZ: Final = 3600
-"""Above it, what half of the rate cannot hold is damped."""
-
-BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150,
-                   3700)  # fmt: skip
+BANDS_HZ: Final = (100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400,
+                   5300, 6400, 7600)  # fmt: skip
 """Bounds of the bands that are compared: those of the ear (Zwicker), so that a voice fills many of them."""
 
 COUNTS_FROM_DB: Final = 1.5
@@ -27,17 +24,17 @@ USUAL_MOST_DB: Final = 1.5
 """What the average over the bands usually stays below while nakari speaks alone: found as the expectation is, up to so
 much, so that whoever talks on does not become usual."""
 
-STEADY_SHARE: Final = 0.8
-"""Of that most, from which on the residual fluctuates by itself as much as with somebody in it."""
+STEADY_DB: Final = 0.2
+"""Usual excess from which on the residual fluctuates by itself, as it does beside a loudspeaker and where it distorts;
+across a room it is 0.0 to 0.2."""
 
 MARGIN_DB: Final = 0.5
 """Over what is usual, from which on a block speaks for somebody; below it speaks against it."""
 
-BLOCK_DB: Final = 45.0 * BLOCK_SECONDS
-EVIDENCE_DB: Final = 3.0
-"""As which a block speaks for somebody at most, and what is enough: three loud ones, or more that are doubtful. Half as
-much again is kept, so that it is soon over when nothing stands out any more. Chosen in ten rooms and four voices: with
-two loud ones (2.0) its own voice came past it 12 times in 25 minutes, with three twice (docs/decisions/0066)."""
+BLOCK_DB: Final = 1.2
+EVIDENCE_DB: Final = 2.0
+"""As which a block speaks for somebody at most, and what is enough: two loud ones, or more that are doubtful. Twice as
+much is kept, so that it is soon over when nothing stands out any more."""
 
 LEARNING_SECONDS: Final = 2.0
 """Seconds of nakari's speech before anything is noticed."""
@@ -174,7 +171,7 @@ class Evidence:
     @property
     def is_steady(self) -> bool:
         """Whether nakari's voice alone stays below what can be usual: a loudspeaker that distorts does not."""
-        return self._usual_db < STEADY_SHARE * USUAL_MOST_DB
+        return self._usual_db < STEADY_DB
 
     def add(self, exceeded_db: float) -> None:
         """Take the next block: by how much it exceeds what was expected."""
@@ -182,7 +179,7 @@ class Evidence:
         if not self.is_enough:
             moved = self._usual_db + USUAL_STEP_DB * (USUAL_QUANTILE - (above_db <= 0.0))
             self._usual_db = min(max(moved, 0.0), USUAL_MOST_DB)
-        self._sum_db = min(max(0.0, self._sum_db + min(_RATE * (above_db - MARGIN_DB), BLOCK_DB)), 1.5 * EVIDENCE_DB)
+        self._sum_db = min(max(0.0, self._sum_db + min(above_db - MARGIN_DB, BLOCK_DB)), 2 * EVIDENCE_DB)
         self.seconds = self.seconds + BLOCK_SECONDS if self.is_enough else 0.0
 
     def drop(self) -> None:
@@ -203,9 +200,8 @@ class NearEnd:
         self._is_recalled = path is not None and len(path) == PARTITIONS * BLOCK
         """Whether what is known is of a time before, and nobody knows yet whether it holds."""
         self._echo = LinearEcho(path if self._is_recalled else None)
-        self._waiting = np.zeros((2, len(_LOW_PASS) - 1), np.int16)
-        """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet; in front, those that the
-        low pass still needs."""
+        self._waiting = np.zeros((2, 0), np.float32)
+        """Samples of microphone (row 0) and loudspeaker (row 1) that do not fill a block yet."""
         self._before = np.zeros((2, BLOCK), np.float32)
         """The last block of the echo (row 0) and of the rest (row 1): the first half of the next spectrum."""
         self._is_fresh = False
@@ -228,27 +224,26 @@ class NearEnd:
 
     def follow(self, near: Samples, far: Samples) -> None:
         """Take what the microphone recorded, and what was played with it: int16, 16 kHz, of one length."""
-        self._waiting = np.concatenate([self._waiting, (near, far)], axis=1)
+        fresh = np.stack([near, far]).astype(np.float32) / np.float32(32768.0)
+        self._waiting = np.concatenate([self._waiting, fresh], axis=1)
         self.stands_out = False
-        while self._waiting.shape[1] >= len(_LOW_PASS) - 1 + _WHOLE:
-            near, far = self._waiting[:, : len(_LOW_PASS) - 1 + _WHOLE]
-            self._waiting = self._waiting[:, _WHOLE:]
-            self.stands_out |= self._take(near, far)
+        while self._waiting.shape[1] >= BLOCK:
+            block, self._waiting = self._waiting[:, :BLOCK], self._waiting[:, BLOCK:]
+            self.stands_out |= self._take(block[0], block[1])
 
-    def _take(self, near: Samples, far: Samples) -> bool:
-        """Follow one block, at 16 kHz; return whether somebody else stands out in it."""
+    def _take(self, near: Block, far: Block) -> bool:
+        """Follow one block; return whether somebody else stands out in it."""
         sounds = bool(far.any())
         self._left = AFTER_BLOCKS if sounds else self._left - 1
         if self._left <= 0:
             self._is_fresh = False
             self._evidence.drop()
             return False
-        blocks = _lowered(near), _lowered(far)
         if not self._is_fresh:
-            self._before, self._is_fresh = np.stack([np.zeros(BLOCK, np.float32), blocks[0]]), True
-        parts = np.stack(self._echo.explain(*blocks))
-        if sounds and float(blocks[1] @ blocks[1]) / BLOCK > _AUDIBLE:
-            self._count_own_speech(blocks[0], parts[1])
+            self._before, self._is_fresh = np.stack([np.zeros(BLOCK, np.float32), near]), True
+        parts = np.stack(self._echo.explain(near, far))
+        if sounds and float(far @ far) / BLOCK > _AUDIBLE:
+            self._count_own_speech(near, parts[1])
         echo, rest = _by_band(np.concatenate([self._before, parts], axis=1))
         self._before = parts
         self._evidence.add(self._expectation.exceeds(echo, rest))
@@ -307,30 +302,11 @@ def _db(power: Bands) -> Bands:
 
 def _bands() -> NDArray[np.float64]:
     """Return the share of the frequencies of a spectrum in the power of each band, shape (`BLOCK` + 1, bands)."""
-    hertz = np.arange(BLOCK + 1)[:, None] * RATE / (2 * BLOCK)
+    hertz = np.arange(BLOCK + 1)[:, None] * SAMPLE_RATE / (2 * BLOCK)
     bounds = np.array(BANDS_HZ)
     return ((hertz >= bounds[:-1]) & (hertz < bounds[1:])) / BLOCK**2
-
-
-_RATE: Final = BLOCK_SECONDS / 0.02
-"""Evidence is counted by 20 ms: the time of one period of a low voice."""
-
-
-def _low_pass() -> NDArray[np.float32]:
-    """Return a filter that leaves what half of the rate can hold; int16 becomes relative to full scale."""
-    taps = np.arange(-12, 13)
-    kernel = np.sinc(2 * LOW_PASS_HZ / SAMPLE_RATE * taps) * np.hamming(len(taps))
-    return np.asarray(kernel / kernel.sum() / 32768.0, np.float32)
-
-
-def _lowered(samples: Samples) -> Block:
-    """Return a block at `RATE`, of its samples and those before them that the low pass needs."""
-    return np.convolve(samples.astype(np.float32), _LOW_PASS, "valid")[1::2]
 
 
 _WINDOW: Final = np.hanning(2 * BLOCK + 1)[:-1].astype(np.float32)
 _BANDS: Final = _bands()
 _COUNT: Final = _BANDS.shape[1]
-_WHOLE: Final = BLOCK * SAMPLE_RATE // RATE
-"""Samples of a block before its rate is lowered."""
-_LOW_PASS: Final = _low_pass()

@@ -323,7 +323,7 @@ def test_what_was_learned_of_a_room_is_kept_once_and_known_after_a_restart() -> 
         async with running({"follow": control.follow}):
             await passed(KEEP_SECONDS + 1.0)
             assert kept.saved == 0, "nothing was learned yet"
-            home.live(SPEECH)
+            home.live(np.tile(SPEECH, 2))
 
     run_virtually(evening())
     assert kept.saved == 1, "at the end"

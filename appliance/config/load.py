@@ -81,6 +81,8 @@ class Config(Settings):
     """What was found, by the variable's name."""
     tools_folder: Path
     """Of the person's own tool files; absolute, and it need not be there."""
+    file_folders: tuple[Path, ...] = ()
+    """Of `[files] folders`; absolute, and they need not be there."""
     secret: Callable[[str], str]
     """Looks up any key or password that a tool file declares, by its name; "" where nobody set it."""
     shell: Mapping[str, str] = field(default_factory=dict)
@@ -142,6 +144,7 @@ def load(
         supervisor=_supervisor(environ),
         secrets=_secrets(settings, environ, wrong),
         tools_folder=_tools_folder(settings, file, environ),
+        file_folders=tuple(map(_absolute, settings.files.folders)),
         secret=lambda name: _secret(environ, name),  # which prints nothing of the environment, as a partial would
         shell={name: environ[name] for name in PROGRAMS_SEE if name in environ},
         debug=environ.get("NAKARI_DEBUG", "") not in ("", "0"),

@@ -336,6 +336,29 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FileSettings:
+    """Folders of the household's in which the agent may list, read, search and write files; it deletes none."""
+
+    folders: Annotated[
+        tuple[str, ...],
+        Meaning(
+            'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees a '
+            "folder once its unit has it (docs/operation.md)."
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSettings:
+    """Code that the agent writes and has run in a sandbox without network and files."""
+
+    enabled: Annotated[
+        bool,
+        Meaning("Whether it may; it needs systemd's nakari-code.socket, or bubblewrap where nakari is no service."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
 class DoorSettings:
     """The socket for programs on this machine."""
 
@@ -372,6 +395,8 @@ class Settings:
     mind: MindSettings = MindSettings()
     economy: EconomySettings = EconomySettings()
     tools: ToolSettings = ToolSettings()
+    files: FileSettings = FileSettings()
+    code: CodeSettings = CodeSettings()
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

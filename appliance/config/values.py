@@ -23,6 +23,7 @@ _SCHEMES = {
 }
 
 _PATHS = {("state", "folder"), ("door", "socket"), ("log", "file")}
+_LISTS_OF_PATHS = {("files", "folders")}
 _PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
 
 
@@ -50,6 +51,8 @@ def wrong_meaning(section: str, key: str, value: object) -> str:
     """Return what is wrong with a value of the right type, as the rest of the sentence; "" when nothing is."""
     if unseen := next(filter(None, map(_control_character, _texts_of(value))), ""):
         return f"holds a character that cannot be seen (U+{ord(unseen):04X}); take it out"
+    if (section, key) in _LISTS_OF_PATHS:
+        return next(filter(None, (_wrong_path(each, is_one=True) for each in _texts_of(value))), "")
     return _wrong_text(section, key, value) if isinstance(value, str) and value else ""
 
 

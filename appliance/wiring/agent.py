@@ -40,6 +40,7 @@ from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
 from appliance.wiring.about import about
 from appliance.wiring.environment import World
+from appliance.wiring.machine import Machine
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
 from audio.loops import Loop as LongLoop
@@ -116,6 +117,7 @@ class Hands:
     """The tools of the memory, which come with the graph."""
     recall: Recall
     device: DeviceVerbs
+    machine: Machine
 
 
 def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
@@ -192,6 +194,8 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         str(config.zone),
         quiet_hours(config.mind.quiet_hours, config.zone),
         config.mind.test_tool,
+        hands.machine.files,
+        hands.machine.code,
     )
 
 

@@ -26,6 +26,7 @@ from appliance.wiring.agent import Agent, Hands, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
 from appliance.wiring.input import Input, open_input
+from appliance.wiring.machine import Machine, machine_of
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
 from appliance.wiring.output import Output, open_output
 from appliance.wiring.reflexes import open_acting
@@ -40,6 +41,7 @@ class Box:
 
     output: Output
     agent: Agent
+    machine: Machine
     input: Input
     graph: GraphSide
     memory: MemorySide
@@ -61,6 +63,7 @@ class Box:
             "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
             **self.output.loops(),
             **self.agent.loops(),
+            "tools: whether folders and a sandbox can be had, once": self.machine.look,
             **self.input.loops(),
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,
@@ -100,7 +103,8 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         output = await parts.enter_async_context(open_output(world))
         sessions = open_sessions(world, output, memory.tiers)
         acting = open_acting(world, output, sessions, erase_event)
-        hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device)
+        machine = machine_of(config, owners.shares_graph)
+        hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device, machine)
         news = [acting.record.situation]
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
         known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
@@ -117,6 +121,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
             "tools": agent.discovered.describe,
+            "confined": machine.describe,
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)
@@ -126,7 +131,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         door.open()
         parts.callback(door.close)
         warms = not options.brief
-        yield Box(output, agent, hears, graph, memory, retention, owners, erasure, household, door, config, warms)
+        yield Box(
+            output, agent, machine, hears, graph, memory, retention, owners, erasure, household, door, config, warms
+        )
 
 
 def _erasing(admin: GraphAdmin, graph: GraphSide) -> Callable[[str], Awaitable[int]]:

@@ -15,7 +15,9 @@ from memory.state.journal import Journal
 from memory.state.recall import Recall
 
 if TYPE_CHECKING:
+    from agent.tools.code import HouseholdCode
     from agent.tools.device import DeviceVerbs
+    from agent.tools.files import HouseholdFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,7 @@ class ToolContext:
     """None where nakari may speak unasked at any hour."""
     has_test_tool: bool = False
     """Whether the tool that fails on purpose is wanted."""
+    files: "HouseholdFiles | None" = None
+    """None where no folder is allowed."""
+    code: "HouseholdCode | None" = None
+    """None where no code is to be run."""

@@ -1,0 +1,1 @@
+"""Confined access to this machine: allow-listed folders, and a sandbox without network for code."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
+from appliance.config.machine import CodeSettings, FileSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
 from appliance.config.models import ModelSettings, NamedModel
@@ -336,29 +337,6 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FileSettings:
-    """Folders of the household's in which the agent may list, read, search and write files; it deletes none."""
-
-    folders: Annotated[
-        tuple[str, ...],
-        Meaning(
-            'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees a '
-            "folder once its unit has it (docs/operation.md)."
-        ),
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CodeSettings:
-    """Code that the agent writes and has run in a sandbox without network and files."""
-
-    enabled: Annotated[
-        bool,
-        Meaning("Whether it may; it needs systemd's nakari-code.socket, or bubblewrap where nakari is no service."),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
 class DoorSettings:
     """The socket for programs on this machine."""
 
@@ -395,8 +373,8 @@ class Settings:
     mind: MindSettings = MindSettings()
     economy: EconomySettings = EconomySettings()
     tools: ToolSettings = ToolSettings()
-    files: FileSettings = FileSettings()
-    code: CodeSettings = CodeSettings()
+    files: FileSettings = field(default_factory=FileSettings)
+    code: CodeSettings = field(default_factory=CodeSettings)
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

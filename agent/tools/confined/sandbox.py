@@ -74,11 +74,13 @@ class Sandbox:
 
     socket: Path = SOCKET
     seconds: float = SECONDS
+    programs: str = _INSIDE["PATH"]
+    """Where bubblewrap is looked for, as in $PATH."""
 
     @property
     def way(self) -> str:
         """By what code would be run: "systemd", "bubblewrap", or "" where there is neither."""
-        return "systemd" if self.socket.exists() else "bubblewrap" if which("bwrap", path=_INSIDE["PATH"]) else ""
+        return "systemd" if self.socket.exists() else "bubblewrap" if which("bwrap", path=self.programs) else ""
 
     async def run(self, code: str) -> Ran:
         """Run Python until its end, until it printed or took too much, or until this is cancelled.
@@ -115,7 +117,7 @@ class Sandbox:
                 writer.transport.abort()
             return
         process = await asyncio.create_subprocess_exec(
-            *_unprivileged(BUBBLEWRAP), stdin=PIPE, stdout=PIPE, stderr=STDOUT, env={"PATH": _INSIDE["PATH"]}
+            *_unprivileged(BUBBLEWRAP), stdin=PIPE, stdout=PIPE, stderr=STDOUT, env={"PATH": self.programs}
         )
         assert process.stdin is not None
         assert process.stdout is not None

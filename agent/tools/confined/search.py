@@ -97,7 +97,7 @@ def _search_text(folder: int, name: str, told: str, wanted: list[str], found: Fo
         for number, line in enumerate(text.splitlines(), 1)
         if all(word in line.casefold() for word in wanted)
     ]
-    found.matches += here[: min(MOST_OF_FILE, MOST_MATCHES - len(found.matches))]
+    found.matches.extend(here[: min(MOST_OF_FILE, MOST_MATCHES - len(found.matches))])
 
 
 def _excerpt(line: str, word: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from agent.bus import Bus
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -28,7 +27,8 @@ from agent.time.quiet import quiet_hours
 from agent.tools.device import DeviceVerbs
 from agent.tools.mcp.servers import McpServers
 from agent.tools.registry.context import ToolContext
-from agent.tools.registry.discovery import Discovered, discover
+from agent.tools.registry.discovery import discover
+from agent.tools.registry.own_files import OwnFiles
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
 from appliance.config.load import Config
@@ -70,8 +70,7 @@ class Agent:
     beat: HeartBeat
     windows: Windows
     prompts: MeasuredPrompts
-    discovered: Discovered
-    bus: Bus
+    own: OwnFiles
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -87,7 +86,7 @@ class Agent:
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
-            **self.discovered.loops(self.bus),
+            **self.own.loops(),
         }
 
     async def warm(self) -> None:
@@ -170,9 +169,8 @@ async def open_agent(
         loop.observe(beat)
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
-        yield Agent(
-            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, discovered, state.bus
-        )
+        own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
+        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own)
     finally:
         for model in models.models:
             await model.aclose()

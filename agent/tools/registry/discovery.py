@@ -6,12 +6,15 @@ import inspect
 import os
 import pkgutil
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
 
@@ -60,6 +63,11 @@ NOT_SHARED: Final = "{tool} is the household's, and whoever speaks is no member 
 
 WRITABLE_BY_OTHERS: Final = 0o002
 
+PATIENCE: Final = 1.0
+"""Seconds that a start waits for all of a person's files; what takes longer joins later, and the box listens before."""
+
+LATE: Final = "it was not loaded within {seconds:g} s; let it do what takes long inside its functions, not at its top"
+
 
 Observe: TypeAlias = Callable[[Event], Awaitable[None]]
 
@@ -74,19 +82,40 @@ class Observer:
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
-    """What was found."""
+class FileContent:
+    """What one file adds."""
 
-    tools: tuple[Tool, ...] = ()
-    observers: tuple[Observer, ...] = ()
-    situation: tuple[SituationProvider, ...] = ()
+    tools: Sequence[Tool] = ()
+    observers: Sequence[Observer] = ()
+    situation: Sequence[SituationProvider] = ()
     """The functions `situation(lease)` of files."""
-    own: tuple[str, ...] = ()
-    """Names of those from the person's own files."""
-    broken: Mapping[str, str] = field(default_factory=dict)
-    """What is wrong with a file, with its line, by the file's name."""
-    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The secrets that nobody set, by the tool that is not offered for want of them."""
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    """Those that its tools declare, "" where nobody set one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A person's file while a thread of its own loads it."""
+
+    file: str
+    content: "Future[FileContent]"
+
+
+class Discovered:
+    """What files add."""
+
+    def __init__(self) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self.observers: tuple[Observer, ...] = ()
+        self.situation: tuple[SituationProvider, ...] = ()
+        self.own: tuple[str, ...] = ()
+        """Names of the tools from the person's own files."""
+        self.broken: dict[str, str] = {}
+        """What is wrong with a file, with its line, by the file's name."""
+        self.lacking: dict[str, tuple[str, ...]] = {}
+        """The secrets that nobody set, by the tool that is not offered for want of them."""
+        self.late: tuple[Loading, ...] = ()
+        """Files that were not loaded when the start could wait no longer; broken until they are."""
 
     def loops(self, bus: Bus) -> dict[str, Callable[[], Coroutine[None, None, None]]]:
         """Return what shows each observer the envelopes of its topic, until cancelled."""
@@ -99,6 +128,36 @@ class Discovered:
         lacking: dict[str, Json] = {name: [*secrets] for name, secrets in self.lacking.items()}
         return {"own": [*self.own], "broken": dict(self.broken), "lacking": lacking}
 
+    def keep(
+        self, file: str, load: Callable[[], FileContent], shares: Callable[[str], bool] | None = None
+    ) -> FileContent:
+        """Add what a file adds: all of it, or nothing where anything is wrong with it; return what was added.
+
+        With `shares` it is a person's own, for members only. Raises nothing.
+        """
+        try:
+            content = load()
+            _check_names([*self.tools, *content.tools])
+        except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a stranger's file does, the others load
+            self.broken[file] = told(error, file)
+            log.warning("tool_file_broken", file=file, reason=self.broken[file])
+            return FileContent()
+        kept = []
+        for each in content.tools:
+            if missing := tuple(name for name in each.secrets if not content.secrets[name]):
+                self.lacking[each.name] = missing
+                log.warning("tool_not_offered", tool=each.name, fix=f"set {', '.join(missing)}")
+            else:
+                kept.append(with_secrets(each, content.secrets))
+        if shares is not None:
+            self.own += tuple(each.name for each in kept)
+            kept = [for_members(each, shares, NOT_SHARED.format(tool=each.name)) for each in kept]
+        self.broken.pop(file, None)
+        self.tools += tuple(kept)
+        self.observers += tuple(content.observers)
+        self.situation += tuple(content.situation)
+        return replace(content, tools=kept)
+
 
 def builtin_tools(context: ToolContext) -> list[Tool]:
     """Return the tools of `agent/tools/`, whatever secrets they want. Raises what a broken file raises."""
@@ -110,57 +169,59 @@ def discover(
     folder: Path | None = None,
     secret: Callable[[str], str] = lambda _: "",
     shares: Callable[[str], bool] = lambda _: True,
+    patience: float = PATIENCE,
 ) -> Discovered:
     """Return what the files of `agent/tools/` and of `folder` add; of two tools with one name the first counts.
 
     `secret` returns a key or password by its name, "" where nobody set it. `shares` says, at each call, whether an
-    owner may use the household's own tools. Without a context, what wants one is only looked at. Raises nothing.
+    owner may use the household's own tools. Without a context, what wants one is only looked at. The files of `folder`
+    are waited for `patience` seconds, all together; what is not loaded then is `late`. Raises nothing.
     """
-    search = _Search(context, secret)
+    found = Discovered()
     for name in _files_of_package():
-        search.take(f"{name}.py", partial(_import, name))
-    ours = len(search.found)
-    for own_file in _files_of(folder):
-        search.take(own_file.name, partial(load_file, own_file))
-    own = [for_members(tool, shares, NOT_SHARED.format(tool=tool.name)) for tool in search.found[ours:]]
-    for file, reason in search.broken.items():
-        log.warning("tool_file_broken", file=file, reason=reason)
-    for name, secrets in search.lacking.items():
-        log.warning("tool_not_offered", tool=name, fix=f"set {', '.join(secrets)}")
-    names = tuple(tool.name for tool in own)
-    tools = (*search.found[:ours], *own)
-    observers, situation = tuple(search.observers), tuple(search.situation)
-    return Discovered(tools, observers, situation, names, search.broken, search.lacking)
-
-
-class _Search:
-    def __init__(self, context: ToolContext | None, secret: Callable[[str], str]) -> None:
-        self._context = context
-        self._secret = secret
-        self.found: list[Tool] = []
-        self.observers: list[Observer] = []
-        self.situation: list[SituationProvider] = []
-        self.broken: dict[str, str] = {}
-        self.lacking: dict[str, tuple[str, ...]] = {}
-
-    def take(self, file: str, load: Callable[[], ModuleType]) -> None:
-        """Load a file and keep its tools: all of them, or none where anything is wrong with it."""
+        found.keep(f"{name}.py", partial(_content_of, f"{name}.py", partial(_import, name), context, secret))
+    reads = [
+        (file.name, partial(_content_of, file.name, partial(load_file, file), context, secret))
+        for file in _files_of(folder)
+    ]
+    loading = [Loading(name, _begun(name, read)) for name, read in reads]
+    until = monotonic() + patience
+    for each in loading:
         try:
-            module = load()
-            tools = tools_of(module, self._context)
-            watching = _observers_of(module, file)
-            _check_names([*self.found, *tools])
-            secrets = {name: self._secret(name) for each in tools for name in each.secrets}
-        except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a stranger's file does, the others load
-            self.broken[file] = told(error, file)
-            return
-        self.observers += watching
-        self.situation += [module.situation] if hasattr(module, SITUATION) else []
-        for each in tools:
-            if missing := tuple(name for name in each.secrets if not secrets[name]):
-                self.lacking[each.name] = missing
-            else:
-                self.found.append(with_secrets(each, secrets))
+            each.content.exception(timeout=max(0.0, until - monotonic()))
+        except TimeoutError:
+            found.late += (each,)
+            found.broken[each.file] = LATE.format(seconds=patience)
+            log.warning("tool_file_late", file=each.file, reason=found.broken[each.file])
+        else:
+            found.keep(each.file, each.content.result, shares)
+    return found
+
+
+def _begun(file: str, load: Callable[[], FileContent]) -> "Future[FileContent]":
+    """Load a file in a thread that holds up nobody: neither the start, nor the other files, nor the end."""
+    content: Future[FileContent] = Future()
+    content.set_running_or_notify_cancel()  # so that nobody can cancel it, and the thread can always answer
+
+    def run() -> None:
+        try:
+            content.set_result(load())
+        except BaseException as error:  # noqa: BLE001  it is raised where the content is taken
+            content.set_exception(error)
+
+    threading.Thread(target=run, name=f"loads {file}", daemon=True).start()
+    return content
+
+
+def _content_of(
+    file: str, load: Callable[[], ModuleType], context: ToolContext | None, secret: Callable[[str], str]
+) -> FileContent:
+    """Load a file. Raises what is wrong with it."""
+    module = load()
+    tools = tools_of(module, context)
+    secrets = {name: secret(name) for each in tools for name in each.secrets}
+    situation = (module.situation,) if hasattr(module, SITUATION) else ()
+    return FileContent(tools, _observers_of(module, file), situation, secrets)
 
 
 def _check_names(tools: Iterable[Tool]) -> None:

@@ -180,22 +180,28 @@ def discover(
     found = Discovered()
     for name in _files_of_package():
         found.keep(f"{name}.py", partial(_content_of, f"{name}.py", partial(_import, name), context, secret))
-    reads = [
-        (file.name, partial(_content_of, file.name, partial(load_file, file), context, secret))
-        for file in _files_of(folder)
-    ]
-    loading = [Loading(name, _begun(name, read)) for name, read in reads]
-    until = monotonic() + patience
+    until, loading = monotonic() + patience, list[Loading]()
+    for file in _files_of(folder):
+        read = partial(_content_of, file.name, partial(load_file, file), context, secret)
+        loading.append(Loading(file.name, _begun(file.name, read)))
+        _wait(loading[-1], min(until, monotonic() + patience / 4))  # side by side only with what takes long
     for each in loading:
-        try:
-            each.content.exception(timeout=max(0.0, until - monotonic()))
-        except TimeoutError:
-            found.late += (each,)
-            found.broken[each.file] = LATE.format(seconds=patience)
-            log.warning("tool_file_late", file=each.file, reason=found.broken[each.file])
-        else:
+        if _wait(each, until):
             found.keep(each.file, each.content.result, shares)
+            continue
+        found.late += (each,)
+        found.broken[each.file] = LATE.format(seconds=patience)
+        log.warning("tool_file_late", file=each.file, reason=found.broken[each.file])
     return found
+
+
+def _wait(loading: Loading, until: float) -> bool:
+    """Wait for a file until then, on `time.monotonic`; return whether it is loaded, well or not."""
+    try:
+        loading.content.exception(timeout=max(0.0, until - monotonic()))
+    except TimeoutError:
+        return False
+    return True
 
 
 def _begun(file: str, load: Callable[[], FileContent]) -> "Future[FileContent]":

@@ -13,8 +13,8 @@ class FileSettings:
     folders: Annotated[
         tuple[str, ...],
         Meaning(
-            'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees a '
-            "folder once its unit has it (docs/operation.md)."
+            'Which ones, e.g. ["/srv/papers"]; [] is none. Hidden files and links are left alone. A service sees no '
+            "folder until its unit lets it: `nakari doctor` tells the lines."
         ),
     ] = ()
 

@@ -63,7 +63,7 @@ class Box:
             "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
             **self.output.loops(),
             **self.agent.loops(),
-            "tools: whether folders and a sandbox can be had, once": self.machine.look,
+            **self.machine.loops(),
             **self.input.loops(),
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,

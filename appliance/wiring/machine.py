@@ -14,14 +14,15 @@ from agent.tools.confined.folders import Folders, Trouble
 from agent.tools.confined.sandbox import Sandbox
 from agent.tools.files import HouseholdFiles
 from appliance.config.load import Config
+from audio.loops import Loop
 from memory.json_value import Json
 
 log = structlog.get_logger()
 
 PROGRAM: Final = Path(__file__).resolve().parents[2]
 
-KERNEL: Final = ("/proc", "/sys", "/dev", "/run")
-"""What is no files of anybody's, and holds the secrets of processes."""
+KERNEL: Final = ("/proc", "/sys", "/run/credentials")
+"""Holds the secrets of processes, and no files of anybody's."""
 
 
 @dataclass(slots=True)
@@ -34,6 +35,11 @@ class Machine:
     """Whether systemd started it, whose unit hides folders and allows no namespaces."""
     found: dict[str, Json] = field(default_factory=dict)
     """What is wrong with each folder, and with "code"; "" where nothing is."""
+
+    def loops(self) -> dict[str, Loop]:
+        """Return what finds out whether they can be used; nothing where there are none."""
+        is_wanted = self.files is not None or self.code is not None
+        return {"tools: whether folders and a sandbox can be had, once": self.look} if is_wanted else {}
 
     async def look(self) -> None:
         """Find out, once, beside everything else: a disk may hang."""
@@ -61,7 +67,7 @@ def machine_of(config: Config, shares: Callable[[str], bool]) -> Machine:
         config.tools_folder: "its tools",
         PROGRAM: "its program",
         **({config.file: "its configuration"} if config.file else {}),
-        **{Path(place): "what the kernel shows" for place in KERNEL},
+        **{Path(place): "what the system keeps of its processes" for place in KERNEL},
     }
     folders = Folders(config.file_folders, never)
     files = HouseholdFiles(folders, shares, config.ears.language) if config.file_folders else None

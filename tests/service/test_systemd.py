@@ -168,6 +168,65 @@ def test_its_memory_is_written_read_and_there_after_an_upgrade(box: Box) -> None
     assert not [line for line in box.journal() if "ModuleNotFoundError" in line["MESSAGE"]]
 
 
+@pytest.mark.shows("G6", "G7")
+def test_files_and_code_are_let_in_by_what_the_doctor_tells(box: Box) -> None:
+    """A folder in somebody's home, which the unit hides, and a sandbox, for which the unit has no namespaces."""
+    box.must("sh", "-euc", "mkdir -p /home/bea/papers; chmod 700 /home/bea; echo hello >/home/bea/papers/a.txt")
+    box.write(
+        "/etc/nakari/nakari.toml", f'{CONFIGURATION}\n[files]\nfolders = ["/home/bea/papers"]\n[code]\nenabled = true\n'
+    )
+    box.must("systemctl", "restart", "nakari.service")
+    told = looked_at(box, "files", "code")
+    assert told["files"].startswith("fault")
+    assert "BindPaths=/home/bea/papers" in told["files"]
+    assert told["code"].startswith("fault")
+    assert "sudo systemctl enable --now nakari-code.socket" in told["code"]
+
+    box.write("/etc/systemd/system/nakari.service.d/override.conf", "[Service]\nBindPaths=/home/bea/papers\n")
+    box.must("sh", "-euc", "chgrp -R nakari /home/bea/papers && chmod -R g+rwX,g+s /home/bea/papers")
+    box.must("systemctl", "daemon-reload")
+    box.must("systemctl", "enable", "--now", "nakari-code.socket")
+    box.must("systemctl", "restart", "nakari.service")
+    told = looked_at(box, "files", "code")
+    assert told == {
+        "files": "ok      files      the agent may use /home/bea/papers",
+        "code": "ok      code       runs in a sandbox",
+    }
+    inside = ("nsenter", "--mount", f"--target={box.show('MainPID')}", "ls", "-A", "/home", "/home/bea")
+    assert box.must(*inside).split() == ["/home:", "bea", "/home/bea:", "papers"], "nothing else of the homes"
+
+
+def looked_at(box: Box, *names: str) -> dict[str, str]:
+    """Return the doctor's lines of these names, once the service has looked."""
+    lines: dict[str, str] = {}
+
+    def are_told() -> bool:
+        said = box.run("nakari", "doctor").stdout.splitlines()
+        lines.update({name: line for line in said for name in names if line[8:].split()[:1] == [name]})
+        return lines.keys() == set(names) and "being tried" not in str(lines)
+
+    box.until("the doctor's lines", are_told, UP_SECONDS)
+    return lines
+
+
+@pytest.mark.shows("G7")
+def test_code_in_the_unit_gets_nowhere_and_is_ended(box: Box) -> None:
+    """No file, network, process or secret; few processes; little memory and disk; and nothing goes on after 15 s.
+
+    The unit's limits of memory and tasks by control group are not shown: this box's kernel lends it no controllers.
+    """
+    box.must("systemctl", "start", "nakari-code.socket")
+    python = "/opt/nakari/current/.venv/bin/python"
+    ran = json.loads(box.must("sh", "-euc", f"cd /srv/nakari && {python} -m tests.service.hostile_code"))
+    assert int(ran.pop("forks")[0].split()[0]) < 32
+    assert "MemoryError" in ran.pop("memory")[0]
+    assert int(ran.pop("disk")[0].split()[0]) < 40_000_000
+    assert ran.pop("stays") == ["", None]
+    assert {name: output.strip() for name, (output, _) in ran.items()} == dict.fromkeys(ran, "")
+    units = ("systemctl", "list-units", "--all", "--no-legend", "nakari-code@*")
+    box.until("the units have ended", lambda: box.must(*units) == "", UP_SECONDS)
+
+
 def copy_of_the_source(box: Box, folder: str) -> None:
     parts = "appliance agent audio memory requirements scripts systemd pyproject.toml README.md LICENSE"
     box.must("sh", "-euc", f"mkdir {folder} && cd /srv/nakari && cp -r {parts} {folder}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import islice
+from itertools import filterfalse, islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -128,7 +128,7 @@ class Folders:
         with self.folder(path) as folder:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in islice(entries, MOST_LOOKED_THROUGH)]
-            seen = sorted((name for name in names if not is_hidden(name)), key=lambda name: (name.casefold(), name))
+            seen = sorted(filterfalse(is_hidden, names), key=str.casefold)
             page = tuple(_entries(folder, seen[start : start + LISTED]))
         return Listing(page, len(seen), is_whole=len(names) < MOST_LOOKED_THROUGH)
 

@@ -30,6 +30,7 @@ NAMES = (
     "echo_cancellation",
     "idle_memory",
     "mailbox",
+    "tool_files",
 )
 """In the order of docs/figures.md."""
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
 
-from agent.tools.confined.folders import Folders, Page
+from agent.tools.confined.folders import Entry, Folders, Page
 from agent.tools.confined.placing import BEFORE, How
 from agent.tools.confined.search import search
 from agent.tools.registry.context import ToolContext
@@ -62,7 +62,7 @@ def file_tools(files: HouseholdFiles) -> list[Tool]:
     ) -> Json:
         """List a folder of the household's, by name: kind, bytes and when it was changed."""
         listing = await beside(folders.list, folder, start)
-        rows = [[each.name, each.kind, each.size, f"{each.modified:%Y-%m-%d}"] for each in listing.entries]
+        rows = [_row(each) for each in listing.entries]
         end = start + len(rows)
         rest = f"\n{listing.total - end} more: go on with start={end}" if end < listing.total else ""
         cut = "" if listing.is_whole else "\nthere are more than could be looked at"
@@ -103,6 +103,10 @@ def file_tools(files: HouseholdFiles) -> list[Tool]:
         tool(write_file, effect="reversible", asks_first=loses),
     ]
     return [for_members(each, files.shares, NOT_SHARED) for each in made]
+
+
+def _row(entry: Entry) -> list[object]:
+    return [entry.name, entry.kind, *([entry.size, f"{entry.modified:%Y-%m-%d}"] if entry.modified else [])]
 
 
 def _told(page: Page, path: str) -> str:

@@ -192,8 +192,8 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         str(config.zone),
         quiet_hours(config.mind.quiet_hours, config.zone),
         config.mind.test_tool,
-        hands.machine.files,
-        hands.machine.code,
+        files=hands.machine.files,
+        code=hands.machine.code,
     )
 
 

@@ -48,8 +48,8 @@ class Entry:
     kind: str
     size: int
     """Bytes."""
-    modified: datetime
-    """Aware UTC."""
+    modified: datetime | None
+    """Aware UTC; None of an allowed folder itself, at which nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,7 @@ class Folders:
         """
         if not parts_of(path):
             there = sorted(self._roots)
-            moment = datetime.fromtimestamp(0, UTC)
-            return Listing(tuple(Entry(name, "folder", 0, moment) for name in there[start:]), len(there), is_whole=True)
+            return Listing(tuple(Entry(name, "folder", 0, None) for name in there[start:]), len(there), is_whole=True)
         with self.folder(path) as folder:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in islice(entries, MOST_LOOKED_THROUGH)]

@@ -1,6 +1,7 @@
 """The file tools as a model has them: what files say is marked as data, and only members use them."""
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -84,6 +85,17 @@ async def test_only_members_use_the_files(papers: Path) -> None:
     for name, arguments in calls.items():
         assert await answer(tools[name], "a stranger", **arguments) == f"error: {NOT_SHARED}"
     assert (await answer(tools["list_files"], folder="papers")).count("file") == 1, "nothing was written"
+
+
+async def test_a_listing_tells_kind_size_and_date(papers: Path) -> None:
+    (papers / "a.txt").write_text("ours")
+    (papers / "letters").mkdir()
+    os.utime(papers / "a.txt", (1_000_000_000, 1_000_000_000))
+    tool = tools_over(papers)["list_files"]
+    assert '["papers", "folder"]' in await answer(tool)
+    told = await answer(tool, folder="papers")
+    assert '["a.txt", "file", 4, "2001-09-09"]' in told
+    assert '["letters", "folder", ' in told
 
 
 async def test_a_file_is_read_in_pages_and_says_where_it_goes_on(papers: Path) -> None:

@@ -1,6 +1,6 @@
 """The interface for replies: the loop feeds a `ReplyStream`, and a `ReplySink` turns it into sound or text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Protocol
 
@@ -11,6 +11,47 @@ SENTENCE_STARTED: Final = "speech.sentence_started"
 
 INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
+
+
+SOURCES: Final = "reply.sources"
+"""Topic of the pages and services that a reply rests on."""
+
+MOST_SOURCES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page or a service that an answer rests on."""
+
+    title: str
+    url: str
+
+    def __str__(self) -> str:
+        """Return it in one line, for people."""
+        return f"{self.title}: {self.url}" if self.title else self.url
+
+
+class Sources:
+    """What the answers to an event rest on, each named once: in writing, never aloud."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Source] = {}
+        self._found: dict[str, Source] = {}
+        self._named: set[str] = set()
+
+    def read(self, source: Source) -> None:
+        """Add what was looked into."""
+        self._read[source.url] = source
+
+    def found(self, *sources: Source) -> None:
+        """Add what was only told of; it is named where nothing was looked into."""
+        self._found |= {source.url: source for source in sources}
+
+    def take(self) -> tuple[Source, ...]:
+        """Return what is to be named below the reply that ends now; those are not named again."""
+        fresh = [source for url, source in (self._read or self._found).items() if url not in self._named]
+        self._named.update(source.url for source in fresh)
+        return tuple(fresh[:MOST_SOURCES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +66,8 @@ class Reply:
     """Sentences committed for this event before a crash, or replies that were read, in order: never given again."""
     is_aloud: bool = False
     """Said in the room, though the event came in writing."""
+    sources: Sources = field(default_factory=Sources)
+    """What it may rest on; taken when its words are whole."""
 
 
 @dataclass(frozen=True, slots=True)

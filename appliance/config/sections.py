@@ -9,6 +9,7 @@ from annotated_types import Ge, Le
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
 from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.web import WeatherSettings, WebSettings
 
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]
@@ -372,6 +373,8 @@ class Settings:
     mind: MindSettings = MindSettings()
     economy: EconomySettings = EconomySettings()
     tools: ToolSettings = ToolSettings()
+    web: WebSettings = field(default_factory=WebSettings)
+    weather: WeatherSettings = field(default_factory=WeatherSettings)
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

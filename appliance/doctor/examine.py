@@ -61,6 +61,7 @@ PARTS: Final = (
     "appliance.doctor.keeping",
     "appliance.doctor.mcp",
     "appliance.doctor.tools",
+    "appliance.doctor.web",
     "appliance.model.check",
     "appliance.doctor.service",
 )

@@ -42,6 +42,7 @@ from appliance.wiring.about import about
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
+from appliance.wiring.web import engine_of, pages_of, weather_of
 from audio.loops import Loop as LongLoop
 from memory.json_value import Json
 from memory.state.recall import Recall
@@ -192,6 +193,9 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         str(config.zone),
         quiet_hours(config.mind.quiet_hours, config.zone),
         config.mind.test_tool,
+        search=engine_of(config),
+        pages=pages_of(config),
+        weather=weather_of(config),
     )
 
 

@@ -16,6 +16,9 @@ from memory.state.recall import Recall
 
 if TYPE_CHECKING:
     from agent.tools.device import DeviceVerbs
+    from agent.web.pages import PageReader
+    from agent.web.search import SearchEngine
+    from agent.web.weather import OpenMeteo
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +40,9 @@ class ToolContext:
     """None where nakari may speak unasked at any hour."""
     has_test_tool: bool = False
     """Whether the tool that fails on purpose is wanted."""
+    search: "SearchEngine | None" = None
+    """None where the web is not to be searched."""
+    pages: "PageReader | None" = None
+    """None where no pages are to be read."""
+    weather: "OpenMeteo | None" = None
+    """None where nobody is to be asked for the weather."""

@@ -35,21 +35,27 @@ class Sources:
     """What the answers to an event rest on, each named once: in writing, never aloud."""
 
     def __init__(self) -> None:
+        self._services: dict[str, Source] = {}
         self._read: dict[str, Source] = {}
         self._found: dict[str, Source] = {}
         self._named: set[str] = set()
 
-    def read(self, source: Source) -> None:
-        """Add what was looked into."""
-        self._read[source.url] = source
+    def asked(self, service: Source) -> None:
+        """Add a service that told something."""
+        self._services[service.url] = service
 
-    def found(self, *sources: Source) -> None:
-        """Add what was only told of; it is named where nothing was looked into."""
-        self._found |= {source.url: source for source in sources}
+    def read(self, page: Source) -> None:
+        """Add a page that was read."""
+        self._read[page.url] = page
+
+    def found(self, *pages: Source) -> None:
+        """Add pages of which a search told; they are named where none was read."""
+        self._found |= {page.url: page for page in pages}
 
     def take(self) -> tuple[Source, ...]:
         """Return what is to be named below the reply that ends now; those are not named again."""
-        fresh = [source for url, source in (self._read or self._found).items() if url not in self._named]
+        known = self._services | (self._read or self._found)
+        fresh = [source for url, source in known.items() if url not in self._named]
         self._named.update(source.url for source in fresh)
         return tuple(fresh[:MOST_SOURCES])
 

@@ -29,7 +29,7 @@ def weather_tool(service: OpenMeteo, run_state: RunState) -> Tool:
     ) -> Json:
         """Tell the weather now and of the coming days, here or at another place. Say only what they asked, rounded."""
         told = await service.weather(place, days)
-        run_state.sources.read(OPEN_METEO)
+        run_state.sources.asked(OPEN_METEO)
         return told
 
     return tool(weather, effect="pure", timeout=18.0, brief="Tell the weather now and of the coming days.")

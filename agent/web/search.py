@@ -107,7 +107,7 @@ class SearXng:
     def __init__(self, agent: str, url: str) -> None:
         """`url` is where its own page is; it may be in the house."""
         self._service = JsonService(self.name, url, agent)
-        self.sends_to = (SendsTo(f"{SEARCHED}, which asks many engines", host_of(url), is_certain=False),)
+        self.sends_to = (SendsTo(SEARCHED, f"SearXNG at {host_of(url)}, which asks the engines chosen there"),)
 
     async def search(self, query: str, language: str) -> list[Found]:
         """Return what the engines found. Raises `ToolFailed`, with the fix where it may not answer programs."""

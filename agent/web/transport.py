@@ -47,7 +47,10 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
 def _to(request: httpx.Request, address: str) -> httpx.Request:
     """Return the request as it goes to an address; the Host header and what TLS checks stay the name's."""
-    pinned = httpx.Request(request.method, request.url.copy_with(host=address), headers=request.headers)
-    pinned.stream = request.stream
-    pinned.extensions = {**request.extensions, "sni_hostname": request.url.host}
-    return pinned
+    return httpx.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.host},
+    )

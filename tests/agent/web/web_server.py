@@ -34,6 +34,8 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/html"})
     ending: Ending = "whole"
+    gate: asyncio.Event | None = None
+    """What has to be set before it comes."""
     length: int | None = None
     """What it claims to have; None is as much as there is, or in chunks where there are pieces."""
 
@@ -92,9 +94,7 @@ class WebServer:
         for handler in self._handlers:
             handler.cancel()
         await asyncio.gather(*self._handlers, return_exceptions=True)
-        for _ in range(
-            5
-        ):  # the loop closes httpx's generators of an answer that was not read to its end, one in another
+        for _ in range(20):  # the loop closes the generators of an answer that was not read to its end
             await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -114,6 +114,8 @@ class WebServer:
             writer.transport.abort() if self.tls is None else writer.close()
 
     async def _send(self, answer: Answer, writer: asyncio.StreamWriter) -> None:
+        if answer.gate is not None:
+            await answer.gate.wait()
         whole = isinstance(answer.pieces, bytes)
         length = len(answer.pieces) if isinstance(answer.pieces, bytes) else None
         lines = [f"HTTP/1.1 {answer.status} Told", *(f"{name}: {value}" for name, value in answer.headers.items())]

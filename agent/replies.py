@@ -13,7 +13,7 @@ INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
 
 
-SOURCES: Final = "reply.sources"
+SOURCES: Final = "speech.sources"
 """Topic of the pages and services that a reply rests on."""
 
 MOST_SOURCES: Final = 5

@@ -119,7 +119,16 @@ class SearXng:
                 fix = 'add "json" to search: formats: in its settings.yml'
                 raise ToolFailed(f"SearXNG answers no programs (403): {fix}") from failed
             raise
-        return _found(objects(told.get("results")), "title", "url", "content", "publishedDate")
+        found = _found(objects(told.get("results")), "title", "url", "content", "publishedDate")
+        if not found and (silent := _silent(told.get("unresponsive_engines"))):
+            raise ToolFailed(f"the engines that SearXNG asks did not answer: {silent}")
+        return found
+
+
+def _silent(engines: Json) -> str:
+    """Return which engines did not answer and why, as SearXNG tells it: a list of pairs."""
+    pairs = [each for each in engines if isinstance(each, list)] if isinstance(engines, list) else []
+    return ", ".join(" ".join(plain(part, 60) for part in each[:2]) for each in pairs[:5])
 
 
 class Brave:

@@ -28,11 +28,12 @@ def searxng(asked: Asked) -> Answer:
         return json_answer({"error": "No query"}, 400)
     if asked.query.get("format") != "json":
         return Answer(b"<html>results</html>")
+    blank = {"template": "default.html", "img_src": "", "thumbnail": "", "pubdate": "", "length": None, "author": ""}
     results: list[dict[str, Any]] = [
-        {"url": URL, "title": "Agents that remember", "content": WORDS, "engine": "bing", "engines": ["bing"],
-         "parsed_url": ["https", "daily.test", "/agents", "", "", ""], "template": "default.html", "positions": [1],
-         "publishedDate": "2025-11-02T00:00:00", "score": 1.0, "category": "general"},
-        {"url": OTHER, "title": "Graphs", "content": None, "publishedDate": None, "engine": "wiby"},
+        {**blank, "url": URL, "title": "Agents that remember", "content": WORDS, "engine": "bing", "engines": ["bing"],
+         "parsed_url": ["https", "daily.test", "/agents", "", "a=1&b=2", ""], "positions": [1], "score": 1.0,
+         "publishedDate": "2025-11-02T00:00:00", "category": "general", "priority": ""},
+        {**blank, "url": OTHER, "title": "Graphs", "content": None, "publishedDate": None, "engine": "wiby"},
     ]  # fmt: skip
     told = {"query": asked.query["q"], "number_of_results": 0, "results": results, "answers": [], "corrections": []}
     return json_answer({**told, "infoboxes": [], "suggestions": [], "unresponsive_engines": [["google", "CAPTCHA"]]})

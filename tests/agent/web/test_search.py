@@ -103,7 +103,7 @@ async def test_a_searxng_that_answers_no_programs_is_told_with_the_fix() -> None
 async def test_a_searxng_whose_engines_are_silent_says_so() -> None:
     told = {"results": [], "unresponsive_engines": [["google", "CAPTCHA"], ["bing", "timeout"], 7]}
     async with WebServer({"/search": json_answer(told)}) as server:
-        with pytest.raises(ToolFailed, match="did not answer: google CAPTCHA, bing timeout$"):
+        with pytest.raises(ToolFailed, match=r"did not answer: google CAPTCHA, bing timeout$"):
             await SearXng("nakari/test", server.url).search("anything", "")
 
 

@@ -35,7 +35,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         url = request.url
         if self._guard is None:
             return await self._inner.handle_async_request(request)
-        addresses = await self._guard.addresses(url.host, url.port or (443 if url.scheme == "https" else 80))
+        addresses = await self._guard.addresses(_name(url), url.port or (443 if url.scheme == "https" else 80))
         *others, last = addresses[:MOST_ADDRESSES]
         for address in others:
             try:
@@ -52,5 +52,10 @@ def _to(request: httpx.Request, address: str) -> httpx.Request:
         request.url.copy_with(host=address),
         headers=request.headers,
         stream=request.stream,
-        extensions={**request.extensions, "sni_hostname": request.url.host},
+        extensions={**request.extensions, "sni_hostname": _name(request.url)},
     )
+
+
+def _name(url: httpx.URL) -> str:
+    """Return the host as name servers and certificates have it: of other letters than Latin ones in IDNA's."""
+    return url.raw_host.decode("ascii")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from agent.errors import ToolFailed
-from agent.web.service import JsonService, objects, plain, within
+from agent.web.service import JsonService, language_of, objects, plain, within
 from memory.egress import SendsTo, host_of
 from memory.json_value import Json
 
@@ -102,14 +102,14 @@ class OpenMeteo:
             SendsTo("names of those places", host_of(places)),
         )
 
-    async def place(self, name: str = "", language: str = "") -> Place:
+    async def place(self, name: str = "") -> Place:
         """Return where a place is; the house where none is named. Raises `ToolFailed`."""
         wanted = name.strip() or self._home
         if isinstance(wanted, Place):
             return wanted
         if not wanted:
             raise ToolFailed("where the house is was never told: name a place, or have [weather] place set")
-        asked = {"name": wanted[:100], "count": "1", "format": "json", **({"language": language} if language else {})}
+        asked = {"name": wanted[:100], "count": "1", "format": "json", "language": language_of(wanted) or "en"}
         found = objects((await self._places.ask("/v1/search", asked)).get("results"))
         if not found:
             raise ToolFailed(f"no place is known as {wanted[:100]}; name a bigger one nearby")

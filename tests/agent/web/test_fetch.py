@@ -76,6 +76,15 @@ async def test_a_name_that_is_bound_anew_leads_nowhere() -> None:
         assert names.asked == ["rebind.test"] * 2, "once for each request: nobody asks again behind the guard"
 
 
+async def test_a_name_of_other_letters_is_looked_up_as_name_servers_have_it() -> None:
+    async with WebServer({"/": page("Hello.")}) as server:
+        names = Names({"xn--bcher-kva.test": server.host})
+        guard = Guard(names, lambda _: "", allowed=[(server.host, server.port)])
+        await Fetcher("nakari/test", guard, PAGE).page(f"http://Bücher.test:{server.port}/")
+    assert names.asked == ["xn--bcher-kva.test"]
+    assert server.asked[0].headers["host"] == f"xn--bcher-kva.test:{server.port}"
+
+
 async def test_of_several_addresses_the_next_one_is_tried_where_the_first_does_not_answer() -> None:
     async with WebServer({"/": page("Hello.")}) as server:
         allowed = [("127.0.0.1", server.port), ("127.0.0.3", server.port)]

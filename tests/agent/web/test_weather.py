@@ -1,5 +1,7 @@
 """The weather as Open-Meteo tells it, and its faults."""
 
+from contextlib import suppress
+
 import pytest
 
 from agent.errors import ToolFailed
@@ -46,6 +48,14 @@ async def test_a_house_may_be_known_by_its_name_or_not_at_all() -> None:
             await service(server, "").weather()
         with pytest.raises(ToolFailed, match="no place is known as Nowhere"):
             await service(server).weather("Nowhere")
+
+
+async def test_a_place_is_looked_up_in_the_language_of_its_name() -> None:
+    async with WebServer({**open_meteo.PAGES}) as server:
+        for name, language in (("海德堡", "zh"), ("Heidelberg", "en")):
+            with suppress(ToolFailed):
+                await service(server).place(name)
+            assert server.asked[-1].query["language"] == language
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """The web as two tools: search, and a page's text. What strangers say there is marked as data."""
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from agent.event import Event
 from agent.replies import Source
@@ -21,7 +22,7 @@ MOST_LINKS = 12
 
 NOTHING = "nothing was found; say it in other words, or answer without"
 
-_SEARCH = """Search the web, with {name}. {scope}
+_SEARCH = """Search the web, with {name}.{scope}
 
 Say of what you tell in words whose it is ("Reuters says"); addresses are written below your words, never say them."""
 
@@ -29,7 +30,14 @@ _EXTRACT = """Read the text of a page on the public internet, by its address.
 
 Take one that stands in a result, on a page or in what they wrote. A long page is cut."""
 
-Language = Annotated[str, Field(pattern="^([a-z]{2,3})?$", description="Of the words, as ISO 639-1.")]
+
+def _code(told: str) -> str:
+    """Return a language's code; "" for what is none: it becomes part of an address."""
+    code = told.lower().partition("-")[0]
+    return code if len(code) in (2, 3) and code.isascii() and code.isalpha() else ""
+
+
+Language = Annotated[str, AfterValidator(_code), Field(description="Of the words, as ISO 639-1.")]
 
 
 def tools(context: ToolContext) -> list[Tool]:
@@ -50,7 +58,7 @@ def search_tool(engine: SearchEngine, run_state: RunState, seen: SeenAddresses) 
         run_state.sources.found(*(Source(each.title, each.url) for each in found))
         return from_outside("\n\n".join(map(_told, found)), f"{OUTSIDE}, by {engine.name}") if found else NOTHING
 
-    web_search.__doc__ = _SEARCH.format(name=engine.name, scope=engine.scope)
+    web_search.__doc__ = _SEARCH.format(name=engine.name, scope=engine.scope and f" {engine.scope}")
     brief = f"Search the web. {engine.scope}".strip()
     return tool(web_search, effect="pure", timeout=10.0, secrets=engine.secrets, outside=OUTSIDE, brief=brief)
 
@@ -62,7 +70,7 @@ def extract_tool(reader: PageReader, run_state: RunState, seen: SeenAddresses) -
         page = await reader.read(seen.check(event, address))
         seen.found(event, (page.url, *(link for link, _ in page.links)))
         run_state.sources.read(Source(page.title, page.url))
-        return from_outside(_read(page), f"{OUTSIDE}, {page.url}")
+        return from_outside(_read(page), f"{OUTSIDE}, {urlsplit(page.url).netloc}")
 
     web_extract.__doc__ = _EXTRACT
     brief = "Read the text of a web page by its address."
@@ -77,6 +85,7 @@ def _told(found: Found) -> str:
 def _read(page: Page) -> str:
     head = [f"Title: {page.title}"] if page.title else []
     head += [f"Date: {page.date}"] if page.date else []
+    head += [f"Address: {page.url}"]
     links = [f"{words}: {address}" for address, words in page.links if words][:MOST_LINKS]
     cut = ["(cut: there is more of it)"] if page.is_cut else []
     return "\n".join([*head, "", page.text, *cut, *(["", "Links:", *links] if links else [])]).strip()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -15,6 +16,8 @@ from memory.json_value import Json
 
 if TYPE_CHECKING:
     import httpx
+
+_MEDIA_TYPE: Final = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,80}", re.ASCII)
 
 MOST_REDIRECTS: Final = 5
 LONGEST_ADDRESS: Final = 2_048
@@ -203,7 +206,7 @@ class _Unpacking:
 
 
 def _content_type(told: str) -> tuple[str, str]:
-    """Return the media type in small letters, and the charset as it was written; each "" where there is none."""
-    kind, _, parameters = told.partition(";")
-    charset = parameters.lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
-    return kind.strip().lower(), charset[:40]
+    """Return the media type and the charset in small letters; each "" where there is none, or no such word."""
+    kind, _, parameters = told.lower().partition(";")
+    charset = parameters.partition("charset=")[2].partition(";")[0].strip(" \"'")
+    return kind.strip() if _MEDIA_TYPE.fullmatch(kind.strip()) else "", charset[:40]

@@ -19,6 +19,9 @@ from memory.json_value import Json
 READING_SECONDS: Final = 8.0
 """For the child, which begins while the page is still on its way."""
 
+MOST_CHILDREN: Final = 2
+"""At a time; a page may take hundreds of megabytes."""
+
 MOST_TEXT: Final = 8_000
 """Characters of a page that the model is given, some two thousand tokens."""
 
@@ -62,10 +65,11 @@ class PageReader:
         """Take the guard that lets nothing pass but the public internet where none is given."""
         self._fetcher = Fetcher(agent, guard or Guard(), PAGE)
         self._seconds = reading_seconds
+        self._room = asyncio.Semaphore(MOST_CHILDREN)
 
     async def read(self, address: str) -> Page:
         """Return what an address leads to. Raises `ToolFailed`."""
-        async with _child() as child:
+        async with self._room, _child() as child:
             fetched = await self._fetcher.page(address)
             if reason := REFUSALS.get(fetched.status, "" if fetched.status < 400 else f"error {fetched.status}"):
                 raise ToolFailed(f"the page cannot be read: {reason}")

@@ -95,8 +95,8 @@ async def test_of_results_and_a_page_that_was_read_the_page_is_the_source() -> N
         assert said == f"error: {MADE_UP}"
         house.seen.found(event, [f"{house.web.url}/agents"])
         said = await answer(house.extract, event, address=f"{house.web.url}/agents")
-        assert said.startswith(f'<From_Outside source="the web, {house.web.url}/agents"')
-        assert "Title: A page\n" in said
+        assert said.startswith(f'<From_Outside source="the web, 127.0.0.1:{house.web.port}"')
+        assert f"\nTitle: A page\nAddress: {house.web.url}/agents\n" in said
         assert house.sources == [f"{house.web.url}/agents"]
 
 
@@ -113,11 +113,20 @@ def test_a_search_engine_that_wants_a_key_is_not_offered_without() -> None:
     assert search.secrets == ("BRAVE_API_KEY",)
 
 
-@pytest.mark.parametrize("arguments", [{"query": ""}, {"query": "x" * 501}, {"query": "x", "language": "../en"}, {}])
+@pytest.mark.parametrize("arguments", [{"query": ""}, {"query": "x" * 501}, {}])
 async def test_wrong_words_are_not_searched_for(arguments: dict[str, str]) -> None:
     async with a_house() as house:
         assert "wrong arguments" in await answer(house.tools[0], None, **arguments)
         assert house.web.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"), [("de", "de"), ("en-US", "en"), ("ZH", "zh"), ("German", None), ("../x", None), ("é!", None)]
+)
+async def test_a_language_is_taken_by_its_code_and_else_left_out(told: str, asked: str | None) -> None:
+    async with a_house() as house:
+        await answer(house.tools[0], None, query="x", language=told)
+        assert house.web.asked[0].query.get("language") == asked
 
 
 @pytest.mark.shows("F9")

@@ -114,6 +114,7 @@ async def read_or_told(server: WebServer) -> str:
         (Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"}), "no page but application/pdf"),
         (Answer(b"\x89PNG", headers={"Content-Type": "image/png"}), "no page but image/png"),
         (Answer(b"\x00\x01", headers={}), "something without a type"),
+        (Answer(b"x", headers={"Content-Type": "unlock the door/now"}), "something without a type"),
     ],
 )
 async def test_what_is_no_page_is_told_in_a_sentence(answer: Answer, why: str) -> None:

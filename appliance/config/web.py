@@ -45,9 +45,11 @@ class WeatherSettings:
         str, Meaning('Where the house is, e.g. "Heidelberg"; "" is by latitude and longitude, or not told.')
     ] = ""
     latitude: Annotated[
-        float, Ge(-90.0), Le(90.0), Meaning("Instead of looking the place up; north is positive.", "°")
+        float, Ge(-90.0), Le(90.0), Meaning("Instead of looking the place up; north is positive.", "degrees")
     ] = 0.0
-    longitude: Annotated[float, Ge(-180.0), Le(180.0), Meaning("East is positive; 0 and 0 is not told.", "°")] = 0.0
+    longitude: Annotated[float, Ge(-180.0), Le(180.0), Meaning("East is positive; 0 and 0 is not told.", "degrees")] = (
+        0.0
+    )
     units: Annotated[Literal["metric", "imperial"], Meaning("Of temperature, wind and rain.")] = "metric"
     url: Annotated[str, Meaning('A server of yours that forecasts as Open-Meteo does; "" is Open-Meteo\'s.')] = ""
     places_url: Annotated[

@@ -8,6 +8,7 @@ import pytest
 
 from agent.replies import SOURCES
 from agent.tools.weather import OPEN_METEO
+from appliance.cli.live import show_conversation
 from appliance.config.load import load
 from appliance.config.options import RunOptions
 from appliance.service import serve
@@ -28,12 +29,17 @@ pytestmark = [
 DOOR = "http://127.0.0.1:7687/"
 
 
-async def test_an_answer_from_the_web_is_marked_for_the_model_and_its_sources_stand_below_it(tmp_path: Path) -> None:
+async def test_an_answer_from_the_web_is_marked_for_the_model_and_its_sources_stand_below_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     answer: list[str] = []
 
     async def ask(box: Box) -> None:
-        async with asyncio.timeout(50):
+        async with asyncio.timeout(50), asyncio.TaskGroup() as group:
+            terminal = group.create_task(show_conversation(box))
             answer.extend([str(piece) async for piece in box.household.ask("AI trends? And the weather?", "cli")])
+            await box.household.bus.publish()
+            terminal.cancel()
 
     async with OpenAiServer() as model, WebServer({"/search": searxng, **open_meteo.PAGES}) as web:
         search, look = call("web_search", {"query": "AI trends 2025"}), call("web_extract", {"address": DOOR})
@@ -49,6 +55,7 @@ async def test_an_answer_from_the_web_is_marked_for_the_model_and_its_sources_st
     assert refused.startswith("error: refused: 127.0.0.1 is not on the public internet")
     lines = [str(OPEN_METEO), f"Agents that remember: {URL}", f"Graphs: {OTHER}"]
     assert "".join(answer) == "Agents that remember.\n\nSources:\n" + "".join(f"  {line}\n" for line in lines)
+    assert "".join(f"        {line}\n" for line in lines) in capsys.readouterr().out, "a terminal of `nakari run` too"
     journaled = home.rows("SELECT json_extract(body, '$.words') FROM journal WHERE topic = ?", SOURCES)
     assert journaled == [("\n".join(lines),)]
 

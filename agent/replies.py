@@ -1,6 +1,6 @@
 """The interface for replies: the loop feeds a `ReplyStream`, and a `ReplySink` turns it into sound or text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, Protocol
 
@@ -11,6 +11,53 @@ SENTENCE_STARTED: Final = "speech.sentence_started"
 
 INTERRUPTED: Final = "speech.interrupted"
 """Topic of what was heard of a reply that was not heard whole, and of what stayed unsaid."""
+
+
+SOURCES: Final = "speech.sources"
+"""Topic of the pages and services that a reply rests on."""
+
+MOST_SOURCES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page or a service that an answer rests on."""
+
+    title: str
+    url: str
+
+    def __str__(self) -> str:
+        """Return it in one line, for people."""
+        return f"{self.title}: {self.url}" if self.title else self.url
+
+
+class Sources:
+    """What the answers to an event rest on, each named once: in writing, never aloud."""
+
+    def __init__(self) -> None:
+        self._services: dict[str, Source] = {}
+        self._read: dict[str, Source] = {}
+        self._found: dict[str, Source] = {}
+        self._named: set[str] = set()
+
+    def asked(self, service: Source) -> None:
+        """Add a service that told something."""
+        self._services[service.url] = service
+
+    def read(self, page: Source) -> None:
+        """Add a page that was read."""
+        self._read[page.url] = page
+
+    def found(self, *pages: Source) -> None:
+        """Add pages of which a search told; they are named where none was read."""
+        self._found |= {page.url: page for page in pages}
+
+    def take(self) -> tuple[Source, ...]:
+        """Return what is to be named below the reply that ends now; those are not named again."""
+        known = self._services | (self._read or self._found)
+        fresh = [source for url, source in known.items() if url not in self._named]
+        self._named.update(source.url for source in fresh)
+        return tuple(fresh[:MOST_SOURCES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +72,8 @@ class Reply:
     """Sentences committed for this event before a crash, or replies that were read, in order: never given again."""
     is_aloud: bool = False
     """Said in the room, though the event came in writing."""
+    sources: Sources = field(default_factory=Sources)
+    """What it may rest on; taken when its words are whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     from appliance.output.voices import voices_of
     from appliance.wiring.graph import choose_embedder, store_of
     from appliance.wiring.tool_servers import servers_of
+    from appliance.wiring.web import engine_of, pages_of, weather_of
 
     for voice in voices_of(config.voice):
         yield "[voice] engine", voice
@@ -128,6 +129,13 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
             yield "[memory] embeddings", choose_embedder(config)
     for server in servers_of(config):
         yield f"[mcp.{server.name}]", server
+    with suppress(ConfigError):  # nobody searches with an engine that lacks its address
+        if engine := engine_of(config):
+            yield "[web] search", engine
+    if pages := pages_of(config):
+        yield "[web] read_pages", pages
+    if weather := weather_of(config):
+        yield "[weather] enabled", weather
 
 
 def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from agent.context.summary import Compression
 from agent.mailbox import Lease, Wake
-from agent.replies import ReplyStream
+from agent.replies import ReplyStream, Sources
 from agent.run.states import Status
 
 
@@ -58,6 +58,8 @@ class RunState:
     """Replies under way, by call id, in the order they were opened."""
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order; or what was read of it."""
+    sources: Sources = field(default_factory=Sources)
+    """What its answers rest on."""
 
     def lay(self, lease: Lease, already: tuple[str, ...]) -> None:
         """Begin anew with an event."""
@@ -79,3 +81,4 @@ class RunState:
         self.lease, self.already = None, ()
         self.ending = self.compression = None
         self.deliveries = {}
+        self.sources = Sources()

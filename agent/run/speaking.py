@@ -78,7 +78,9 @@ class Speaking:
         self._show(step("llm.results", self._run.event, self._run.id, {"event": "text_chunk", "chunk": words}))
 
     def _open(self, call_id: str) -> ReplyStream:
-        delivery = self._reply_sink.open(Reply(self._run.event, call_id, self._run_state.already))
+        delivery = self._reply_sink.open(
+            Reply(self._run.event, call_id, self._run_state.already, sources=self._run_state.sources)
+        )
         self._run_state.deliveries[call_id] = delivery
         self._opened.append(delivery)
         return delivery

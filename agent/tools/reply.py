@@ -32,7 +32,8 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
         """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
         delivery = run_state.deliveries.get(call.id)
         if delivery is None:
-            delivery = run_state.deliveries[call.id] = reply_sink.open(Reply(call.event, call.id, run_state.already))
+            whole = Reply(call.event, call.id, run_state.already, sources=run_state.sources)
+            delivery = run_state.deliveries[call.id] = reply_sink.open(whole)
             await delivery.feed(text)
         await delivery.close()
         if aloud and delivery.is_written:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from agent.event import ASR_TRANSCRIPT, USER_TEXT
-from agent.replies import SENTENCE_STARTED
+from agent.replies import SENTENCE_STARTED, SOURCES
 from appliance.api.client import ask_running, find_service
 from appliance.cli.terminal import FAINT, STRONG, WARNING, is_terminal, print_pieces, show
 from appliance.config.load import Config
@@ -45,6 +45,9 @@ async def show_conversation(box: "Box") -> None:
                 await _show_words(box, envelope.parent_id)
             elif envelope.type in (SENTENCE_STARTED, WRITTEN):
                 _show_line("nakari", envelope.content.strip())
+            elif envelope.type == SOURCES:
+                for line in envelope.content.split("\n"):
+                    show(f"        {line}", FAINT)
             elif envelope.type == EARS_SUPPRESSED:
                 reason = envelope.metadata.get("reason") or envelope.metadata.get("suppressed") or "not for it"
                 show(f"        (not taken up: {reason})", FAINT)

@@ -18,6 +18,9 @@ SYSTEM_SOCKET = Path("/run/nakari/nakari.sock")
 PROVIDER_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY")
 """Keys that `[model] provider = "auto"` looks for, in this order."""
 
+SEARCH_KEYS = ("BRAVE_API_KEY", "TAVILY_API_KEY")
+"""Keys of search engines, for `[web] search`."""
+
 GRAPH_PASSWORD = "NAKARI_NEO4J_PASSWORD"
 
 _PRIVATE = {
@@ -268,7 +271,8 @@ def _secrets(
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
     of_servers = (server.api_key_env for server in settings.mcp.values())
-    keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
+    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
+    keys = (*PROVIDER_KEYS, *SEARCH_KEYS, *named)
     lent = (name for server in settings.mcp.values() for name in server.secrets)
     found: dict[str, Secret] = {}
     for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):

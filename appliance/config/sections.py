@@ -10,6 +10,7 @@ from appliance.config.machine import CodeSettings, FileSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
 from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.web import WeatherSettings, WebSettings
 
 Percent = Annotated[int, Ge(0), Le(100)]
 Port = Annotated[int, Ge(0), Le(65535)]
@@ -375,6 +376,8 @@ class Settings:
     tools: ToolSettings = ToolSettings()
     files: FileSettings = field(default_factory=FileSettings)
     code: CodeSettings = field(default_factory=CodeSettings)
+    web: WebSettings = field(default_factory=WebSettings)
+    weather: WeatherSettings = field(default_factory=WeatherSettings)
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

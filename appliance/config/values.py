@@ -17,6 +17,9 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
 _SCHEMES = {
     ("model", "base_url"): ("http://", "https://"),
     ("mcp", "url"): ("http://", "https://"),
+    ("web", "searxng_url"): ("http://", "https://"),
+    ("weather", "url"): ("http://", "https://"),
+    ("weather", "places_url"): ("http://", "https://"),
     ("voice", "edge_url"): ("ws://", "wss://"),
     ("memory", "embedding_url"): ("http://", "https://"),
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),

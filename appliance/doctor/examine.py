@@ -62,6 +62,7 @@ PARTS: Final = (
     "appliance.doctor.mcp",
     "appliance.doctor.tools",
     "appliance.doctor.confined",
+    "appliance.doctor.web",
     "appliance.model.check",
     "appliance.doctor.service",
 )

@@ -6,6 +6,7 @@ from typing import Final
 import structlog
 
 from agent.event import Event
+from agent.replies import SOURCES
 from appliance.output.text import WRITTEN
 from memory.state.database import Change
 
@@ -19,6 +20,7 @@ LINES: Final = {
     "tools.requests": ("tool_called", ("tool_name", "call_id", "args")),
     "tools.results": ("tool_answered", ("tool_name", "call_id")),
     WRITTEN: ("reply_written", ("call_id",)),
+    SOURCES: ("sources_named", ("call_id",)),
 }
 """By the topic of a step its line's name, and what the line has of the step's body; what was said is under `words`.
 

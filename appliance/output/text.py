@@ -1,6 +1,7 @@
 """Replies as text: passed on to the client that waits for the event, as they are written."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,11 +9,15 @@ from dataclasses import dataclass, field
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, Event
 from agent.record import step
-from agent.replies import Delivered, Reply, ReplySink, ReplyStream
+from agent.replies import SOURCES, Delivered, Reply, ReplySink, ReplyStream
+from audio.language import sentence_language
+from memory.json_value import Json
 
 WRITTEN = "speech.written"
 
 TEXT_SOURCES = frozenset({"cli", "http"})
+_HEADS = defaultdict(lambda: "Sources:", zh="来源：")
+
 CLIENT_CAPACITY = 4096
 """Pieces a client may be behind; one that stops reading loses the rest of the stream, never the journal."""
 
@@ -74,9 +79,13 @@ class TextDelivery:
         self._passed = len(handed)
 
     async def close(self) -> None:
-        """End this reply with a line break."""
+        """End this reply with a line break, and name below it what it rests on."""
         if not self._closed:
             await self._end("\n")
+            if self.handed.strip() and (named := named_sources(self.reply)) is not None:
+                self.bus.hold(named, durable=False)
+                if self.client is not None:
+                    _offer(self.client, below(named.content, self.handed))
 
     async def cut(self) -> None:
         """Mark the place where the text broke off."""
@@ -103,6 +112,21 @@ class TextDelivery:
         await self.feed(mark)
         if words:
             await self.bus.publish(step(WRITTEN, self.reply.event, "", {"call_id": self.reply.call_id}, words))
+
+
+def named_sources(reply: Reply) -> Event | None:
+    """Return the envelope of what a reply rests on, a line each; None where it rests on nothing, or that was named."""
+    sources = reply.sources.take()
+    if not sources:
+        return None
+    told: list[Json] = [{"title": source.title, "url": source.url} for source in sources]
+    words = "\n".join(map(str, sources))
+    return step(SOURCES, reply.event, "", {"call_id": reply.call_id, "sources": told}, words)
+
+
+def below(sources: str, words: str) -> str:
+    """Return the lines of sources as they stand below the words of a reply, under a head in their language."""
+    return f"\n{_HEADS[sentence_language(words, 'en')[:2]]}\n" + "".join(f"  {line}\n" for line in sources.split("\n"))
 
 
 class ReplyRouter:

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
@@ -11,6 +12,7 @@ from agent.bus import Bus
 from agent.event import Event
 from agent.record import step
 from agent.replies import SENTENCE_STARTED, Delivered, Reply, ReplyStream
+from appliance.output.text import named_sources
 from audio.language import sentence_language
 from audio.playback.speech_output import SpeechObserver, SpeechOutput, SpokenSentence
 from audio.tts.sentences import SentenceSplitter
@@ -41,7 +43,8 @@ class VoiceReplySink(SpeechObserver):
 
     def open(self, reply: Reply) -> ReplyStream:
         """Return a delivery that speaks the reply in the room."""
-        delivery = VoiceDelivery(reply, self._mouth, self._language, lambda: self._open.pop(reply.call_id))
+        over = partial(self._open.pop, reply.call_id)
+        delivery = VoiceDelivery(reply, self._mouth, self._language, over, self._name_sources)
         self._open[reply.call_id] = delivery
         return delivery
 
@@ -67,6 +70,10 @@ class VoiceReplySink(SpeechObserver):
         if (delivery := self._open.get(sentence.key)) is not None:
             return step(topic, delivery.reply.event, "", body, words)
         return Event(type=topic, content=words, source="mouth", metadata=body)
+
+    def _name_sources(self, reply: Reply) -> None:
+        if (named := named_sources(reply)) is not None:
+            self._bus.hold(named, durable=False)
 
     async def _publish(self, envelope: Event) -> None:
         """Publish; where the disk refuses, it speaks all the same: a sentence twice is better than a mute box."""
@@ -111,6 +118,8 @@ class VoiceDelivery:
     language: str
     on_over: Callable[[], object]
     """Called once, when nothing more will be spoken of it."""
+    name_sources: Callable[[Reply], object]
+    """Called once its words are whole: what it rests on is written down, not said."""
     _splitter: SentenceSplitter = field(default_factory=SentenceSplitter)
     _skip: Counter[str] = field(default_factory=Counter)
     _handed: list[str] = field(default_factory=list)
@@ -141,6 +150,8 @@ class VoiceDelivery:
             for sentence in self._splitter.finish():
                 await self._say(sentence)
             self._close()
+            if self._handed:
+                self.name_sources(self.reply)
 
     async def cut(self) -> None:
         """Drop the unfinished sentence."""

@@ -43,6 +43,7 @@ from appliance.wiring.environment import World
 from appliance.wiring.machine import Machine
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
+from appliance.wiring.web import engine_of, pages_of, weather_of
 from audio.loops import Loop as LongLoop
 from memory.json_value import Json
 from memory.state.recall import Recall
@@ -194,6 +195,9 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         config.mind.test_tool,
         files=hands.machine.files,
         code=hands.machine.code,
+        search=engine_of(config),
+        pages=pages_of(config),
+        weather=weather_of(config),
     )
 
 

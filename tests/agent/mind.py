@@ -137,6 +137,8 @@ class Start:
     mailbox: Callable[[Database], Mailbox] = lambda database: Mailbox(database, lambda: datetime.now(UTC))
     now: Callable[[], datetime] | None = None
     """The clock of mailbox and loop; None is the real one, and `NOON` for ever."""
+    run_state: RunState = field(default_factory=RunState)
+    """What tools of the test act upon too."""
     patience: ThoughtLimits = field(default_factory=ThoughtLimits)
     sign_after: float = 0.0
     """Never by default: on a busy machine any answer may take two real seconds."""
@@ -221,7 +223,7 @@ async def a_mind(
     journal = Journal(database)
     mailbox = start.mailbox(database) if start.now is None else Mailbox(database, start.now)
     disk = Disk(Recorder(journal))
-    bus, run_state, outlet, tokens = Bus(disk), RunState(), RecordingOutlet(), TokenCounter()
+    bus, run_state, outlet, tokens = Bus(disk), start.run_state, RecordingOutlet(), TokenCounter()
     clock = Clock()
     contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools

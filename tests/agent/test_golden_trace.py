@@ -1,16 +1,24 @@
 """The ten topics of a run in the order of the example "2025年 AI 有什么新趋势？", with one run id each time."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.event import Event
 from agent.model.messages import Message
-from agent.tools.tool import tool
-from memory.json_value import Json
-from tests.agent.mind import TestMind, a_mind, spoken
+from agent.run.run_state import RunState
+from agent.tools.tool import Tool, tool
+from agent.tools.web import extract_tool, search_tool
+from agent.web.pages import PageReader
+from agent.web.search import SearXng
+from agent.web.seen import SeenAddresses
+from tests.agent.mind import PATIENCE, Start, TestMind, a_mind, spoken
+from tests.agent.web.engines import OTHER, URL, searxng
+from tests.agent.web.web_server import WebServer, page
 from tests.fakes import ScriptedModel, calls
 
 NEXUS = {
@@ -83,10 +91,17 @@ def shown(envelope: Event) -> str:
     return " ".join([envelope.type, *(word for word in words if word)])
 
 
+def the_web(server: WebServer, run_state: RunState) -> list[Tool]:
+    """The tools of the web, over a search engine and a page of this machine."""
+    seen, reader = SeenAddresses(), PageReader("nakari/test", server.guard())
+    engine = SearXng("nakari/test", server.url)
+    return [search_tool(engine, run_state, seen), extract_tool(reader, run_state, seen)]
+
+
 async def trace(stream: AsyncIterator[Event]) -> list[Event]:
     """Return what was published of one run, to its end; other topics are left out, so are chunks after the first."""
     found: list[Event] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not found or found[-1].metadata.get("event") != "run_finished":
             envelope = await anext(stream)
             is_further_chunk = found and shown(found[-1]) == shown(envelope) == "llm.results text_chunk"
@@ -105,52 +120,51 @@ def check(found: list[Event], golden: str, event: Event) -> None:
 
 @pytest.mark.shows("E19", "E7")
 async def test_the_example_of_the_first_document_gives_the_golden_trace(tmp_path: Path) -> None:
-    async def web_search(query: str) -> Json:
-        """Search the web."""
-        return [f"{query}: agents that remember"]
-
     answer = Message("assistant", "Agents that remember are the trend.")
     model = ScriptedModel(calls(("web_search", '{"query": "AI trends 2025"}')), answer)
-    event = spoken("2025年 AI 有什么新趋势？")
-    async with a_mind(tmp_path, [model], [tool(web_search, effect="pure")]) as mind:
+    event, start = spoken("2025年 AI 有什么新趋势？"), Start()
+    async with (
+        WebServer({"/search": searxng}) as web,
+        a_mind(tmp_path, [model], the_web(web, start.run_state), start=start) as mind,
+    ):
         stream = aiter(mind.mind.bus.observe("*"))
         await mind.handle(event)
         found = await trace(stream)
         await in_the_journal(mind, event, found)
     check(found, GOLDEN, event)
+    assert web.asked[0].query["q"] == "AI trends 2025"
+    assert "agents that remember" in model.requests[1][-1].content
+    assert [source.url for source in mind.outlet.replies[0].sources.take()] == [URL, OTHER]
 
 
 @pytest.mark.shows("E19", "B14")
 async def test_of_two_tools_the_one_that_is_ready_first_is_told_of_first(tmp_path: Path) -> None:
-    found_it = asyncio.Event()
-
-    async def web_search(query: str) -> Json:
-        """Search the web."""
-        await found_it.wait()
-        return [f"{query}: agents that remember"]
-
-    async def web_extract(page: str) -> Json:
-        """Read a page."""
-        return f"{page}: agents"
-
-    both = calls(("web_search", '{"query": "AI trends 2025"}'), ("web_extract", '{"page": "trends"}'), prefix="a")
-    says = ("reply", '{"text": "Agents that remember are the trend."}')
-    model = ScriptedModel(both, calls(says, ("complete_event", '{"summary": "told"}'), prefix="b"))
-    event = spoken("2025年 AI 有什么新趋势？")
-    tools = [tool(web_search, effect="pure"), tool(web_extract, effect="pure")]
-    async with a_mind(tmp_path, [model], tools) as mind:
-        stream = aiter(mind.mind.bus.observe("*"))
-        ready = aiter(mind.mind.bus.observe("tools.results"))
-        async with mind.at_work(event):
-            first = await anext(ready)
-            assert first.metadata["tool_name"] == "web_extract", "while the other one is under way"
-            assert (await mind.journal.entries(topic="tools.results"))[-1].id == first.id
-            found_it.set()
-        found = await trace(stream)
-        await in_the_journal(mind, event, found)
+    found_it, start = asyncio.Event(), Start()
+    web = WebServer({"/search": lambda asked: replace(searxng(asked), gate=found_it), "/trends": page("Agents. " * 50)})
+    async with web:
+        both = calls(
+            ("web_search", '{"query": "AI trends 2025"}'),
+            ("web_extract", json.dumps({"address": f"{web.url}/trends"})),
+            prefix="a",
+        )
+        says = ("reply", '{"text": "Agents that remember are the trend."}')
+        model = ScriptedModel(both, calls(says, ("complete_event", '{"summary": "told"}'), prefix="b"))
+        event = spoken("2025年 AI 有什么新趋势？")
+        async with a_mind(tmp_path, [model], the_web(web, start.run_state), start=start) as mind:
+            stream = aiter(mind.mind.bus.observe("*"))
+            ready = aiter(mind.mind.bus.observe("tools.results"))
+            async with mind.at_work(event):
+                first = await anext(ready)
+                assert first.metadata["tool_name"] == "web_extract", "while the other one is under way"
+                assert (await mind.journal.entries(topic="tools.results"))[-1].id == first.id
+                found_it.set()
+            found = await trace(stream)
+            await in_the_journal(mind, event, found)
     check(found, TOGETHER, event)
-    results = [message.tool_call_id for message in model.requests[1] if message.role == "tool"]
-    assert results == ["a_0", "a_1"], "the context has them in the order of the calls"
+    results = [message for message in model.requests[1] if message.role == "tool"]
+    assert [each.tool_call_id for each in results] == ["a_0", "a_1"], "the context has them in the order of the calls"
+    assert "agents that remember" in results[0].content
+    assert "Agents. Agents." in results[1].content
 
 
 @pytest.mark.shows("E19", "B10")

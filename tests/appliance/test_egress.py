@@ -26,6 +26,7 @@ from appliance.config.mcp import McpServer
 from appliance.config.models import ModelSettings, NamedModel
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
+from appliance.config.web import WeatherSettings, WebSettings
 from appliance.doctor import machine as checks_machine
 from appliance.doctor.examine import Line, Verdict
 from appliance.doctor.memory import chosen_model
@@ -80,6 +81,14 @@ CATALOG = {
     "lan": NamedModel("openai", "m", "http://10.0.0.5/v1"),
 }
 MAIL = "what the tools of mail are given, to mail.example ([mcp.mail])"
+SEARCHED = "what the agent searches the web for, to"
+PAGES = (
+    "the addresses of pages that the agent reads, and this house's, to the servers of those pages ([web] read_pages)"
+)
+WEATHER = [
+    "where the house is and other places whose weather is asked for, to api.open-meteo.com ([weather] enabled)",
+    "names of those places, to geocoding-api.open-meteo.com ([weather] enabled)",
+]
 KEY = {"OPENAI_API_KEY": Secret("k")}
 
 
@@ -118,6 +127,21 @@ def embedding_at(url: str, *, enabled: bool = True) -> MemorySettings:
         ),
         (lambda c: replace(c, mcp={"clock": McpServer(url="http://127.0.0.1:8000/mcp")}), []),
         (lambda c: replace(c, mcp={"mail": McpServer(url="https://mail.example/mcp")}), [MAIL]),
+        (lambda c: replace(c, web=WebSettings("wikipedia")), [f"{SEARCHED} Wikipedia ([web] search)"]),
+        (lambda c: replace(c, web=WebSettings("brave")), [f"{SEARCHED} api.search.brave.com ([web] search)"]),
+        (lambda c: replace(c, web=WebSettings("tavily")), [f"{SEARCHED} api.tavily.com ([web] search)"]),
+        (lambda c: replace(c, web=WebSettings("searxng")), []),
+        (
+            lambda c: replace(c, web=WebSettings("searxng", "http://127.0.0.1:8080")),
+            [f"{SEARCHED} SearXNG at 127.0.0.1:8080, which asks the engines chosen there ([web] search)"],
+        ),
+        (lambda c: replace(c, web=WebSettings(read_pages=True)), [PAGES]),
+        (lambda c: replace(c, weather=WeatherSettings(enabled=True)), WEATHER),
+        (lambda c: replace(c, weather=WeatherSettings(place="Heidelberg")), []),
+        (
+            lambda c: replace(c, weather=WeatherSettings(True, url="http://[::1]:1", places_url="http://127.0.0.1")),
+            [],
+        ),
         (lambda c: replace(c, secrets=KEY), [OPENAI]),
         (lambda c: replace(c, model=ModelSettings("offline"), secrets=KEY), []),
         (lambda c: replace(c, memory=MemorySettings(uri="bolt://localhost:7687")), []),

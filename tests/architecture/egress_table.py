@@ -14,6 +14,7 @@ from agent.model.openai_compatible import OpenAiCompatibleModel
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
+from appliance.config.web import WeatherSettings, WebSettings
 from appliance.egress import Egress, egress
 from appliance.output.voices import ENGINES
 
@@ -66,6 +67,13 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
     )
     servers = {"NAME": McpServer(url="https://HOST/mcp"), "OTHER": McpServer(command=("PROGRAM",))}
     yield "`[mcp.NAME]` is configured", of(replace(quiet, mcp=servers)), "leave the section out"
+    for name in ("wikipedia", "searxng", "brave", "tavily"):
+        web = WebSettings(search=name, searxng_url="http://HOST")
+        yield f'`[web] search = "{name}"`', of(replace(quiet, web=web)), '`[web] search = ""` (the default)'
+    pages = WebSettings(read_pages=True)
+    yield "`[web] read_pages = true`", of(replace(quiet, web=pages)), "`[web] read_pages = false` (the default)"
+    weather = WeatherSettings(enabled=True)
+    yield "`[weather] enabled = true`", of(replace(quiet, weather=weather)), "`[weather] enabled = false` (the default)"
 
 
 def engines() -> list[str]:

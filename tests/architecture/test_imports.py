@@ -45,6 +45,7 @@ HEAVY = {
         "text_to_num",
         "tiktoken",
         "tokenizers",
+        "trafilatura",
     ),
 }
 """Libraries that cost a tenth of a second or tens of megabytes to import, or that may be missing."""

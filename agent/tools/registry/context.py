@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from agent.tools.code import HouseholdCode
     from agent.tools.device import DeviceVerbs
     from agent.tools.files import HouseholdFiles
+    from agent.web.pages import PageReader
+    from agent.web.search import SearchEngine
+    from agent.web.weather import OpenMeteo
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +46,9 @@ class ToolContext:
     """None where no folder is allowed."""
     code: "HouseholdCode | None" = None
     """None where no code is to be run."""
+    search: "SearchEngine | None" = None
+    """None where the web is not to be searched."""
+    pages: "PageReader | None" = None
+    """None where no pages are to be read."""
+    weather: "OpenMeteo | None" = None
+    """None where nobody is to be asked for the weather."""

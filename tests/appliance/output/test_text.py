@@ -6,7 +6,7 @@ import pytest
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.replies import Delivered, Reply
+from agent.replies import MOST_SOURCES, SOURCES, Delivered, Reply, Source, Sources
 from appliance.output.text import CLIENT_CAPACITY, WRITTEN, ReplyRouter, TextReplySink, is_text
 from tests.fakes import RecordingOutlet
 
@@ -35,6 +35,55 @@ async def test_pieces_reach_the_client_as_they_are_written_and_the_journal_once(
         assert [piece async for piece in pieces] == ["lo.", "\n"]
     assert await delivery.ended() == Delivered("Hello.\n", "Hello.\n")
     assert [(event.type, event.content, event.parent_id) for event in journal.kept] == [(WRITTEN, "Hello.", EVENT.id)]
+
+
+@pytest.mark.shows("G2")
+@pytest.mark.parametrize(
+    ("words", "head"), [("Agents that remember.", "Sources:"), ("会记住的智能体。", "来源：")], ids=["en", "zh"]
+)
+async def test_what_a_reply_rests_on_stands_below_it_once_and_in_the_journal(words: str, head: str) -> None:
+    journal, sources = Journal(), Sources()
+    sources.found(Source("The Daily", "https://daily.test/a"), Source("", "https://weekly.test/"))
+    bus = Bus(journal)
+    outlet = TextReplySink(bus)
+    with outlet.listening(EVENT.id) as pieces:
+        for name in ("c1", "c2"):
+            delivery = outlet.open(Reply(EVENT, name, sources=sources))
+            await delivery.feed(words)
+            await delivery.close()
+            assert delivery.handed == f"{words}\n", "they are no part of what was said"
+        outlet.finish(EVENT.id)
+        read = "".join([piece async for piece in pieces])
+    lines = "  The Daily: https://daily.test/a\n  https://weekly.test/\n"
+    assert read == f"{words}\n\n{head}\n{lines}{words}\n"
+    await bus.publish()
+    named = [event for event in journal.kept if event.type == SOURCES]
+    assert [(event.parent_id, event.metadata["call_id"], event.metadata["sources"]) for event in named] == [
+        (
+            EVENT.id,
+            "c1",
+            [{"title": "The Daily", "url": "https://daily.test/a"}, {"title": "", "url": "https://weekly.test/"}],
+        )
+    ]
+
+
+async def test_a_reply_that_broke_off_and_one_without_words_leave_the_sources_to_the_next() -> None:
+    journal, sources = Journal(), Sources()
+    sources.found(Source("The Daily", "https://daily.test/a"))
+    outlet = TextReplySink(Bus(journal))
+    broken = outlet.open(Reply(EVENT, "c1", sources=sources))
+    await broken.feed("Agents th")
+    await broken.cut()
+    await outlet.open(Reply(EVENT, "c2", sources=sources)).close()
+    assert [source.title for source in sources.take()] == ["The Daily"]
+
+
+def test_what_was_looked_into_is_named_instead_of_what_was_only_found_and_only_a_few() -> None:
+    sources = Sources()
+    sources.found(*(Source(str(number), f"https://page.test/{number}") for number in range(9)))
+    assert len(sources.take()) == MOST_SOURCES
+    sources.read(Source("The Daily", "https://daily.test/a"))
+    assert [source.title for source in sources.take()] == ["The Daily"]
 
 
 async def test_without_a_client_the_journal_has_the_words() -> None:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from agent.bus import Bus
 from agent.event import Event
-from agent.replies import SENTENCE_STARTED, Delivered, Reply
+from agent.replies import SENTENCE_STARTED, SOURCES, Delivered, Reply, Source, Sources
 from appliance.output.voice import FIRST_SOUND, SENTENCE_ENDED, VoiceReplySink
 from audio.errors import DeviceUnavailable
 from audio.playback.earcons import bell
@@ -67,6 +67,21 @@ async def test_each_sentence_is_committed_spoken_and_accounted_for_in_order() ->
         assert room.topics() == [SENTENCE_STARTED, SENTENCE_ENDED] * 2
         assert [sentence for sentence, _ in room.voice.asked] == [FIRST, SECOND]
         assert {event.parent_id for event in room.published} == {EVENT.id}
+
+
+@pytest.mark.shows("G2")
+async def test_what_a_reply_rests_on_is_written_down_and_not_said() -> None:
+    sources = Sources()
+    sources.read(Source("The Daily", "https://daily.test/a"))
+    async with a_room() as room:
+        delivery = room.outlet.open(Reply(EVENT, "c1", sources=sources))
+        await delivery.feed(FIRST)
+        await delivery.close()
+        await delivery.ended()
+        await room.bus.publish()
+    assert [sentence for sentence, _ in room.voice.asked] == [FIRST]
+    named = [event for event in room.published if event.type == SOURCES]
+    assert [(event.content, event.parent_id) for event in named] == [("The Daily: https://daily.test/a", EVENT.id)]
 
 
 async def test_what_was_committed_before_a_crash_is_not_spoken_again() -> None:

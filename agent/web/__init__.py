@@ -1,0 +1,1 @@
+"""The web: pages of strangers, fetched behind a guard and read in a child process; search; the weather."""

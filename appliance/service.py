@@ -61,6 +61,7 @@ LOOPS: Final = (
     "mind: what a model reads that was chosen",
     "mind: whether a model is back, while something waits for one",
     "mcp: servers of tools, each in a task of its own",
+    "calendars: kept up to date, and reminded of",
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",
     "speech: ends pauses that nobody ends",

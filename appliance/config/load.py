@@ -266,7 +266,8 @@ def _secrets(
     of_models = (model.api_key_env for model in settings.models.values())
     of_servers = (server.api_key_env for server in settings.mcp.values())
     keys = (*PROVIDER_KEYS, settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
-    lent = (name for server in settings.mcp.values() for name in server.secrets)
+    lent = [name for server in settings.mcp.values() for name in server.secrets]
+    lent += [name for each in settings.calendar.values() for name in (each.url_env, each.password_env)]
     found: dict[str, Secret] = {}
     for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):
         try:

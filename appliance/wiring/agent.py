@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from agent.bus import Bus
+from agent.calendars.household import Calendars
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -39,6 +40,7 @@ from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
 from appliance.wiring.about import about
+from appliance.wiring.calendars import calendars_of
 from appliance.wiring.environment import World
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
@@ -70,6 +72,8 @@ class Agent:
     windows: Windows
     prompts: MeasuredPrompts
     discovered: Discovered
+    calendars: Calendars | None
+    """None where none is configured."""
     bus: Bus
 
     def describe_models(self) -> dict[str, Json]:
@@ -86,6 +90,7 @@ class Agent:
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
+            **({"calendars: kept up to date, and reminded of": self.calendars.run} if self.calendars else {}),
             **self.discovered.loops(self.bus),
         }
 
@@ -152,7 +157,8 @@ async def open_agent(
         quiet = quiet_hours(config.mind.quiet_hours, config.zone)
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
-        context = _tool_context(world, sessions, output, limits, hands)
+        calendars = calendars_of(config, state.mailbox, owners.shares_graph)
+        context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
@@ -169,7 +175,19 @@ async def open_agent(
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         yield Agent(
-            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, discovered, state.bus
+            models,
+            choice,
+            contexts,
+            tokens,
+            loop,
+            watch,
+            servers,
+            beat,
+            windows,
+            prompts,
+            discovered,
+            calendars,
+            state.bus,
         )
     finally:
         for model in models.models:

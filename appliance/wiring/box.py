@@ -116,6 +116,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
+            **({"calendar": agent.calendars.describe} if agent.calendars else {}),
             "tools": agent.discovered.describe,
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }

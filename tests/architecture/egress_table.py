@@ -11,6 +11,7 @@ from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from appliance.config.calendar import CalendarSource
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
@@ -66,6 +67,13 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
     )
     servers = {"NAME": McpServer(url="https://HOST/mcp"), "OTHER": McpServer(command=("PROGRAM",))}
     yield "`[mcp.NAME]` is configured", of(replace(quiet, mcp=servers)), "leave the section out"
+    account = CalendarSource(url="https://HOST", user="USER", password_env="PASSWORD")
+    calendars = {"NAME": account, "OTHER": CalendarSource(url="https://HOST/calendar.ics")}
+    yield (
+        "`[calendar.NAME]` is configured, with an address that is not on this machine",
+        of(replace(quiet, calendar=calendars)),
+        "leave the section out, or name a `file`",
+    )
 
 
 def engines() -> list[str]:

@@ -15,6 +15,7 @@ from memory.state.journal import Journal
 from memory.state.recall import Recall
 
 if TYPE_CHECKING:
+    from agent.calendars.household import Calendars
     from agent.tools.device import DeviceVerbs
 
 
@@ -37,3 +38,5 @@ class ToolContext:
     """None where nakari may speak unasked at any hour."""
     has_test_tool: bool = False
     """Whether the tool that fails on purpose is wanted."""
+    calendars: "Calendars | None" = None
+    """None where no calendar is configured."""

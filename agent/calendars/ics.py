@@ -55,6 +55,7 @@ _TOO_OFTEN: Final = re.compile(r"FREQ=(SECONDLY|MINUTELY|HOURLY)", re.IGNORECASE
 _STARTS: Final = re.compile(r"^DTSTART[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
 _ENDS: Final = re.compile(r"^DTEND[^\n]*?:(\d{8})", re.MULTILINE | re.IGNORECASE)
 _LASTS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID|DURATION)", re.MULTILINE | re.IGNORECASE)
+_REPEATS: Final = re.compile(r"^(RRULE|RDATE|RECURRENCE-ID)", re.MULTILINE | re.IGNORECASE)
 _UID: Final = re.compile(r"^UID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
 _ZONE: Final = re.compile(r"^TZID[^\n]*?:(.*)$", re.MULTILINE | re.IGNORECASE)
 
@@ -159,6 +160,7 @@ def _read_group(parts: Parts, group: list[str], window: Window, found: Found) ->
     from icalendar import Calendar
 
     text = "\n".join(_without_frequent_rule(entry) for entry in group)
+    is_series = _REPEATS.search(text) is not None
     zones = [zone for name, zone in parts.zones.items() if name in text and not _is_known(name)]
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:nakari", *parts.header, *zones, text, "END:VCALENDAR", ""]
     calendar = Calendar.from_ical("\r\n".join(_LINE.split("\n".join(lines))))
@@ -173,7 +175,7 @@ def _read_group(parts: Parts, group: list[str], window: Window, found: Found) ->
         if key not in index:
             index[key] = len(found.entries) + len(entries)
             entries.append(entry)
-        occurrences.append(_occurrence(event, index[key], window.zone))
+        occurrences.append(_occurrence(event, index[key], window.zone, is_series=is_series))
     found.entries += entries
     found.occurrences += occurrences
 
@@ -199,18 +201,21 @@ def _plain(value: object, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _occurrence(event: Any, entry: int, zone: tzinfo) -> dict[str, object]:
+def _occurrence(event: Any, entry: int, zone: tzinfo, *, is_series: bool) -> dict[str, object]:
     begin, end = event.start, event.end
     return {
         "entry": entry,
         "begin": _told(begin, zone),
         "end": _told(end, zone),
-        "alarms": [_told(alarm, zone) for alarm in islice(_alarms(event, zone), MOST_ALARMS)],
+        "alarms": [_told(alarm, zone) for alarm in islice(_alarms(event, zone, is_series=is_series), MOST_ALARMS)],
     }
 
 
-def _alarms(event: Any, zone: tzinfo) -> Iterator[datetime]:
-    """Yield the moments of its alarms, those apart that somebody has seen to on another device."""
+def _alarms(event: Any, zone: tzinfo, *, is_series: bool) -> Iterator[datetime]:
+    """Yield the moments of its alarms, those apart that somebody has seen to on another device.
+
+    An alarm at a moment of its own is not one of each time that a series takes place.
+    """
     for alarm in event.walk("VALARM"):
         trigger = getattr(alarm.get("TRIGGER"), "dt", None)
         if str(alarm.get("ACTION", "")).upper() not in {"DISPLAY", "AUDIO"}:
@@ -218,7 +223,7 @@ def _alarms(event: Any, zone: tzinfo) -> Iterator[datetime]:
         if isinstance(trigger, timedelta):
             is_of_end = str(alarm["TRIGGER"].params.get("RELATED", "")).upper() == "END"
             at = _moment(event.end if is_of_end else event.start, zone) + trigger
-        elif isinstance(trigger, datetime) and "RRULE" not in event and "RECURRENCE-ID" not in event:
+        elif isinstance(trigger, datetime) and not is_series:
             at = _moment(trigger, zone)
         else:
             continue

@@ -30,11 +30,11 @@ class Body:
     """Of the calendar, for people; the server's words."""
 
 
-async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str) -> Agenda:
+async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str, seconds: float = SECONDS) -> Agenda:
     """Return what takes place in a stretch of time (aware). Raises `CalendarLost` where a file is no calendar."""
     files = [{"path": str(each.path), "kind": each.kind, "name": each.name} for each in bodies]
     stretch = {"begin": begin.isoformat(), "end": end.isoformat(), "zone": zone}
-    told = await _answer({"do": "read", "files": files, **stretch})
+    told = await _answer({"do": "read", "files": files, **stretch}, seconds)
     if not all(each["is_calendar"] for each in told["files"]):
         raise CalendarLost("what it sends is no calendar")
     return await asyncio.to_thread(agenda_of, told, begin, end)
@@ -46,16 +46,16 @@ async def write(entry: Mapping[str, object]) -> bytes:
     return str(told["ics"]).encode()
 
 
-async def _answer(question: Mapping[str, object]) -> dict[str, Any]:
+async def _answer(question: Mapping[str, object], seconds: float = SECONDS) -> dict[str, Any]:
     pipe = asyncio.subprocess.PIPE
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", MODULE, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             told, _ = await child.communicate(json.dumps(question).encode())
     except TimeoutError as error:
-        raise CalendarLost(f"reading it took longer than {SECONDS:g} s") from error
+        raise CalendarLost(f"reading it took longer than {seconds:g} s") from error
     finally:
         if child.returncode is None:
             child.kill()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
+from xml.sax.saxutils import escape
 
 import httpx
 
@@ -37,7 +38,7 @@ class CalDavServer:
 
     def make(self, path: str, name: str, kind: str = "VEVENT") -> None:
         """Make a calendar."""
-        body = _MAKE.format(name=name, kind=kind).encode()
+        body = _MAKE.format(name=escape(name), kind=kind).encode()
         httpx.request("MKCALENDAR", f"{self.home}{path}/", content=body, auth=AUTH).raise_for_status()
 
     def put(self, path: str, ics: str) -> None:
@@ -55,7 +56,8 @@ class CalDavServer:
 @contextmanager
 def caldav_server(folder: Path) -> Iterator[CalDavServer]:
     """Run Radicale with its files in a folder."""
-    from radicale import Application, config
+    from radicale import config
+    from radicale.app import Application
 
     users = folder / "users"
     users.write_text(f"{USER}:{PASSWORD}\n", encoding="utf-8")

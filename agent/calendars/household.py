@@ -86,7 +86,7 @@ class Calendars:
 
     async def find(self, begin: datetime, end: datetime, words: str = "") -> list[Found]:
         """Return what takes place in a stretch of time (aware) and has the words in it, by its beginning."""
-        await self._freshened()
+        await self.freshened()
         wanted = words.casefold().split()
         found = [
             Found(each, name)
@@ -125,7 +125,8 @@ class Calendars:
         """Return how each of them is."""
         return {name: calendar.describe() for name, calendar in self.all.items()}
 
-    async def _freshened(self) -> None:
+    async def freshened(self) -> None:
+        """See whether they changed, for as long as a person waits for it. Raises nothing."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FRESHENED_WITHIN), asyncio.TaskGroup() as group:
                 for name, calendar in self.all.items():

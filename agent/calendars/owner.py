@@ -92,6 +92,8 @@ class Calendar:
         self._poll_at = pace.now()
         self._is_restored = False
         self._reminders: list[Reminder] = []
+        self._given: set[str] = set()
+        """Ids of those that are in the mailbox, which keeps them from coming twice; known here, so as not to ask it."""
         self.agenda: Agenda | None = None
         """What is known; None while nothing is."""
         self.reason = ""
@@ -161,12 +163,14 @@ class Calendar:
         if self.agenda is None:
             return
         now = self._pace.now()
-        if found := due(self._reminders, self._copy.reminded_until or now, now, self.zone):
+        coming = due(self._reminders, self._copy.reminded_until or now, now, self.zone)
+        if found := [each for each in coming if each.id not in self._given]:
             try:
                 await self._remind(self, found)
             except MemoryFailure as error:  # they are due at the next look too
                 log.warning("calendar_reminder_not_filed", calendar=self.about.name, reason=str(error))
                 return
+        self._given |= {each.id for each in found}
         self._copy = replace(self._copy, reminded_until=now)
         if found:
             try:

@@ -104,10 +104,13 @@ class CalendarTools:
         ] = None,
     ) -> Json:
         """Add an appointment to the household's calendar, where everybody sees it on their devices too."""
+        begins, ends = self._span(start, end)
         where = self.calendars.place()
         if where is None:
+            await self.calendars.freshened()
+            where = self.calendars.place()
+        if where is None:
             raise ToolFailed(_NONE)
-        begins, ends = self._span(start, end)
         told = "\n".join((event.id, title, str(begins), str(ends)))  # the same, should it be asked for again
         uid = f"{blake2b(told.encode(errors='replace'), digest_size=16).hexdigest()}@nakari"
         entry: dict[str, Json] = {"title": title, "begin": _text(begins), "end": _text(ends), "place": place}

@@ -148,7 +148,7 @@ def reminder_event(reminder: Reminder, zone: tzinfo, now: datetime) -> Event:
         id=reminder.id,
         source=CALENDAR,
         priority=AFTER_PEOPLE,
-        metadata={"label": reminder.occurrence.entry.title, "due": reminder.at.isoformat()},
+        metadata={"label": reminder.occurrence.entry.title, "due": reminder.at.isoformat(), "outside": source},
         created_at=now,
     )
 

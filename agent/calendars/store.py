@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -97,3 +98,10 @@ def _copy_of(told: Mapping[str, Any]) -> Copy:
     moments = (told[key] for key in ("seen_at", "fetched_at", "reminded_until"))
     seen, fetched, reminded = (datetime.fromisoformat(at) if at else None for at in moments)
     return Copy(held, seen, fetched, reminded, str(told["source"]))
+
+
+def forget_others(folder: Path, names: Container[str]) -> None:
+    """Remove the copies of calendars that are configured no more. Blocking; what cannot be removed stays."""
+    for copy in folder.glob("*"):
+        if copy.name not in names:
+            shutil.rmtree(copy, ignore_errors=True)

@@ -11,6 +11,7 @@ from agent.calendars.ics_source import IcsAddress, IcsFile
 from agent.calendars.owner import About, Pace
 from agent.calendars.reminders import Rules
 from agent.calendars.source import Source
+from agent.calendars.store import forget_others
 from appliance.config.calendar import CalendarSource
 from appliance.config.load import Config
 
@@ -19,7 +20,11 @@ FOLDER = "calendars"
 
 
 def calendars_of(config: Config, mailbox: Filing, shares: Callable[[str], bool]) -> Calendars | None:
-    """Return the calendars, those apart whose address is a secret that nobody set; None where there are none."""
+    """Return the calendars, those apart whose address is a secret that nobody set; None where there are none.
+
+    The copies of those that are not configured any more go.
+    """
+    forget_others(config.state_folder / FOLDER, config.calendar.keys())
     abouts = [
         (about, Pace(poll=told.poll_minutes * 60.0))
         for name, told in config.calendar.items()

@@ -301,6 +301,7 @@ SEAMS = {
     "audio.recognizer": "transcribe",
     "agent.model": "stream",
     "agent.intents": "stream",
+    "agent.calendars": "look",
     "memory.vectors": "embed",
     "memory.graph": "overran",
 }

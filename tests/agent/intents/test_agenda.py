@@ -1,7 +1,7 @@
 """The calendar, asked for without a model, and its reminders."""
 
 import json
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from agent.tools.tool import Call, from_outside, run_tool
 from tests.agent.calendars.household import ZONE, a_home
 from tests.agent.calendars.household import at as entry_at
 from tests.agent.clock import MORNING
+from tests.agent.intents.test_mind import a_house
 from tests.agent.offline_talk import OFFLINE, SPECS, Talk, without
 
 pytestmark = pytest.mark.shows("X11", "V30")
@@ -157,6 +158,18 @@ async def test_a_reminder_is_announced(talk: Talk, begin: date, language: str, s
     assert isinstance(event.created_at, datetime)
     talk.happen(event.content, CALENDAR)
     assert await talk.says() == said
+
+
+async def test_a_reminder_is_spoken_by_a_mind_without_a_model_and_once(tmp_path: Path) -> None:
+    begin = datetime.now(UTC) + timedelta(hours=2)
+    occurrence = Occurrence(Entry("1", "Dentist", "", ""), begin, begin + timedelta(hours=1))
+    event = reminder_event(Reminder(begin, occurrence, "family", 0.0), ZONE, begin - timedelta(hours=2))
+    async with a_house(tmp_path) as house:
+        await house.handle(event)
+        assert await house.state_of(event) == "completed"
+        assert not await house.mailbox.enqueue(event)
+        (said,) = house.outlet.said
+        assert "Dentist" in said
 
 
 async def test_a_reminder_that_says_nothing_of_itself_is_one_all_the_same(talk: Talk) -> None:

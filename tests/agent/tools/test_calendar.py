@@ -24,14 +24,14 @@ async def home(tmp_path: Path) -> AsyncIterator[Home]:
         yield found
 
 
-async def observed(home: Home, name: str, owner: str = HOUSEHOLD, event_id: str = "e1", **arguments: object) -> str:
+async def observed(home: Home, name: str, owner: str = HOUSEHOLD, event_id: str = "e1", **arguments: Any) -> str:
     """What a call gives."""
     tools = {each.name: each for each in calendar_tools(home.calendars())}
     event = Event(USER_TEXT, "", id=event_id, owner_key=owner)
     return await run_tool(tools[name], json.dumps(arguments), Call("call", event))
 
 
-async def events(home: Home, **arguments: object) -> dict[str, Any]:
+async def events(home: Home, **arguments: Any) -> dict[str, Any]:
     """What calendar_events tells."""
     told: dict[str, Any] = json.loads(unmarked(await observed(home, "calendar_events", **arguments)))
     return told
@@ -87,7 +87,7 @@ async def test_a_week_is_told_in_the_time_of_the_house_with_its_weekdays(home: H
         ({"words": "three", "end": "2027-03-01"}, ["Three"]),
     ],
 )
-async def test_a_stretch_and_words_choose(home: Home, asked: dict[str, object], found: list[str]) -> None:
+async def test_a_stretch_and_words_choose(home: Home, asked: dict[str, Any], found: list[str]) -> None:
     days = ((0, "One"), (1, "Two"), (60, "Three"))
     home.source.write(*(at(NOON + timedelta(days=day), uid=name, title=name) for day, name in days))
     assert titles(await events(home, **asked)) == found
@@ -101,7 +101,7 @@ async def test_a_stretch_and_words_choose(home: Home, asked: dict[str, object], 
         ({"start": "9999-12-31T23:59"}, "error: '9999-12-31T23:59' is no time"),
     ],
 )
-async def test_what_is_no_time_is_one_sentence(home: Home, asked: dict[str, object], sentence: str) -> None:
+async def test_what_is_no_time_is_one_sentence(home: Home, asked: dict[str, Any], sentence: str) -> None:
     assert (await observed(home, "calendar_events", **asked)).startswith(sentence)
 
 
@@ -193,7 +193,10 @@ async def test_an_invitation_with_orders_in_it_is_marked_as_a_strangers_words(ho
 
 
 async def test_only_members_of_the_household_are_answered(home: Home) -> None:
-    for name, given in (("calendar_events", {}), ("calendar_add", {"title": "Tea", "start": "2026-11-24"})):
+    for name, given in (
+        ("calendar_events", dict[str, Any]()),
+        ("calendar_add", {"title": "Tea", "start": "2026-11-24"}),
+    ):
         told = await observed(home, name, owner="a visitor", **given)
         assert told.startswith("error: the calendars are the household's, and whoever speaks is no member of it")
     assert home.source.looks == 0

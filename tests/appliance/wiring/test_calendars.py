@@ -21,6 +21,7 @@ from appliance.doctor.examine import Verdict
 from appliance.egress import lasting_egress
 from appliance.errors import ConfigError
 from appliance.wiring.calendars import about_of, calendars_of
+from memory.json_value import Json
 from tests.agent.calendars.entries import calendar, entry
 from tests.agent.calendars.radicale_server import PASSWORD, USER, CalDavServer, caldav_server
 
@@ -81,6 +82,15 @@ def test_without_any_there_is_nothing_to_do_and_nothing_to_tell(tmp_path: Path) 
     config = configured(tmp_path, "")
     assert calendars_of(config, None, lambda _: True) is None  # type: ignore[arg-type]
     assert str(check(config)) == "ok      calendar   none is configured"
+
+
+def test_the_copy_of_a_calendar_that_is_configured_no_more_goes(tmp_path: Path) -> None:
+    config = configured(tmp_path, '[calendar.club]\nfile = "/srv/club.ics"\n')
+    for name in ("club", "gone"):
+        (config.state_folder / "calendars" / name).mkdir(parents=True)
+        (config.state_folder / "calendars" / name / "index.json").write_text("{}")
+    calendars_of(config, None, lambda _: True)  # type: ignore[arg-type]
+    assert [each.name for each in (config.state_folder / "calendars").iterdir()] == ["club"]
 
 
 def test_what_leaves_is_told_by_host_and_without_a_secret(tmp_path: Path) -> None:
@@ -145,7 +155,7 @@ def test_the_doctor_tells_what_is_wrong_and_the_fix(tmp_path: Path, server: CalD
 
 
 def test_the_doctor_judges_what_a_running_service_says() -> None:
-    told = {
+    told: dict[str, Json] = {
         "family": {"state": "connected", "calendars": ["Home", "Work"], "left_out": 2},
         "new": {"state": "connecting", "calendars": []},
     }

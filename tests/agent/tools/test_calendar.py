@@ -128,7 +128,12 @@ async def test_what_is_not_up_to_date_says_since_when_and_why(home: Home) -> Non
 
 @pytest.mark.shows("X11")
 async def test_an_appointment_is_added(home: Home) -> None:
-    given = {"title": "Tea, with Bob", "start": "2026-11-24T15:00", "place": "Home", "remind_minutes": 15}
+    given: dict[str, Any] = {
+        "title": "Tea, with Bob",
+        "start": "2026-11-24T15:00",
+        "place": "Home",
+        "remind_minutes": 15,
+    }
     await observed(home, "calendar_events")
     told = json.loads(await observed(home, "calendar_add", **given))
     assert told == {"added": "Tea, with Bob", "when": "Tuesday 2026-11-24 15:00", "calendar": "family"}

@@ -67,7 +67,7 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _without_person(state)
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
-        intent = UNKNOWN  # somebody may have told it
+        intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
     if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
         outcome: list[Action] | str = told
     elif intent.name in {"recall", "unknown"} and state.has("journal_search"):

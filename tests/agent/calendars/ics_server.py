@@ -18,20 +18,32 @@ class IcsServer:
     headers: Mapping[str, str] = field(default_factory=dict)
     etag: str = ""
     """Answered with 304 to who shows it."""
+    pages: Mapping[str, tuple[str, Mapping[str, str], str]] = field(default_factory=dict)
+    """Status, headers and body by path; of every other path what stands above."""
     fault: str = ""
     """`hang`, `close`, `drip`, `endless`, `garbage`."""
     asked: list[str] = field(default_factory=list)
     """The first line of each request."""
+    shown: list[str] = field(default_factory=list)
+    """How each of them said who asks."""
     connections: "list[asyncio.Transport]" = field(default_factory=list)
 
     def answer(self, request: str) -> bytes:
         """Return the whole answer to the head of a request."""
         self.asked.append(request.partition("\r\n")[0])
+        self.shown += [line.partition(": ")[2] for line in request.split("\r\n") if line.startswith("Authorization: ")]
+        if page := self.pages.get(request.split(" ")[1]):
+            status, headers, body = page
+            return _told(status, headers, body.encode())
         if self.etag and f"If-None-Match: {self.etag}".lower() in request.lower():
             return b"HTTP/1.1 304 Not Modified\r\n\r\n"
-        told = {**self.headers, **({"ETag": self.etag} if self.etag else {}), "Content-Length": str(len(self.body))}
-        head = "\r\n".join((f"HTTP/1.1 {self.status}", *(f"{name}: {value}" for name, value in told.items())))
-        return f"{head}\r\n\r\n".encode() + self.body
+        return _told(self.status, {**self.headers, **({"ETag": self.etag} if self.etag else {})}, self.body)
+
+
+def _told(status: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    told = {**headers, "Content-Length": str(len(body))}
+    head = "\r\n".join((f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in told.items())))
+    return f"{head}\r\n\r\n".encode() + body
 
 
 FAULTS = {

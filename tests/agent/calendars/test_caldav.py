@@ -117,3 +117,62 @@ async def test_a_hostile_answer_is_one_sentence(body: str, sentence: str) -> Non
         with pytest.raises(CalendarLost, match=sentence):
             await account.look({})
         await account.aclose()
+
+
+MULTI = "207 Multi-Status"
+SPACES = 'xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:s="http://calendarserver.org/ns/"'
+
+
+def multi(*responses: tuple[str, str]) -> tuple[str, dict[str, str], str]:
+    """An answer that tells properties of addresses."""
+    told = (
+        f"<response><href>{href}</href><propstat><prop>{props}</prop><status>HTTP/1.1 200 OK</status></propstat>"
+        "<propstat><prop><sync-token/></prop><status>HTTP/1.1 404 Not Found</status></propstat></response>"
+        for href, props in responses
+    )
+    return MULTI, {}, f"<multistatus {SPACES}>{''.join(told)}</multistatus>"
+
+
+CALENDAR = "<resourcetype><collection/><c:calendar/></resourcetype>"
+READ_ONLY = "<current-user-privilege-set><privilege><read/></privilege></current-user-privilege-set>"
+EVENTS = '<c:supported-calendar-component-set><c:comp name="VEVENT"/></c:supported-calendar-component-set>'
+
+
+async def test_a_server_as_nextcloud_is_found_behind_its_login_page() -> None:
+    """Its root is a page to log in; its calendars are told where the well-known address sends."""
+    async with ics_server("Log in") as server:
+        server.pages = {
+            "/": ("302 Found", {"Location": "/login"}, ""),
+            "/.well-known/caldav": ("301 Moved Permanently", {"Location": "/remote.php/dav/"}, ""),
+            "/remote.php/dav/": multi(
+                ("/remote.php/dav/", "<current-user-principal><href>/principals/ada/</href></current-user-principal>")
+            ),
+            "/principals/ada/": multi(
+                ("/principals/ada/", "<c:calendar-home-set><href>/calendars/ada/</href></c:calendar-home-set>")
+            ),
+            "/calendars/ada/": multi(
+                ("/calendars/ada/", "<resourcetype><collection/></resourcetype>"),
+                ("/calendars/ada/inbox/", "<resourcetype><collection/><c:schedule-inbox/></resourcetype>"),
+                ("/calendars/ada/personal/", f"{CALENDAR}{EVENTS}<displayname>Personal</displayname>"),
+                ("/calendars/ada/birthdays/", f"{CALENDAR}{EVENTS}{READ_ONLY}<s:getctag>7</s:getctag>"),
+            ),
+        }
+        account = CalDav(Fetcher(server.url.replace("/calendar.ics", "/"), Login(USER, PASSWORD)))
+        found = await account.look({})
+        assert [(each.name, each.tag, each.is_writable) for each in found] == [
+            ("Personal", "", True),
+            ("birthdays", "7", False),
+        ]
+        await account.aclose()
+
+
+async def test_a_server_that_wants_a_digest_is_given_one() -> None:
+    """As Baïkal does; the password itself is not sent again."""
+    async with ics_server() as server:
+        challenge = 'Digest realm="dav", nonce="abc", qop="auth", algorithm=MD5'
+        server.status, server.headers = "401 Unauthorized", {"WWW-Authenticate": challenge}
+        fetcher = Fetcher(server.url, Login(USER, PASSWORD))
+        with pytest.raises(CalendarLost, match="it refuses the user or the password"):
+            await CalDav(fetcher).look({})
+        await fetcher.aclose()
+    assert [each.partition(" ")[0] for each in server.shown] == ["Basic", "Digest"]

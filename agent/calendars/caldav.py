@@ -169,13 +169,18 @@ class CalDav:
         return Resource(
             url=url,
             is_calendar=resource_type is not None and resource_type.find(f"{_CALDAV}calendar") is not None,
-            name=" ".join(text(f"{_DAV}displayname").split())[:100] or url.rstrip("/").rpartition("/")[2],
+            name=_printable(text(f"{_DAV}displayname")) or url.rstrip("/").rpartition("/")[2],
             principal=address(f"{_DAV}current-user-principal"),
             home=address(f"{_CALDAV}calendar-home-set"),
             tag=text(f"{_SERVER}getctag") or text(f"{_DAV}sync-token"),
             is_writable=bool(may & {f"{_DAV}write", f"{_DAV}bind", f"{_DAV}write-content", f"{_DAV}all"}),
             has_events=not components or "VEVENT" in components,
         )
+
+
+def _printable(name: str) -> str:
+    """Return a name as a terminal may be shown it, in one line."""
+    return "".join(each for each in " ".join(name.split()) if each.isprintable())[:100]
 
 
 def _given(response: ET.Element) -> list[ET.Element]:

@@ -19,6 +19,9 @@ SECONDS: Final = 30.0
 
 MOST_REDIRECTS: Final = 5
 
+LONGEST_WISH: Final = 3600.0
+"""Seconds that a server is left alone at its own wish."""
+
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -163,4 +166,4 @@ def is_same_server(known: str, url: str) -> bool:
 
 def _seconds(headers: Mapping[str, str]) -> float:
     told = headers.get("retry-after", "")
-    return float(told) if told.isdecimal() and len(told) < 6 else 0.0
+    return min(float(told), LONGEST_WISH) if told.isdecimal() and len(told) < 20 else 0.0

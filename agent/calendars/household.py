@@ -84,6 +84,11 @@ class Calendars:
             for name, calendar in self.all.items():
                 group.create_task(calendar.run(), name=f"calendar: {name}")
 
+    async def aclose(self) -> None:
+        """Let their connections go."""
+        for calendar in self.all.values():
+            await calendar.about.source.aclose()
+
     async def find(self, begin: datetime, end: datetime, words: str = "") -> list[Found]:
         """Return what takes place in a stretch of time (aware) and has the words in it, by its beginning."""
         await self.freshened()

@@ -116,16 +116,13 @@ class Calendar:
 
     async def run(self) -> None:
         """Look, remind and wait, until cancelled."""
-        try:
-            await self.restore()
-            while True:
-                self._changed.clear()
-                if self._pace.now() >= self._poll_at:
-                    await self._look()
-                await self.remind()
-                await self._pace.nap(self._changed, self._wakes_at())
-        finally:
-            await self.about.source.aclose()
+        await self.restore()
+        while True:
+            self._changed.clear()
+            if self._pace.now() >= self._poll_at:
+                await self._look()
+            await self.remind()
+            await self._pace.nap(self._changed, self._wakes_at())
 
     async def restore(self) -> None:
         """Take up the copy of the last run."""

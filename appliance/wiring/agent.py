@@ -90,7 +90,6 @@ class Agent:
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
-            **({"calendars: kept up to date, and reminded of": self.calendars.run} if self.calendars else {}),
             **self.discovered.loops(self.bus),
         }
 
@@ -149,6 +148,7 @@ async def open_agent(
     config, state = world.config, world.state
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     models = Chain.of(await world.environment.models(catalog_of(config), prefix_of_room(contexts)))
+    calendars = calendars_of(config, state.mailbox, owners.shares_graph)
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
@@ -157,7 +157,6 @@ async def open_agent(
         quiet = quiet_hours(config.mind.quiet_hours, config.zone)
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
-        calendars = calendars_of(config, state.mailbox, owners.shares_graph)
         context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
@@ -192,6 +191,8 @@ async def open_agent(
     finally:
         for model in models.models:
             await model.aclose()
+        if calendars is not None:
+            await calendars.aclose()
 
 
 def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunLimits, hands: Hands) -> ToolContext:

@@ -153,14 +153,14 @@ async def test_a_server_as_nextcloud_is_found_behind_its_login_page() -> None:
             "/calendars/ada/": multi(
                 ("/calendars/ada/", "<resourcetype><collection/></resourcetype>"),
                 ("/calendars/ada/inbox/", "<resourcetype><collection/><c:schedule-inbox/></resourcetype>"),
-                ("/calendars/ada/personal/", f"{CALENDAR}{EVENTS}<displayname>Personal</displayname>"),
+                ("/calendars/ada/personal/", f"{CALENDAR}{EVENTS}<displayname>Per\u202eso\nnal</displayname>"),
                 ("/calendars/ada/birthdays/", f"{CALENDAR}{EVENTS}{READ_ONLY}<s:getctag>7</s:getctag>"),
             ),
         }
         account = CalDav(Fetcher(server.url.replace("/calendar.ics", "/"), Login(USER, PASSWORD)))
         found = await account.look({})
         assert [(each.name, each.tag, each.is_writable) for each in found] == [
-            ("Personal", "", True),
+            ("Perso nal", "", True),
             ("birthdays", "7", False),
         ]
         await account.aclose()

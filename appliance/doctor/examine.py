@@ -60,7 +60,7 @@ PARTS: Final = (
     "appliance.doctor.memory",
     "appliance.doctor.keeping",
     "appliance.doctor.mcp",
-    "appliance.doctor.calendars",
+    "appliance.calendars.check",
     "appliance.doctor.tools",
     "appliance.model.check",
     "appliance.doctor.service",

@@ -31,7 +31,7 @@ ANEW: Final = timedelta(days=1)
 LONGEST_NAP: Final = 60.0
 """Seconds; a clock that was set, or a machine that was asleep, is noticed by then."""
 
-FRESH_SECONDS: Final = 60.0
+FRESH: Final = timedelta(minutes=1)
 """A copy that was seen to be right so long ago is taken for right when somebody asks."""
 
 Nap: TypeAlias = Callable[[asyncio.Event, datetime], Awaitable[None]]
@@ -90,6 +90,7 @@ class Calendar:
         self._lock = asyncio.Lock()
         self._changed = asyncio.Event()
         self._poll_at = pace.now()
+        self._longest = timedelta(seconds=max(pace.poll, pace.longest))
         self._is_restored = False
         self._reminders: list[Reminder] = []
         self._given: set[str] = set()
@@ -119,7 +120,7 @@ class Calendar:
         await self.restore()
         while True:
             self._changed.clear()
-            if self._pace.now() >= self._poll_at:
+            if not timedelta() < self._poll_at - self._pace.now() <= self._longest:  # or the clock was set back
                 await self._look()
             await self.remind()
             await self._pace.nap(self._changed, self._wakes_at())
@@ -145,14 +146,15 @@ class Calendar:
         """
         await self.restore()
         seen, now = self.seen_at, self._pace.now()
-        is_fresh = seen is not None and (now - seen).total_seconds() < FRESH_SECONDS
+        is_fresh = seen is not None and self._copy.fetched_at is not None and seen > now - FRESH
         if not is_fresh and not self._backoff.rest:
             await self._look()
 
     async def add(self, collection: Collection, uid: str, ics: bytes) -> None:
-        """Put an entry into a collection, and read it again. Raises `CalendarLost` where it could not be put."""
+        """Put an entry into a collection; it is read again at once, or when somebody asks. Raises `CalendarLost`."""
         await self.about.source.add(collection, uid, ics)
-        await self._look(anew=True)
+        self._copy = replace(self._copy, fetched_at=None)
+        self._poll_at = self._pace.now()
         self._changed.set()
 
     async def remind(self) -> None:
@@ -187,11 +189,11 @@ class Calendar:
         }
         return {**told, "reason": self.reason} if self.reason else told
 
-    async def _look(self, *, anew: bool = False) -> None:
-        """Fetch what changed, or all of it `anew`, and read it."""
+    async def _look(self) -> None:
+        """Fetch what changed, and read it."""
         async with self._lock:
             try:
-                await self._fetch(anew=anew)
+                await self._fetch()
             except CalendarLost as lost:
                 tell = log.debug if self.reason == str(lost) else log.warning  # once, not for ever
                 rest = self._backoff.failed(lost.retry_after)
@@ -207,10 +209,10 @@ class Calendar:
                 self.reason = ""
             self._poll_at = self._pace.now() + timedelta(seconds=rest)
 
-    async def _fetch(self, *, anew: bool) -> None:
+    async def _fetch(self) -> None:
         now = self._pace.now()
         fetched = self._copy.fetched_at
-        known = {} if anew or fetched is None or now - fetched >= ANEW else self._copy.known
+        known = {} if fetched is None or now - fetched >= ANEW else self._copy.known
         found = await self.about.source.look(known)
         is_same = bool(known) and {each.key: each for each in found} == known and all(each.tag for each in found)
         if is_same and self.agenda is not None:

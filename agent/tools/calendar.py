@@ -33,8 +33,8 @@ ROOM: Final = 12_000
 """Characters of all appointments in one answer."""
 
 READ_SECONDS: Final = 30.0
-ADD_SECONDS: Final = 90.0
-"""Putting an entry, and reading the calendar again."""
+ADD_SECONDS: Final = 60.0
+"""For a server that is found first, as at a start, and then is slow."""
 
 _NONE: Final = "nothing can be added to any calendar that was reached; `nakari doctor` tells how each of them is"
 

@@ -169,6 +169,22 @@ async def test_what_is_no_calendar_any_more_leaves_the_copy_as_it_was(home: Home
     assert sorted(file.name for file in (home.folder / "calendars" / "family").iterdir()) == ["0.body", "index.json"]
 
 
+async def test_a_clock_that_is_set_back_does_not_stop_the_looks(home: Home) -> None:
+    async with home.running():
+        await home.passes(-DAY)
+        assert home.source.looks == 2
+
+
+async def test_what_was_added_is_read_at_once(home: Home) -> None:
+    async with home.running() as calendars:
+        place = calendars.place()
+        assert place is not None
+        home.source.write(at(IN_AN_HOUR))
+        await calendars.add(place, "tea", {"title": "Tea", "begin": "2026-11-24", "end": "2026-11-25"})
+        found = await calendars.find(MORNING, MORNING + timedelta(days=1))
+        assert [each.occurrence.entry.title for each in found] == ["Dentist"]
+
+
 async def test_a_damaged_copy_is_none(home: Home) -> None:
     home.source.write(at(IN_AN_HOUR))
     async with home.running():

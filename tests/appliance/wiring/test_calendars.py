@@ -195,7 +195,8 @@ async def test_from_the_configuration_to_an_appointment_at_a_real_server(tmp_pat
         assert json.loads(unmarked(await observed("calendar_events")))["events"][0]["title"] == "Dentist"
         for _ in range(2):
             assert json.loads(await observed("calendar_add", title="Tea", start=f"{soon:%Y-%m-%d}"))["added"] == "Tea"
+        told = json.loads(unmarked(await observed("calendar_events")))
+        assert sorted(each["title"] for each in told["events"]) == ["Dentist", "Tea"]
         running.cancel()
     await calendars.aclose()
     assert server.entries("home").count("SUMMARY:Tea") == 1
-    assert calendars.describe()["family"]["entries"] == 2  # type: ignore[index, call-overload]

@@ -9,6 +9,7 @@ AgentError
 ├── Stopped                 the run was ended from outside: an interruption, more urgent words, its time was up
 ├── IllegalMessages         a message list that a provider would reject: a bug of ours, found before it is sent
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
+├── CalendarLost            a calendar cannot be reached, refuses the login, or what it sends is none
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
 └── ToolFailed              a tool's own words for the model; never ends the loop
     └── TooManyEvents       it made more events for one event, or altogether, than it may
@@ -72,6 +73,15 @@ class DamagedContext(AgentError):
 
 class ServerLost(AgentError):
     """An MCP server is gone; the text says why, to follow on its name. Its owner task tries again by itself."""
+
+
+class CalendarLost(AgentError):
+    """A calendar cannot be read or written; the text says why, to follow on its name. It is tried again by itself."""
+
+    def __init__(self, sentence: str, retry_after: float = 0.0) -> None:
+        """`retry_after` is how many seconds its server asked to be left alone, 0 where it did not say."""
+        super().__init__(sentence)
+        self.retry_after = retry_after
 
 
 class ToolFailed(AgentError):

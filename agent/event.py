@@ -21,6 +21,8 @@ ASR_TRANSCRIPT: Final = "asr_transcript"
 TIMER: Final = "timer"
 SELF_CREATED: Final = "self_created"
 SYSTEM: Final = "system"
+CALENDAR: Final = "calendar"
+"""A reminder of what begins in a calendar."""
 
 MODEL_AVAILABLE: Final = "model_available"
 """What its own work waits for while only the offline model is there; a name for `Mailbox.wake`."""

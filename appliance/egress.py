@@ -115,6 +115,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     from appliance.input.whisper.recognizers import recognizer_of
     from appliance.input.whisper.settings import whisper_settings
     from appliance.output.voices import voices_of
+    from appliance.wiring.calendars import about_of
     from appliance.wiring.graph import choose_embedder, store_of
     from appliance.wiring.tool_servers import servers_of
     from appliance.wiring.web import engine_of, pages_of, weather_of
@@ -136,6 +137,9 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
         yield "[web] read_pages", pages
     if weather := weather_of(config):
         yield "[weather] enabled", weather
+    for name in config.calendar:
+        if (about := about_of(config, name)) is not None:
+            yield f"[calendar.{name}]", about.source
 
 
 def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:

@@ -62,6 +62,7 @@ LOOPS: Final = (
     "mind: whether a model is back, while something waits for one",
     "mcp: servers of tools, each in a task of its own",
     "tools: whether folders and a sandbox can be had, once",
+    "calendars: kept up to date, and reminded of",
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",
     "speech: ends pauses that nobody ends",

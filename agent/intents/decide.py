@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from agent.event import MODEL_AVAILABLE, TIMER
-from agent.intents import recall, tasks, timers
+from agent.event import CALENDAR, MODEL_AVAILABLE, TIMER
+from agent.intents import agenda, recall, tasks, timers
 from agent.intents.dialog_state import Action, DialogState, Turn
-from agent.intents.intent import Intent, Understand
+from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
 from agent.intents.sums import answer_sum
@@ -66,6 +66,8 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if not state.turn.block.is_human:
         return _without_person(state)
     intent = _meant(state, understand)
+    if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
+        intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
     if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
         outcome: list[Action] | str = told
     elif intent.name in {"recall", "unknown"} and state.has("journal_search"):
@@ -105,12 +107,14 @@ def _complete(state: DialogState, summary: str) -> list[Action]:
 
 
 def _without_person(state: DialogState) -> list[Action]:
-    """Announce a timer that did not ring by itself; put anything else back until a model can think about it."""
+    """Announce a timer that did not ring by itself, and a reminder; put the rest back until a model can think of it."""
     block = state.turn.block
     if block.event_type == TIMER:
         if block.situation.get("Rang") and state.has("complete_event"):
             return _complete(state, "it rang")
         return _say(state, timers.announce(state), "announced")
+    if block.event_type == CALENDAR:
+        return _say(state, agenda.announce(state), "announced")
     if not state.has("suspend_event"):
         return _complete(state, "left undone, no model can be reached") or _say(state, _NOTHING_DONE, "left undone")
     note = block.situation.get("Note") or _NOTHING_DONE
@@ -268,6 +272,8 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "timer_cancel_all": timers.cancel_all,
     "timer_status": timers.status,
     "alarm": timers.alarm,
+    "agenda": agenda.of_day,
+    "agenda_next": agenda.what_next,
     "tasks": tasks.told,
     "task_cancel": tasks.take_off,
     "ask_when": _saying("ask_when"),

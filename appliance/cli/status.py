@@ -50,13 +50,18 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     yield "timers", _timers(status.get("timers", {})), 1
     if "graph" in status:
         yield "memory", _memory(status["graph"]), 2
-    if servers := status.get("mcp"):
-        yield "tool servers", ", ".join(f"{name} {server.get('state', '')}" for name, server in servers.items()), 2
+    yield from _connections(status)
     if isinstance(state := status.get("state"), Mapping):
         yield "disk", _disk(state), 1
     if "egress" in status:
         leaves = status["egress"].get("leaves") or ["nothing leaves this machine"]
         yield "leaves house", "; ".join(leaves), MOST_LEAVING
+
+
+def _connections(status: Values) -> Iterator[tuple[str, str, int]]:
+    for part, title in (("mcp", "tool servers"), ("calendar", "calendars")):
+        if each := status.get(part):
+            yield title, ", ".join(f"{name} {one.get('state', '')}" for name, one in each.items()), 2
 
 
 def _listening(status: Values) -> str:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from appliance.config.calendar import CalendarSource, wrong_calendar
 from appliance.config.mcp import MOST_CHARACTERS, McpServer, wrong_server
 from appliance.config.meaning import Meaning
 from appliance.config.models import NamedModel
@@ -17,7 +18,7 @@ from appliance.config.sections import Settings
 from appliance.config.values import listed, shown, toml_value, wrong_meaning
 from appliance.errors import ConfigError
 
-CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer}
+CATALOGS: Mapping[str, type] = {"models": NamedModel, "mcp": McpServer, "calendar": CalendarSource}
 """The sections whose tables people name themselves, as [models.NAME], and what one of the tables is."""
 
 SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Settings).items() if name not in CATALOGS}
@@ -25,7 +26,7 @@ SECTIONS: Mapping[str, type] = {name: kind for name, kind in get_type_hints(Sett
 
 _HEADER = re.compile(r"^\s*\[\s*([\w.-]+)\s*\]")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
-_RULES = {"models": "model", "mcp": "mcp"}
+_RULES = {"models": "model", "mcp": "mcp", "calendar": "calendar"}
 """By whose rules the texts of a catalog's tables are judged."""
 
 RESERVED = ("configured", "offline")
@@ -69,6 +70,7 @@ class SettingsText:
             self._checked(document, Settings),
             models=self._catalog("models", NamedModel, catalogs["models"]),
             mcp=self._catalog("mcp", McpServer, catalogs["mcp"]),
+            calendar=self._catalog("calendar", CalendarSource, catalogs["calendar"]),
         )
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
@@ -108,10 +110,9 @@ class SettingsText:
                 raise self._error(section, "", f"[{section}] should have a name of small letters, digits and -")
             found[name] = self._checked(table, kind, section)
             self._check_meanings(section, _RULES[catalog], table, found[name])
-            if isinstance(server := found[name], McpServer):
-                key, wrong = wrong_server(server)
-                if wrong:
-                    raise self._error(section, key, f"[{section}] {key} {wrong}".replace("  ", " "))
+            key, wrong = _wrong_table(found[name])
+            if wrong:
+                raise self._error(section, key, f"[{section}] {key} {wrong}".replace("  ", " "))
         return found
 
     def _check_aliases(self, settings: Settings) -> None:
@@ -153,6 +154,13 @@ class SettingsText:
         line = line_of(self.text, section, key)
         place = f"{self.name}, line {line}" if line else self.name
         return WrongSetting(f"{place}: {' '.join(sentence.split())}", section, key)
+
+
+def _wrong_table(table: object) -> tuple[str, str]:
+    """Return the key at which a catalog's table is wrong as a whole, and what is wrong; else two ""."""
+    if isinstance(table, McpServer):
+        return wrong_server(table)
+    return wrong_calendar(table) if isinstance(table, CalendarSource) else ("", "")
 
 
 def _leave_out(document: dict[str, Any], section: str, key: str) -> None:
@@ -214,8 +222,11 @@ def default_toml() -> str:
         for key, default, meaning in settings_of(kind):
             parts += ["", _comment(_described(meaning)), f"#{key} = {toml_value(default)}"]
     models = f"{NamedModel.__doc__} Its keys are those of [model], `use`, `fallbacks` and `first_token_deadline` apart."
-    parts += ["", "#[models.NAME]", _comment(models), "", "#[mcp.NAME]", _comment(McpServer.__doc__ or "")]
-    parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(McpServer)]
+    parts += ["", "#[models.NAME]", _comment(models)]
+    for catalog, kind in CATALOGS.items():
+        if kind is not NamedModel:
+            parts += ["", f"#[{catalog}.NAME]", _comment(" ".join((kind.__doc__ or "").split()))]
+            parts += [_comment(f"{key}: {_described(meaning)}") for key, _, meaning in settings_of(kind)]
     return "\n".join(parts) + "\n"
 
 

@@ -273,7 +273,8 @@ def _secrets(
     of_servers = (server.api_key_env for server in settings.mcp.values())
     named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
     keys = (*PROVIDER_KEYS, *SEARCH_KEYS, *named)
-    lent = (name for server in settings.mcp.values() for name in server.secrets)
+    lent = [name for server in settings.mcp.values() for name in server.secrets]
+    lent += [name for each in settings.calendar.values() for name in (each.url_env, each.password_env)]
     found: dict[str, Secret] = {}
     for name in dict.fromkeys(filter(None, (*keys, GRAPH_PASSWORD, *lent))):
         try:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
+from appliance.config.calendar import CalendarSource
 from appliance.config.machine import CodeSettings, FileSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
@@ -384,3 +385,5 @@ class Settings:
     """[models.NAME]: the catalog, by name."""
     mcp: Mapping[str, McpServer] = field(default_factory=dict)
     """[mcp.NAME]: servers of tools, by name."""
+    calendar: Mapping[str, CalendarSource] = field(default_factory=dict)
+    """[calendar.NAME]: calendars, by name."""

@@ -20,12 +20,13 @@ _SCHEMES = {
     ("web", "searxng_url"): ("http://", "https://"),
     ("weather", "url"): ("http://", "https://"),
     ("weather", "places_url"): ("http://", "https://"),
+    ("calendar", "url"): ("http://", "https://", "webcal://"),
     ("voice", "edge_url"): ("ws://", "wss://"),
     ("memory", "embedding_url"): ("http://", "https://"),
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),
 }
 
-_PATHS = {("state", "folder"), ("door", "socket"), ("log", "file")}
+_PATHS = {("state", "folder"), ("door", "socket"), ("log", "file"), ("calendar", "file")}
 _LISTS_OF_PATHS = {("files", "folders")}
 _PERHAPS_PATHS = {("ears", "model"), ("memory", "embedding_model")}
 
@@ -68,6 +69,8 @@ def _wrong_text(section: str, key: str, value: str) -> str:
         return _wrong_address(value, _SCHEMES[section, key])
     if key in ("api_key_env", "embedding_key_env") and not _ENVIRONMENT_NAME.match(value):
         return "should be the name of the variable that holds the key, such as OPENAI_API_KEY, not the key itself"
+    if key in ("password_env", "url_env") and not _ENVIRONMENT_NAME.match(value):
+        return "should be the name of the variable that holds it, such as CALENDAR_PASSWORD, not the secret itself"
     return _wrong_word(section, key, value)
 
 

@@ -60,6 +60,7 @@ PARTS: Final = (
     "appliance.doctor.memory",
     "appliance.doctor.keeping",
     "appliance.doctor.mcp",
+    "appliance.calendars.check",
     "appliance.doctor.tools",
     "appliance.doctor.confined",
     "appliance.doctor.web",

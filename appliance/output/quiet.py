@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from agent.event import SELF_CREATED, TIMER, Event
+from agent.event import CALENDAR, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox
 from agent.replies import Delivered, Reply, ReplySink, ReplyStream
 from agent.time.quiet import QuietHours
@@ -19,7 +19,7 @@ _KEPT: Final = "In the quiet hours you kept this back. Say it now if it still ma
 
 @dataclass(frozen=True, slots=True)
 class QuietReplySink:
-    """Stands before the voice. People's events and timers are what somebody asked for; they are always heard."""
+    """Stands before the voice. What people say, timers and calendars are what somebody asked for, and heard."""
 
     voice: ReplySink
     mailbox: Mailbox
@@ -30,7 +30,7 @@ class QuietReplySink:
     def open(self, reply: Reply) -> ReplyStream:
         """Return the voice's delivery, or one that keeps the words back."""
         until = self.quiet.until(self.now())
-        if until is None or reply.event.is_from_person or reply.event.type == TIMER:
+        if until is None or reply.event.is_from_person or reply.event.type in {TIMER, CALENDAR}:
             return self.voice.open(reply)
         return KeptBack(reply, self.mailbox, until, self.now())
 

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from agent.calendars.household import Calendars
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -39,6 +40,7 @@ from appliance.notify import HeartBeat, LoopHeartBeat
 from appliance.owners.owners import Owners
 from appliance.reflexes.voice import Voice
 from appliance.wiring.about import about
+from appliance.wiring.calendars import calendars_of
 from appliance.wiring.environment import World
 from appliance.wiring.machine import Machine
 from appliance.wiring.output import Output
@@ -72,6 +74,8 @@ class Agent:
     windows: Windows
     prompts: MeasuredPrompts
     own: OwnFiles
+    calendars: Calendars | None
+    """None where none is configured."""
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -146,6 +150,7 @@ async def open_agent(
     config, state = world.config, world.state
     contexts, run_state, attention = sessions.contexts, sessions.run_state, sessions.attention
     models = Chain.of(await world.environment.models(catalog_of(config), prefix_of_room(contexts)))
+    calendars = calendars_of(config, state.mailbox, owners.shares_graph)
     try:
         choice = ModelChoice(models, state.journal, state.bus, config.zone)
         await choice.restore()
@@ -154,7 +159,7 @@ async def open_agent(
         quiet = quiet_hours(config.mind.quiet_hours, config.zone)
         budgets = budgets_of(config.economy)
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
-        context = _tool_context(world, sessions, output, limits, hands)
+        context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
         servers = McpServers(servers_of(config), registry, owners.shares_graph)
@@ -171,10 +176,12 @@ async def open_agent(
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
-        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own)
+        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars)
     finally:
         for model in models.models:
             await model.aclose()
+        if calendars is not None:
+            await calendars.aclose()
 
 
 def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunLimits, hands: Hands) -> ToolContext:

@@ -52,10 +52,11 @@ class Box:
     door: Door
     config: Config
     warms: bool
-    """Whether it loads ahead what may be wanted; one that is opened for a question is gone before that."""
+    """Whether it loads ahead what may be wanted, and reminds; one that is opened for a question is gone before that."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return every long-lived loop by its name, until cancelled; `appliance.service` starts them all."""
+        calendars = self.agent.calendars
         return {
             **self.graph.loops(),
             **self.memory.loops(),
@@ -68,6 +69,7 @@ class Box:
             "door: programs on this machine": self.door.run,
             "door: tells text clients that a run is over": self.household.end_clients,
             **({"warm: connections and vocabularies, off the start path": self._warm} if self.warms else {}),
+            **({"calendars: kept up to date, and reminded of": calendars.run} if calendars and self.warms else {}),
         }
 
     @property
@@ -122,6 +124,7 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             **({"mcp": agent.servers.describe} if config.mcp else {}),
             "tools": agent.own.describe,
             "confined": machine.describe,
+            **({"calendar": agent.calendars.describe} if agent.calendars else {}),
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agent.context.block import Block, render
 from agent.intents import OfflineModel
@@ -13,6 +13,7 @@ from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta,
 from agent.model.messages import Message, ToolSpec
 from agent.run.budget import RunLimits
 from agent.run.run_state import RunState
+from agent.tools.calendar import calendar_tools
 from agent.tools.clock import clock_tool
 from agent.tools.device import DeviceVerb, device_tools
 from agent.tools.events import event_tools
@@ -26,6 +27,9 @@ from tests.agent.clock import MORNING
 from tests.agent.mind import no_contexts
 from tests.agent.wire_form import wire_form
 from tests.fakes import RecordingOutlet
+
+if TYPE_CHECKING:
+    from agent.calendars.household import Calendars
 
 OFFLINE = OfflineModel()
 """One for all: it keeps nothing between calls but its sentences, which take a third of a second to parse."""
@@ -44,6 +48,13 @@ class NoDevice:
         raise NotImplementedError
 
 
+class NoCalendars:
+    """Stands where the calendars are: never called here."""
+
+    def shares(self, owner_key: str) -> bool:
+        raise NotImplementedError
+
+
 def real_tools() -> ToolRegistry:
     """The tools of the appliance, never called here: what the model calls is checked against their arguments."""
     database = Database(Path("never opened"))
@@ -56,6 +67,7 @@ def real_tools() -> ToolRegistry:
             clock_tool(lambda: MORNING, "Europe/Berlin"),
             journal_tool(Journal(database)),
             *device_tools(NoDevice()),
+            *calendar_tools(cast("Calendars", NoCalendars())),
         ]
     )
 
@@ -67,8 +79,8 @@ def without(*names: str) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in TOOLS.specs if spec.name not in names)
 
 
-SPECS = without("set_volume", "device")
-"""What a box without a loudspeaker of its own has."""
+SPECS = without("set_volume", "device", "calendar_events", "calendar_add")
+"""What a box without a loudspeaker of its own, and without calendars, has."""
 
 
 def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:  # noqa: A002

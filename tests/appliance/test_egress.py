@@ -325,6 +325,7 @@ SEAMS = {
     "audio.recognizer": "transcribe",
     "agent.model": "stream",
     "agent.intents": "stream",
+    "agent.calendars": "look",
     "memory.vectors": "embed",
     "memory.graph": "overran",
 }

@@ -11,6 +11,7 @@ from agent.model.chain import Chain
 from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
+from appliance.config.calendar import CalendarSource
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
@@ -74,6 +75,13 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
     yield "`[web] read_pages = true`", of(replace(quiet, web=pages)), "`[web] read_pages = false` (the default)"
     weather = WeatherSettings(enabled=True)
     yield "`[weather] enabled = true`", of(replace(quiet, weather=weather)), "`[weather] enabled = false` (the default)"
+    account = CalendarSource(url="https://HOST", user="USER", password_env="PASSWORD")
+    calendars = {"NAME": account, "OTHER": CalendarSource(url="https://HOST/calendar.ics")}
+    yield (
+        "`[calendar.NAME]` is configured, with an address that is not on this machine",
+        of(replace(quiet, calendar=calendars)),
+        "leave the section out, or name a `file`",
+    )
 
 
 def engines() -> list[str]:

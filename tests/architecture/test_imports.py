@@ -29,6 +29,7 @@ HEAVY = {
         "hassil",
         "home_assistant_intents",
         "httpx2",
+        "icalendar",
     ),
     *(
         "litellm",
@@ -39,6 +40,7 @@ HEAVY = {
         "pint",
         "pocketsphinx",
         "pyaudio",
+        "recurring_ical_events",
         "simpleeval",
         "snowballstemmer",
         "sounddevice",

@@ -15,6 +15,7 @@ from memory.state.journal import Journal
 from memory.state.recall import Recall
 
 if TYPE_CHECKING:
+    from agent.calendars.household import Calendars
     from agent.tools.code import HouseholdCode
     from agent.tools.device import DeviceVerbs
     from agent.tools.files import HouseholdFiles
@@ -52,3 +53,5 @@ class ToolContext:
     """None where no pages are to be read."""
     weather: "OpenMeteo | None" = None
     """None where nobody is to be asked for the weather."""
+    calendars: "Calendars | None" = None
+    """None where no calendar is configured."""

@@ -23,7 +23,7 @@ MEANT = {
     "remind": {"alarm", "timer_start", "ask_when"},
     "volume": {"volume_up", "volume_down", "volume_set"},
     "remember": {"remember"},
-    "recall": {"recall"},
+    "recall": {"recall", "agenda_next"},
     "talk": {
         *("hello", "good_night", "goodbye", "how_are_you", "thanks", "who_are_you", "what_can_you_do"),
         *("repeat", "never_mind", "stop", "yes", "no"),

@@ -39,8 +39,8 @@ async def said_at_one(folder: Path, *kinds: str) -> tuple[list[str], list[Event]
 
 @pytest.mark.shows("G13")
 async def test_what_somebody_asked_for_is_said(tmp_path: Path) -> None:
-    said, filed, _ = await said_at_one(tmp_path, "asr_transcript", "user_text", "timer")
-    assert said == ["Hello."] * 6
+    said, filed, _ = await said_at_one(tmp_path, "asr_transcript", "user_text", "timer", "calendar")
+    assert said == ["Hello."] * 8
     assert filed == []
 
 

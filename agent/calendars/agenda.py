@@ -1,0 +1,101 @@
+"""What stands in calendars, as data: entries, when they take place, and the stretch of time that was read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, tzinfo
+from hashlib import blake2b
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What somebody wrote into a calendar; it may take place many times. All of it is a stranger's words."""
+
+    uid: str
+    title: str
+    place: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One time that an entry takes place."""
+
+    entry: Entry
+    begin: date
+    """Aware UTC, or a plain date where it takes whole days."""
+    end: date
+    """Of the same kind; the day after the last one where it takes whole days."""
+    alarms: tuple[datetime, ...] = ()
+    """When somebody wants to be told of it; aware UTC."""
+    calendar: str = ""
+    """The collection that it is in, as its server calls it."""
+
+    @property
+    def is_all_day(self) -> bool:
+        """Whether it takes whole days."""
+        return not isinstance(self.begin, datetime)
+
+    def begins(self, zone: tzinfo) -> datetime:
+        """Return when it begins at home (aware)."""
+        return at_home(self.begin, zone)
+
+    def ends(self, zone: tzinfo) -> datetime:
+        """Return when it ends at home (aware)."""
+        return at_home(self.end, zone)
+
+    def order(self, zone: tzinfo) -> tuple[datetime, bool]:
+        """Return what sorts it: its beginning, and of those that begin together the whole days first."""
+        return self.begins(zone).astimezone(UTC), not self.is_all_day
+
+    def reminder_id(self, calendar: str, before: float) -> str:
+        """Return what names the reminder so many seconds before this very time of it, in every run of the program."""
+        told = "\n".join((calendar, self.entry.uid, self.begin.isoformat(), f"{before:.0f}"))
+        return blake2b(told.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What was read of a calendar."""
+
+    begin: datetime
+    end: datetime
+    """The stretch of time that was read (aware)."""
+    occurrences: Sequence[Occurrence] = ()
+    """By their beginning."""
+    left_out: int = 0
+    """Entries that are broken, or repeat without end."""
+
+    def between(self, begin: datetime, end: datetime, zone: tzinfo) -> list[Occurrence]:
+        """Return what takes place in a stretch of time, also what began before it."""
+        return [each for each in self.occurrences if _touches(each, begin, end, zone)]
+
+
+def agenda_of(told: Mapping[str, Any], begin: datetime, end: datetime) -> Agenda:
+    """Return what `agent.calendars.ics` answered."""
+    entries = [Entry(**each) for each in told["entries"]]
+    occurrences = tuple(
+        Occurrence(
+            entries[each["entry"]],
+            _moment(each["begin"]),
+            _moment(each["end"]),
+            tuple(datetime.fromisoformat(at) for at in each["alarms"]),
+            each["calendar"],
+        )
+        for each in told["occurrences"]
+    )
+    return Agenda(begin, end, occurrences, sum(each["left_out"] for each in told["files"]))
+
+
+def at_home(at: date, zone: tzinfo) -> datetime:
+    """Return a moment in a zone; a day is its midnight."""
+    return at.astimezone(zone) if isinstance(at, datetime) else datetime.combine(at, time(), zone)
+
+
+def _touches(each: Occurrence, begin: datetime, end: datetime, zone: tzinfo) -> bool:
+    first, last = each.begins(zone), each.ends(zone)
+    return first < end and (last > begin or first >= begin)
+
+
+def _moment(text: str) -> date:
+    return datetime.fromisoformat(text) if "T" in text else date.fromisoformat(text)

@@ -1,0 +1,66 @@
+"""Lets a process of its own read and write iCalendar: whatever is in it, that ends in time and takes only so much."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from agent.calendars.agenda import Agenda, agenda_of
+from agent.errors import CalendarLost
+
+SECONDS: Final = 40.0
+"""For one answer; the process itself has less of the processor."""
+
+MODULE: Final = "agent.calendars.ics"
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A file with a calendar."""
+
+    path: Path
+    kind: str
+    """`ics`, or `multistatus`: a CalDAV server's answer with several."""
+    name: str
+    """Of the calendar, for people; the server's words."""
+
+
+async def read(bodies: Sequence[Body], begin: datetime, end: datetime, zone: str, seconds: float = SECONDS) -> Agenda:
+    """Return what takes place in a stretch of time (aware). Raises `CalendarLost` where a file is no calendar."""
+    files = [{"path": str(each.path), "kind": each.kind, "name": each.name} for each in bodies]
+    stretch = {"begin": begin.isoformat(), "end": end.isoformat(), "zone": zone}
+    told = await _answer({"do": "read", "files": files, **stretch}, seconds)
+    if not all(each["is_calendar"] for each in told["files"]):
+        raise CalendarLost("what it sends is no calendar")
+    return await asyncio.to_thread(agenda_of, told, begin, end)
+
+
+async def write(entry: Mapping[str, object]) -> bytes:
+    """Return a calendar of one entry: uid, now, title, begin, end, place, remind_minutes (None: no alarm)."""
+    told = await _answer({"do": "write", **entry})
+    return str(told["ics"]).encode()
+
+
+async def _answer(question: Mapping[str, object], seconds: float = SECONDS) -> dict[str, Any]:
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", MODULE, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            told, _ = await child.communicate(json.dumps(question).encode())
+    except TimeoutError as error:
+        raise CalendarLost(f"reading it took longer than {seconds:g} s") from error
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+    if child.returncode:
+        raise CalendarLost("reading it took more time or memory than a calendar may")
+    answer: dict[str, Any] = await asyncio.to_thread(json.loads, told)
+    return answer

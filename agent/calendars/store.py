@@ -1,0 +1,107 @@
+"""The last known copy of a calendar in the state folder: what was fetched, as it came, and when."""
+
+import json
+import os
+import shutil
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from agent.calendars.reading import Body
+from agent.calendars.source import Collection
+from memory.durable import rename_durably
+
+INDEX: Final = "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A collection whose body is in a file."""
+
+    collection: Collection
+    file: str
+    """Its name in the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What was there the last time that the source answered."""
+
+    held: tuple[Held, ...] = ()
+    seen_at: datetime | None = None
+    """When it was seen last to be so (aware); None where it never was."""
+    fetched_at: datetime | None = None
+    """When its bodies were asked for (aware)."""
+    reminded_until: datetime | None = None
+    """Until when reminders were given (aware)."""
+    source: str = ""
+    """Of which source; the copy of another one is none."""
+
+    @property
+    def known(self) -> Mapping[str, Collection]:
+        """The collections, by their keys."""
+        return {each.collection.key: each.collection for each in self.held}
+
+
+@dataclass(slots=True)
+class Store:
+    """A folder of its own. Its methods block, and raise OSError where the disk does."""
+
+    folder: Path
+    _number: int = field(default=0)
+
+    def load(self, source: str) -> Copy:
+        """Return the copy; an empty one where there is none of this source, or it cannot be read."""
+        try:
+            told = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
+            copy = _copy_of(told)
+            is_whole = all((self.folder / each.file).is_file() for each in copy.held)
+        except (OSError, ValueError, TypeError, LookupError):
+            return Copy(source=source)
+        return copy if is_whole and copy.source == source else Copy(source=source)
+
+    def put(self, body: bytes) -> str:
+        """Write a body beside the others; return the name of its file."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        while (file := self.folder / f"{self._number}.body").exists():
+            self._number += 1
+        file.write_bytes(body)
+        return file.name
+
+    def commit(self, copy: Copy) -> None:
+        """Let the folder hold this copy, and no other file."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new = self.folder / f"{INDEX}.new"
+        with new.open("w", encoding="utf-8") as file:
+            json.dump(asdict(copy), file, default=datetime.isoformat)
+            file.flush()
+            os.fsync(file.fileno())
+        rename_durably(new, self.folder / INDEX)
+        self.sweep(copy)
+
+    def sweep(self, copy: Copy) -> None:
+        """Remove what the copy does not name."""
+        wanted = {INDEX, *(each.file for each in copy.held)}
+        for file in self.folder.glob("*"):
+            if file.name not in wanted:
+                file.unlink(missing_ok=True)
+
+    def bodies(self, held: tuple[Held, ...]) -> list[Body]:
+        """Return the files to read."""
+        return [Body(self.folder / each.file, each.collection.kind, each.collection.name) for each in held]
+
+
+def _copy_of(told: Mapping[str, Any]) -> Copy:
+    held = tuple(Held(Collection(**each["collection"]), str(each["file"])) for each in told["held"])
+    moments = (told[key] for key in ("seen_at", "fetched_at", "reminded_until"))
+    seen, fetched, reminded = (datetime.fromisoformat(at) if at else None for at in moments)
+    return Copy(held, seen, fetched, reminded, str(told["source"]))
+
+
+def forget_others(folder: Path, names: Container[str]) -> None:
+    """Remove the copies of calendars that are configured no more. Blocking; what cannot be removed stays."""
+    for copy in folder.glob("*"):
+        if copy.name not in names:
+            shutil.rmtree(copy, ignore_errors=True)

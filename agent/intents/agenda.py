@@ -1,0 +1,158 @@
+"""What stands in the calendar, without a model: a day of it, what comes next, and reminders."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent, Language
+from agent.intents.phrases import phrase
+from agent.intents.spoken import clock, date, spoken_length
+from agent.tools.tool import unmarked
+from memory.json_value import Json
+
+INTENTS: Final = frozenset({"agenda", "agenda_next"})
+TOOL: Final = "calendar_events"
+
+MOST_TOLD: Final = 5
+"""Entries told at a time; of more only how many there are."""
+
+YEAR: Final = timedelta(days=365)
+
+_UNITS: Final = (86_400, 3600, 60)
+
+Entry = Mapping[str, Json]
+
+
+def of_day(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say what stands in the calendar on a day."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    days = intent.number("day")
+    day = f"{state.now + timedelta(days=days):%Y-%m-%d}"
+    result = state.result(TOOL)
+    if result is None:
+        return [state.action(TOOL, start=day, end=day)]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    told = _told(result.result)
+    found, language = _entries(told), state.language
+    named = _day_named(state.now + timedelta(days=days), state.now, language)
+    if not found:
+        words = _unread(state, told) or phrase("agenda_none", language, day=named)
+        return words + _stale(state, told)
+    lines = [_line(each, day, language) for each in found[:MOST_TOLD]]
+    more = max(0, len(found) - MOST_TOLD) + _number(told.get("more"))
+    rest = phrase("listed_more", language, count=more) if more else ""
+    said = phrase("agenda", language, day=named, events=("；" if language == "zh" else "; ").join(lines) + rest)
+    return said + _stale(state, told)
+
+
+def what_next(state: DialogState, _: Intent) -> list[Action] | str:
+    """Say what begins next."""
+    if state.now is None:
+        return phrase("no_clock", state.language)
+    result = state.result(TOOL)
+    if result is None:
+        far = f"{state.now + YEAR:%Y-%m-%d}"
+        return [state.action(TOOL, start=f"{state.now:%Y-%m-%dT%H:%M}", end=far)]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    told, here = _told(result.result), state.now.replace(tzinfo=None)
+    coming = [each for each in _entries(told) if _begin(each) > here]
+    if not coming:
+        return (_unread(state, told) or phrase("agenda_no_next", state.language)) + _stale(state, told)
+    begin, language = _begin(coming[0]), state.language
+    at = {"day": _day_named(begin, here, language), "title": _title(coming[0])}
+    name, at = (
+        ("agenda_next_day", at) if _is_day(coming[0]) else ("agenda_next", {**at, "clock": clock(begin, language)})
+    )
+    return phrase(name, language, **at) + _stale(state, told)
+
+
+def announce(state: DialogState) -> str:
+    """Say what the event of a reminder reminds of."""
+    each, language = _told(state.words), state.language
+    if "begin" not in each or state.now is None:
+        return phrase("agenda_something", language)
+    here, begin = state.now.replace(tzinfo=None), _begin(each)
+    if _is_day(each):
+        return phrase("agenda_on", language, day=_day_named(begin, here, language), title=_title(each))
+    left = round((begin - here).total_seconds() / 60) * 60
+    if left < 60:
+        return phrase("agenda_now", language, title=_title(each))
+    return phrase("agenda_soon", language, length=spoken_length(left, language), title=_title(each))
+
+
+def _told(result: str) -> Mapping[str, Json]:
+    """Return what the tool told; nothing where it is none of its answers."""
+    try:
+        told: Json = json.loads(unmarked(result))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _entries(told: Mapping[str, Json]) -> Sequence[Entry]:
+    found = told.get("events")
+    return [each for each in found if isinstance(each, dict) and "begin" in each] if isinstance(found, list) else []
+
+
+def _begin(each: Entry) -> datetime:
+    """Return when it begins at home, without its zone."""
+    return datetime.fromisoformat(str(each["begin"])).replace(tzinfo=None)
+
+
+def _is_day(each: Entry) -> bool:
+    return "T" not in str(each["begin"])
+
+
+def _title(each: Entry) -> str:
+    return " ".join(str(each.get("title", "")).split()).rstrip(".。") or "…"
+
+
+def _line(each: Entry, day: str, language: Language) -> str:
+    if _is_day(each) or not str(each["begin"]).startswith(day):  # it goes on since an earlier day
+        return phrase("agenda_all_day", language, title=_title(each))
+    return phrase("agenda_at", language, clock=clock(_begin(each), language), title=_title(each))
+
+
+def _day_named(day: datetime, today: datetime, language: Language) -> str:
+    days = (day.date() - today.date()).days
+    return (
+        phrase(f"on_day_{days}", language)
+        if days in {0, 1, 2}
+        else phrase("on_day", language, date=date(day, language))
+    )
+
+
+def _unread(state: DialogState, told: Mapping[str, Json]) -> str:
+    """Return a sentence where no calendar was ever read, "" where what is known may be all there is."""
+    lost = _lost(told)
+    never = next((each for each in lost if not each.get("as_of")), None)
+    if never is None or any(each.get("as_of") for each in lost):
+        return ""
+    return phrase("agenda_unread", state.language, calendar=never.get("calendar", ""), reason=never.get("reason", ""))
+
+
+def _stale(state: DialogState, told: Mapping[str, Json]) -> str:
+    """Return how old it is where that is worth a word, "" where it is not."""
+    old = next((each for each in _lost(told) if each.get("as_of")), None)
+    if old is None or state.now is None:
+        return ""
+    seen = datetime.fromisoformat(str(old["as_of"]))
+    age = max(60, int((state.now.replace(tzinfo=None) - seen).total_seconds()))
+    unit = next(unit for unit in _UNITS if age >= unit)
+    length = spoken_length(age // unit * unit, state.language)
+    said = phrase("agenda_old", state.language, calendar=old.get("calendar", ""), length=length)
+    return said if state.language == "zh" else f" {said}"
+
+
+def _lost(told: Mapping[str, Json]) -> Sequence[Entry]:
+    found = told.get("not_up_to_date")
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,1 @@
+"""Calendars, as far as the box itself looks after them."""

@@ -1,0 +1,71 @@
+"""What the configuration may say of calendars: accounts at CalDAV servers, and ICS files."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+from appliance.config.meaning import Meaning
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarSource:
+    """A calendar, as [calendar.NAME]: an account at a CalDAV server, or an ICS file here or at an address.
+
+    Members of the household may ask what stands in it; an account is added to as well.
+    """
+
+    url: Annotated[
+        str,
+        Meaning(
+            'With a user, a CalDAV server, e.g. "https://cloud.example.org" or "https://caldav.icloud.com"; without, '
+            'an ICS file, e.g. "https://example.org/holidays.ics". Google takes no password: use the secret address '
+            "in iCal format that its settings show, by `url_env`."
+        ),
+    ] = ""
+    url_env: Annotated[
+        str,
+        Meaning("Instead, the name of the variable or systemd credential with an address that is a secret itself."),
+    ] = ""
+    file: Annotated[str, Meaning("Instead, the path of an ICS file on this machine.")] = ""
+    user: Annotated[str, Meaning("User at the CalDAV server.")] = ""
+    password_env: Annotated[
+        str,
+        Meaning(
+            "Name of the variable or systemd credential with the password; where there are passwords for single "
+            "programs (iCloud, Nextcloud with two factors), one of those."
+        ),
+    ] = ""
+    calendars: Annotated[
+        tuple[str, ...],
+        Meaning("Which calendars of the account, by their names there; the first takes what is added. [] is all."),
+    ] = ()
+    remind_minutes: Annotated[
+        int,
+        Ge(0),
+        Le(40_320),
+        Meaning(
+            "How long before an appointment without an alarm of its own it is announced; 0 is not at all. The alarms "
+            "in an account and in a file here are announced as they are, those at an address of others are not.",
+            "min",
+        ),
+    ] = 0
+    poll_minutes: Annotated[
+        int, Ge(1), Le(1440), Meaning("How often nakari looks whether something changed.", "min")
+    ] = 5
+
+
+def wrong_calendar(source: CalendarSource) -> tuple[str, str]:
+    """Return the key at which a calendar's settings are wrong ("" is all of them), and what is wrong; else two ""."""
+    checks = (
+        (
+            sum(map(bool, (source.url, source.url_env, source.file))) != 1,
+            "",
+            "needs a url, a url_env or a file, one of them",
+        ),
+        (bool(source.file and source.user), "user", "is for a url"),
+        (bool(source.password_env and not source.user), "password_env", "is for a user"),
+        (bool(source.user and not source.password_env), "password_env", "is missing: its user has a password"),
+        (bool(source.calendars and not source.user), "calendars", "is for an account: it needs a user"),
+    )
+    return next(((key, wrong) for is_wrong, key, wrong in checks if is_wrong), ("", ""))

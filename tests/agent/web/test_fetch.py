@@ -159,7 +159,11 @@ async def test_of_a_zip_bomb_no_more_is_unpacked_than_a_page_may_have() -> None:
     assert (len(found.body), found.is_cut) == (PAGE.most, True)
 
 
-@pytest.mark.parametrize("packed", [zlib.compress(b"Hello."), zlib.compress(b"Hello.")[2:-4], gzip.compress(b"Hello.")])
+@pytest.mark.parametrize(
+    "packed",
+    [zlib.compress(b"Hello."), zlib.compress(b"Hello.")[2:-4], gzip.compress(b"Hello.")],
+    ids=["deflate", "without its head", "gzip"],
+)
 async def test_both_kinds_of_deflate_and_gzip_are_unpacked(packed: bytes) -> None:
     encoding = "gzip" if packed[:2] == b"\x1f\x8b" else "deflate"
     pieces = [packed[i : i + 3] for i in range(0, len(packed), 3)]

@@ -11,6 +11,7 @@ AgentError
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
 ├── CalendarLost            a calendar cannot be reached, refuses the login, or what it sends is none
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
+├── NotAttached             an image or a document that cannot be taken; the text is one sentence for a person
 └── ToolFailed              a tool's own words for the model; never ends the loop
     └── TooManyEvents       it made more events for one event, or altogether, than it may
 """
@@ -82,6 +83,10 @@ class CalendarLost(AgentError):
         """`retry_after` is how many seconds its server asked to be left alone, 0 where it did not say."""
         super().__init__(sentence)
         self.retry_after = retry_after
+
+
+class NotAttached(AgentError):
+    """A file is neither an image that can be shown nor a document that can be read; the text says why, and the fix."""
 
 
 class ToolFailed(AgentError):

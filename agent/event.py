@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Final
 
+from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachments_from
 from memory.json_value import Json
 from memory.state.importance import UNSET
 
@@ -90,6 +91,21 @@ class Event:
     def is_from_person(self) -> bool:
         """Whether a person spoke or wrote it."""
         return self.type in PERSON_TYPES
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The images and documents that came with it."""
+        return attachments_from(self.metadata)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images among them."""
+        return tuple(each for each in self.attachments if isinstance(each, Image))
+
+    @property
+    def has_outside(self) -> bool:
+        """Whether words of strangers came with it: what an image or a document says is nobody's order."""
+        return bool(self.metadata.get(ATTACHMENTS))
 
 
 _FIELDS: Final = frozenset(field.name for field in fields(Event))

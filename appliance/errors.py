@@ -66,7 +66,7 @@ def first_of(error: BaseException) -> BaseException:
 
 def _known() -> tuple[tuple[type[Exception], Exit], ...]:
     """Return the failures that the other parts tell in a sentence, the narrower class first."""
-    from agent.errors import ModelError
+    from agent.errors import ModelError, NotAttached
     from audio.errors import AudioError, BadRecording, OutputUnwritable
     from memory.errors import (
         MemoryFailure,
@@ -80,6 +80,7 @@ def _known() -> tuple[tuple[type[Exception], Exit], ...]:
 
     return (
         (BadRecording, Exit.NO_INPUT),
+        (NotAttached, Exit.NO_INPUT),
         (OutputUnwritable, Exit.CANNOT_CREATE),
         (AudioError, Exit.UNAVAILABLE),
         (StateInUse, Exit.ALREADY_RUNNING),

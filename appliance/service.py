@@ -18,8 +18,9 @@ from appliance.input.source import choose_source, recording_from_now_on
 from appliance.notify import Notifier, Watchdog
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
+    from appliance.api.client import GivenFile
     from appliance.api.outcome import Outcome
     from appliance.wiring.box import Box
     from audio.interfaces import AudioSource
@@ -56,6 +57,7 @@ LOOPS: Final = (
     "memory: the sentence model, once",
     "memory: what is too old, while nobody speaks",
     "memory: owners who are to be forgotten, and are not yet",
+    "memory: images that no event refers to",
     "mind: one event after the other",
     "mind: what a person says while an event is in hand",
     "mind: what a model reads that was chosen",
@@ -182,14 +184,19 @@ async def conversation_over(box: "Box") -> None:
         await box.output.ringer.silence()
 
 
-async def ask_once(config: Config, text: str) -> "AsyncGenerator[str | Outcome, None]":
+async def ask_once(
+    config: Config, text: str, files: "Sequence[GivenFile]" = ()
+) -> "AsyncGenerator[str | Outcome, None]":
     """Yield the answer to one line of text, from a box without ears that is opened for it; see `Household.ask`."""
+    from agent.event import HOUSEHOLD
     from appliance.wiring.box import open_box
 
     pieces: asyncio.Queue[str | Outcome | None] = asyncio.Queue(1)
 
     async def think(box: "Box") -> None:
-        async with aclosing(box.household.ask(text, "cli")) as answer:
+        for file in files:
+            await box.household.attaching.keep(HOUSEHOLD, file.id, file.name, file.content)
+        async with aclosing(box.household.ask(text, "cli", attached=[file.id for file in files])) as answer:
             async for piece in answer:
                 await pieces.put(piece)
         await pieces.put(None)

@@ -10,8 +10,25 @@ from xml.sax.saxutils import escape, quoteattr
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 """A UTC time a person can read, e.g. 2025-09-17 01:16:03 UTC."""
 
+OUTSIDE = "From_Outside"
+"""Tag of what strangers say, as `agent.tools.tool.from_outside` has it; escaped, so that nothing in it can end it."""
+
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot hold at all; each becomes U+FFFD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """An image or a document as the block tells of it."""
+
+    about: Mapping[str, str]
+    """Attributes: source (the file's name), type, size …"""
+    text: str = ""
+    """What a document says; "" for an image, which is shown behind the block."""
+
+    def noted(self, note: str) -> "Attached":
+        """Return it with another note."""
+        return Attached({**self.about, "note": note}, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,8 @@ class Block:
     """Further tags in order, e.g. Timezone, Note, Late_Seconds, Unsaid; names are `[A-Za-z_]+`."""
     evidence: Mapping[str, str] = field(default_factory=dict)
     """Attributes of the transcript: confidence, language, recognizer …"""
+    attached: tuple[Attached, ...] = ()
+    """What came beside the words, in order."""
 
 
 def render(block: Block) -> str:
@@ -53,6 +72,7 @@ def render(block: Block) -> str:
         lines += [f"<Event{_attributes(attributes)}/>", f"<Human_Input>{_text(block.words)}</Human_Input>"]
     else:
         lines.append(f"<Event{_attributes(attributes)}>{_text(block.words)}</Event>")
+    lines += [f"<{OUTSIDE}{_attributes(each.about)}>{_text(each.text)}</{OUTSIDE}>" for each in block.attached]
     return "\n".join([*lines, "</Context>"])
 
 
@@ -67,7 +87,7 @@ def parse(text: str) -> Block | None:
         return None
     human = root.find("Human_Input")
     evidence = root.find("Evidence")
-    own = {"Current_Time", "Event", "Human_Input", "Evidence"}
+    own = {"Current_Time", "Event", "Human_Input", "Evidence", OUTSIDE}
     return Block(
         event_id=event.get("id", ""),
         event_type=event.get("type", ""),
@@ -78,6 +98,7 @@ def parse(text: str) -> Block | None:
         time=parse_time(root.findtext("Current_Time", "")),
         situation={child.tag: child.text or "" for child in root if child.tag not in own},
         evidence=dict(evidence.attrib) if evidence is not None else {},
+        attached=tuple(Attached(dict(each.attrib), each.text or "") for each in root.iterfind(OUTSIDE)),
     )
 
 

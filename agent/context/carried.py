@@ -111,7 +111,10 @@ class Carried:
             bare = replace(found.front, account="", lines=())
             room += self.tokens.of_message(found.front.message()) - self.tokens.of_message(bare.message())
             found = Beginning(bare, found.rest)
-        return Beginning(found.front, [*others, *self._shortened(event, room, in_hand)])
+        event = self._shortened(event, room, in_hand)
+        if self.cost(event) > room:
+            event = [history.without_images(each) for each in event]
+        return Beginning(found.front, [*others, *event])
 
     def weigh(self, epoch: Epoch, wanted: Compression, in_hand: str) -> "Weighed":
         """Return which of the things it wants to carry on find room."""
@@ -194,7 +197,7 @@ class Carried:
 
     def _longest_text(self, messages: Sequence[Message], room: int) -> int:
         """Return to how many tokens each text may come, that all have the room."""
-        texts = [self.tokens.count(_text_of(message)) for message in messages]
+        texts = [self.tokens.count(text) for message in messages for text in _texts_of(message)]
         fixed = self.cost(messages) - sum(texts)
         low, high = LEAST_TEXT, max(LEAST_TEXT, *texts)
         while low < high:
@@ -204,12 +207,20 @@ class Carried:
         return low
 
     def _cut(self, message: Message, most: int, name: str) -> Message:
-        text = _text_of(message)
-        if not text or self.tokens.count(text) <= most + _CUT_COSTS:
+        texts = _texts_of(message)
+        short = [self._cut_text(text, most, name) for text in texts]
+        if short == texts:
             return message
-        short = CUT.format(text=self.tokens.cut(text, most), name=name)
         seen = block.parse(message.content) if message.role == "user" else None
-        return replace(message, content=block.render(replace(seen, words=short)) if seen else short)
+        if seen is None:
+            return replace(message, content=short[0])
+        attached = tuple(replace(each, text=text) for each, text in zip(seen.attached, short[1:], strict=True))
+        return replace(message, content=block.render(replace(seen, words=short[0], attached=attached)))
+
+    def _cut_text(self, text: str, most: int, name: str) -> str:
+        if self.tokens.count(text) <= most + _CUT_COSTS:
+            return text
+        return CUT.format(text=self.tokens.cut(text, most), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +245,13 @@ class Weighed:
 
 
 def _parted(epoch: Epoch, in_hand: str) -> tuple[list[Message], list[Message]]:
-    """Return the messages behind the front that come before the event in hand, and its own."""
+    """Return the messages behind the front that come before the event in hand, and its own.
+
+    Of what came before, the images stay behind: words tell of them.
+    """
     first = len(epoch.messages) - len(epoch.talk)
     start = (epoch.position_of(in_hand) if in_hand else None) or len(epoch.messages)
-    return epoch.messages[first:start], epoch.messages[start:]
+    return [history.without_images(each) for each in epoch.messages[first:start]], epoch.messages[start:]
 
 
 def _by_event(messages: Sequence[Message]) -> dict[str, list[Message]]:
@@ -249,9 +263,9 @@ def _by_event(messages: Sequence[Message]) -> dict[str, list[Message]]:
     return found
 
 
-def _text_of(message: Message) -> str:
-    """Return the text of a message that may be cut: of a block the words, of a result all, of an answer nothing."""
+def _texts_of(message: Message) -> list[str]:
+    """Return the texts of a message that may be cut: of a block words and documents, of a result all it says."""
     if message.role == "tool":
-        return message.content
+        return [message.content]
     seen = block.parse(message.content) if message.role == "user" else None
-    return seen.words if seen else ""
+    return [seen.words, *(each.text for each in seen.attached)] if seen else []

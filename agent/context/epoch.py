@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent.attachments.attachment import MOST_IMAGE_BYTES, Image
 from agent.context.summary import Front
 from agent.model.messages import Message, ToolSpec
 
@@ -36,6 +37,8 @@ class Epoch:
     """What stands first behind the prompt, in its parts; None where nothing came before."""
     opening_messages: int = 0
     """How many messages it was opened with; what these tell of the past may be a summary of it."""
+    image_bytes: int = 0
+    """Of all images it shows."""
     prefix_tokens: int = 0
     """Of the system prompt and the tools."""
     grown_at: float = float("-inf")
@@ -57,7 +60,12 @@ class Epoch:
         """Append a message and what it costs."""
         self.messages.append(message)
         self.tokens += tokens
+        self.image_bytes += sum(image.bytes for image in message.images)
         self._hash.update(journal_line(message))
+
+    def can_show(self, images: Iterable[Image]) -> bool:
+        """Whether it may show these too; where it shows none yet, any."""
+        return not self.image_bytes or self.image_bytes + sum(each.bytes for each in images) <= MOST_IMAGE_BYTES
 
     @property
     def system(self) -> str:

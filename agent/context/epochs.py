@@ -27,7 +27,6 @@ from memory.state.journal import DAMAGED, Journal, Stored
 log = structlog.get_logger()
 
 EPOCH = "context.epoch"
-
 MESSAGE = "context.message"
 
 SESSIONS_IN_MEMORY = 16
@@ -50,7 +49,6 @@ WORTHWHILE: Final = 0.95
 
 SALVAGED: Final = 200
 """Messages that are read back when the epoch that held them cannot be."""
-
 FRONTS: Final = 8
 """Epochs whose fronts are looked at then, for what the agent keeps."""
 
@@ -153,6 +151,8 @@ class Contexts:
     def is_full(self, epoch: Epoch, coming: Event | None = None) -> bool:
         """Whether the next event should find a new one; `coming` is that event: the list must be readable with it."""
         shares = self._shares(epoch)
+        if coming is not None and not epoch.can_show(coming.images):
+            return True
         if coming is None or not shares.most:
             return epoch.tokens > shares.full
         words = min(self._tokens.count(coming.content), (shares.full - epoch.prefix_tokens) // 4)

@@ -7,6 +7,9 @@ from agent.context import block
 from agent.context.recent import RECENT
 from agent.model.messages import Message
 
+NOT_SHOWN = "shown to you before, and no longer"
+"""Stands where an image was."""
+
 DIGEST_LINES = 12
 DIGEST_LINE_CHARACTERS = 160
 
@@ -67,6 +70,17 @@ def without_recent(message: Message) -> Message:
     return replace(message, content=block.render(replace(seen, situation=others)))
 
 
+def without_images(message: Message) -> Message:
+    """Return a message without its images, and with a word in their place."""
+    if not message.images:
+        return message
+    seen = block.parse(message.content) if message.role == "user" else None
+    if seen is None:
+        return replace(message, images=(), content=f"{message.content}\n({NOT_SHOWN})")
+    attached = tuple(each if each.text else each.noted(NOT_SHOWN) for each in seen.attached)
+    return replace(message, images=(), content=block.render(replace(seen, attached=attached)))
+
+
 def digest(left: Sequence[Message]) -> str:
     """Return a short account of the messages left behind, made without a model: who said what, the newest lines."""
     lines = [line for message in left for line in _line(message)]
@@ -79,7 +93,8 @@ def _line(message: Message) -> list[str]:
         if seen is None:
             return message.content.splitlines()
         when = block.format_time(seen.time) if seen.time else "earlier"
-        return [f"{when}, {'a person' if seen.is_human else seen.event_type}: {seen.words}"]
+        beside = "".join(f" [with {each.about.get('type', 'a file')}]" for each in seen.attached)
+        return [f"{when}, {'a person' if seen.is_human else seen.event_type}: {seen.words}{beside}"]
     if message.role == "assistant":
         replies = [call.arguments for call in message.tool_calls if call.name == "reply"]
         return [f"you: {text}" for text in (message.content, *replies) if text]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from agent.attachments.attachment import Image
 from agent.model.messages import Message, ToolSpec
 
 BYTES_PER_TOKEN: Final = 3.6
@@ -15,6 +16,13 @@ BYTES_PER_TOKEN: Final = 3.6
 
 VOCABULARY_SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """Of o200k_base (tiktoken_ext/openai_public.py): of any other file tiktoken fetches a better one from the network."""
+
+PIXELS_PER_TOKEN: Final = 750
+"""Of an image, as Anthropic counts; Qwen's models take 784."""
+
+LEAST_OF_IMAGE: Final = 85
+MOST_OF_IMAGE: Final = 4_096
+"""Tokens of one image: OpenAI's smallest, and what llama.cpp makes of a large one; others make it smaller first."""
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens a message costs beside its text (OpenAI cookbook, num_tokens_from_messages)."""
@@ -57,7 +65,8 @@ class TokenCounter:
             self.count(call.name) + self.count(call.arguments) + MESSAGE_OVERHEAD for call in message.tool_calls
         )
         own_fields = self.count(json.dumps(message.extra, ensure_ascii=False)) if message.extra else 0
-        return MESSAGE_OVERHEAD + self.count(message.content) + calls + own_fields
+        images = sum(map(of_image, message.images))
+        return MESSAGE_OVERHEAD + self.count(message.content) + calls + own_fields + images
 
     def of_tools(self, tools: tuple[ToolSpec, ...]) -> int:
         """Return what the tool list costs in a prompt."""
@@ -65,6 +74,11 @@ class TokenCounter:
             self.count(spec.name) + self.count(spec.description) + self.count(json.dumps(spec.parameters))
             for spec in tools
         )
+
+
+def of_image(image: Image) -> int:
+    """Return what an image costs in a prompt, whoever reads it: no model counts more."""
+    return min(MOST_OF_IMAGE, max(LEAST_OF_IMAGE, image.width * image.height // PIXELS_PER_TOKEN))
 
 
 def _bundled_vocabularies() -> Path | None:

@@ -16,11 +16,12 @@ from agent.mailbox.mail import Lease, MailboxRecord, State, Wake
 from agent.mailbox.table import give_up_unreadable, in_spite_of_damage
 from agent.time.series import is_successor, successor
 from memory.json_value import Json
+from memory.state import images
 from memory.state.database import Database, Writer
 
 T = TypeVar("T")
 
-SCHEMA: Final = table.SCHEMA + offspring.SCHEMA + economy.SCHEMA
+SCHEMA: Final = table.SCHEMA + offspring.SCHEMA + economy.SCHEMA + images.SCHEMA
 """For `Database.open`."""
 
 Wait: TypeAlias = Callable[[asyncio.Event, datetime | None], Awaitable[None]]

@@ -14,6 +14,7 @@ from agent.mailbox import children as offspring
 from agent.mailbox import economy
 from agent.mailbox.mail import MAX_ATTEMPTS, PERSON, Lease, MailboxRecord, State, Wake, back_at, speaker_in
 from memory.json_value import Json
+from memory.state import images
 from memory.state.words import storable
 
 SCHEMA: Final = """
@@ -82,6 +83,9 @@ def put(connection: sqlite3.Connection, event: Event, now: datetime) -> bool:
             "WHERE id = ? AND owner_key = ? AND state = 'pending' AND NOT redelivered",
             (superseded(event.id), utc_text(now), storable(before), storable(event.owner_key)),
         )
+    if added.rowcount and event.images:
+        sizes = {image.digest: image.bytes for image in event.images}
+        images.refer(connection, storable(event.owner_key), event.id, sizes, utc_text(now))
     return added.rowcount > 0
 
 
@@ -278,6 +282,7 @@ def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str) -> 
 def remove_owner(connection: sqlite3.Connection, owner_key: str, *, in_hand: bool) -> int:
     """Take every event of an owner out, and what was counted of them; the one in hand only where it is asked for."""
     economy.remove_owner(connection, owner_key)
+    images.release_owner(connection, owner_key)
     statement = "DELETE FROM mailbox WHERE owner_key = ? AND (state <> 'in_hand' OR ?)"
     return connection.execute(statement, (owner_key, in_hand)).rowcount
 
@@ -326,6 +331,7 @@ def erase(connection: sqlite3.Connection, event_id: str) -> bool:
     row = connection.execute("SELECT envelope FROM mailbox WHERE id = ?", (event_id,)).fetchone()
     if row is None:
         return False
+    images.release(connection, event_id)
     bare = replace(from_json(row["envelope"]), content="", result="", error="", metadata={})
     connection.execute(
         "UPDATE mailbox SET envelope = ?, note = '', summary = '' WHERE id = ?", (to_json(bare), event_id)

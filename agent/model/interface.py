@@ -59,7 +59,7 @@ class Answer:
 OFFLINE: Final = "offline"
 """Name of the model that is always there, and can do little."""
 
-MODEL_INPUT: Final = "what people say and write, with the context it stands in"
+MODEL_INPUT: Final = "what people say, write and attach, with the context it stands in"
 """What a model is given, in the words of `sends_to`."""
 
 StreamItem: TypeAlias = ThinkingStarted | TextDelta | ToolCallStarted | ArgumentsDelta | Answer

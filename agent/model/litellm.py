@@ -18,9 +18,10 @@ from agent.model.faults import broken, refused, too_long, unreachable, words_of
 from agent.model.interface import MODEL_INPUT, StreamItem
 from agent.model.litellm_thread import CallFailed, LiteLlmThread
 from agent.model.messages import Message, ToolSpec
+from agent.model.sight import Sight, look_ahead, sees_listed
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
-from agent.model.window import WindowRecord, window_in_table, window_listed
+from agent.model.window import WindowRecord, sees_in_table, window_in_table, window_listed
 from agent.model.wire.openai import GrowingList, GrowingTools
 from agent.model.wire.profile import Profile, profile_for
 from memory.egress import SendsTo, host_of
@@ -95,8 +96,9 @@ class LiteLlmModel:
             **self._profile.params,
             **(params or {}),
         }
-        self._dialect = Dialect(self._profile, model)
-        self._list = GrowingList(self._profile)
+        self.sight = Sight(self._profile.vision, self._profile.images)
+        self._dialect = Dialect(self._profile, model, self.sight)
+        self._list = GrowingList(self._profile, sight=self.sight)
         self._tools = GrowingTools()
         self._thread = LiteLlmThread()
         self._own_server = "" if self._profile.name in {"anthropic", "gemini"} else api_base
@@ -111,6 +113,7 @@ class LiteLlmModel:
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
+        await look_ahead(self, messages)
         self._list.update(messages)
         self._tools.update(told)
         accumulator = Accumulator(self._list.call_ids, tools, self._dialect)
@@ -132,6 +135,8 @@ class LiteLlmModel:
 
     async def learn_window(self) -> None:
         """Ask its own server for the window where it has one, else litellm's table. Never raises."""
+        if not self.sight.is_known:
+            self.sight.told(await asyncio.to_thread(sees_in_table, self.name))
         if self.window.is_told:
             return
         if self._own_server:
@@ -139,8 +144,14 @@ class LiteLlmModel:
             listed = await connection.look(f"{connection.root}/models")
             await connection.aclose()
             self.window.told(window_listed(listed, self.name.partition("/")[2]))
+            self.sight.told(sees_listed(listed, self.name.partition("/")[2]))
         else:
             self.window.told(await asyncio.to_thread(window_in_table, self.name))
+
+    async def learn_sight(self) -> None:
+        """Look whether the model sees (see `HasSight`)."""
+        if not self.sight.is_known:
+            await self.learn_window()
 
     async def is_reachable(self) -> bool:
         """Whether a connection to its provider stands."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from agent.attachments.attachment import Image, image_from
 from memory.json_value import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -32,6 +33,8 @@ class Message:
     """Only on a tool's message: the call it answers."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Opaque provider fields (thought signatures, reasoning) that must travel back unchanged."""
+    images: tuple[Image, ...] = ()
+    """Of a user's or a tool's message: shown behind its words to a model that sees, told of to any other."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the journal's form: fields in fixed order, empty ones left out; `from_json` inverts it exactly."""
@@ -42,6 +45,8 @@ class Message:
             body["tool_call_id"] = self.tool_call_id
         if self.extra:
             body["extra"] = dict(self.extra)
+        if self.images:
+            body["images"] = [image.to_json() for image in self.images]
         return body
 
     @classmethod
@@ -60,7 +65,11 @@ class Message:
         if not isinstance(extra, dict):
             raise ValueError("a message whose own fields are none")  # noqa: TRY004  as above
         calls = tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in made)
-        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), extra)
+        shown = body.get("images", [])
+        if not isinstance(shown, list):
+            raise ValueError("a message whose images are none")  # noqa: TRY004  as above
+        images = tuple(map(image_from, shown))
+        return cls(body["role"], body["content"], calls, body.get("tool_call_id", ""), extra, images)
 
 
 @dataclass(frozen=True, slots=True)

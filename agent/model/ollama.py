@@ -16,6 +16,7 @@ from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, too_long, words_of
 from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
+from agent.model.sight import Sight, look_ahead, sees_by_show
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.window import Window, WindowRecord, window_of_loaded
@@ -67,8 +68,9 @@ class OllamaModel:
         self._model = model
         self._profile = profile or PROFILES["ollama"]
         self._patience = patience or Patience()
-        self._dialect = Dialect(self._profile, model)
-        slots = Slots(self._profile, NativeForm())
+        self.sight = Sight(self._profile.vision, self._profile.images)
+        self._dialect = Dialect(self._profile, model, self.sight)
+        slots = Slots(self._profile, NativeForm(), self.sight)
         self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
         self._is_asked = False
         self._num_ctx = 0
@@ -82,11 +84,12 @@ class OllamaModel:
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
+        await self.learn_window()
+        await look_ahead(self, messages)
         slot = self._requests.take(messages, told)
         accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
         self._is_asked = True
         try:
-            await self.learn_window()
             async with aclosing(self._chunks(self._body(slot), accumulator)) as chunks:
                 items = relay(chunks, accumulator, self.name, self._patience)
                 async with aclosing(self.window.learning(self.name, messages, items)) as learning:
@@ -133,6 +136,11 @@ class OllamaModel:
             window = size_for(shown, window_of_loaded(running, self._model).tokens, self._profile.context_tokens)
             self._num_ctx = window.tokens
             self.window.told(window)
+            self.sight.told(sees_by_show(shown))
+
+    async def learn_sight(self) -> None:
+        """Ask Ollama whether the model sees; it says so with the window."""
+        await self.learn_window()
 
     def _body(self, slot: Slot, *, is_ahead: bool = False) -> bytes:
         params = {_OPTIONS.get(key, key): value for key, value in self._profile.params.items() if value is not None}
@@ -214,7 +222,10 @@ class NativeForm:
 
     def __call__(self, entry: Entry) -> Entry:
         """Return what is sent in place of the entry."""
-        sent: Entry = {"role": entry["role"], "content": entry.get("content") or ""}
+        content = entry.get("content") or ""
+        sent: Entry = {"role": entry["role"], "content": content}
+        if isinstance(content, list):
+            sent |= _parted(content)
         if entry.get("reasoning"):
             sent["thinking"] = entry["reasoning"]
         calls = entry.get("tool_calls")
@@ -231,6 +242,15 @@ class NativeForm:
         name, identifier = str(function["name"]), str(call["id"])
         self._names[identifier] = name
         return {"id": identifier, "function": {"name": name, "arguments": json.loads(str(function["arguments"]))}}
+
+
+def _parted(content: Sequence[Json]) -> Entry:
+    """Return a content of parts as Ollama takes it: the text, and the images without their heads."""
+    parts = [part for part in content if isinstance(part, dict)]
+    urls = [url["url"] for part in parts if isinstance(url := part.get("image_url"), dict)]
+    images: list[Json] = [str(url).partition(",")[2] for url in urls]
+    text = "\n".join(str(part["text"]) for part in parts if "text" in part)
+    return {"content": text, **({"images": images} if images else {})}
 
 
 def in_openai_form(said: Mapping[str, Json], calls: int) -> tuple[Chunk, int]:

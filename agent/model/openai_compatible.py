@@ -14,6 +14,7 @@ from agent.model.dialects.dialect import Dialect
 from agent.model.faults import broken, too_long, words_of
 from agent.model.interface import MODEL_INPUT, CachedPrefix, StreamItem
 from agent.model.messages import Message, ToolSpec
+from agent.model.sight import Sight, look_ahead, sees_by_props, sees_listed
 from agent.model.stream.accumulate import Accumulator
 from agent.model.stream.relay import Chunk, Patience, relay
 from agent.model.stream.sse import EventStream
@@ -21,6 +22,7 @@ from agent.model.window import (
     LOADED,
     Window,
     WindowRecord,
+    sees_in_table,
     window_in_table,
     window_listed,
     window_of_loaded,
@@ -64,8 +66,10 @@ class OpenAiCompatibleModel:
         self.window = WindowRecord(self._profile.context_tokens)
         self._head = {"model": model, **_DEFAULTS, **self._profile.params}
         self._patience = patience or Patience()
-        self._dialect = Dialect(self._profile, model)
-        self._requests = Requests(Slots(self._profile), partial(self._dialect.wire_form, is_whole=False), room)
+        self.sight = Sight(self._profile.vision, self._profile.images)
+        self._dialect = Dialect(self._profile, model, self.sight)
+        slots = Slots(self._profile, sight=self.sight)
+        self._requests = Requests(slots, partial(self._dialect.wire_form, is_whole=False), room)
         self._is_asked = False
         self._has_looked = False
         self._connection = Connection(self.name, base_url, api_key, self._patience.connect)
@@ -77,6 +81,7 @@ class OpenAiCompatibleModel:
     async def _ask(
         self, messages: Sequence[Message], told: Sequence[ToolSpec], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
+        await look_ahead(self, messages)
         slot = self._requests.take(messages, told)
         accumulator = Accumulator(slot.list.call_ids, tools, self._dialect)
         self._is_asked = True
@@ -103,25 +108,39 @@ class OpenAiCompatibleModel:
     async def learn_window(self) -> None:
         """Ask the server what the model reads (see `HasWindow`)."""
         listed = await self._connection.look(f"{self._connection.root}/models")
+        self.sight.told(sees_listed(listed, self._model))
         if listed is not None and not self.window.is_told:
             self.window.told(window_listed(listed, self._model))
             if not self.window.is_told and not self._has_looked:
                 self._has_looked = True  # what it does not say now it will not say at the next words either
-                self.window.told(await self._window_told())
+                self.window.told(await self._told_beside())
 
-    async def _window_told(self) -> Window:
-        """Return what the server says beside its list: llama.cpp, LM Studio, and Ollama spoken to in OpenAI's words."""
+    async def learn_sight(self) -> None:
+        """Ask the server whether the model sees (see `HasSight`)."""
+        if not self.sight.is_known:
+            self.sight.told(sees_listed(await self._connection.look(f"{self._connection.root}/models"), self._model))
+        if not self.sight.is_known:
+            await self._told_beside()
+
+    async def _told_beside(self) -> Window:
+        """Return what the server says beside its list: llama.cpp, LM Studio, and Ollama spoken to in OpenAI's words.
+
+        Of some also whether the model sees.
+        """
         if self._profile.name in CLOUDS:
-            return await asyncio.to_thread(window_in_table, f"{self._profile.name}/{self._model}")
+            name = f"{self._profile.name}/{self._model}"
+            self.sight.told(await asyncio.to_thread(sees_in_table, name))
+            return await asyncio.to_thread(window_in_table, name)
         root, look = self._connection.root.removesuffix("/v1"), self._connection.look
-        for window in (
-            window_of_props(await look(f"{root}/props")),
-            window_listed(await look(f"{root}/api/v0/models"), self._model, "/api/v0/models", LOADED),
-            window_of_loaded(await look(f"{root}/api/ps"), self._model),
-        ):
-            if window.tokens:
-                return window
-        return Window()
+        props = await look(f"{root}/props")
+        self.sight.told(sees_by_props(props))
+        if (window := window_of_props(props)).tokens:
+            return window
+        listed = await look(f"{root}/api/v0/models")
+        self.sight.told(sees_listed(listed, self._model))
+        if (window := window_listed(listed, self._model, "/api/v0/models", LOADED)).tokens:
+            return window
+        return window_of_loaded(await look(f"{root}/api/ps"), self._model)
 
     async def prefill(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
         """Let a local server read a list that somebody is about to add to, while that person still speaks.

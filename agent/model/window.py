@@ -223,17 +223,32 @@ def window_of_loaded(running: Json, model: str) -> Window:
 
 def window_in_table(model: str) -> Window:
     """Return what the table that comes with litellm says of a model, by its name there. Blocking; reads a file once."""
+    found = _in_table(model)
+    return Window(found.window, "litellm's table") if found and found.window else Window()
+
+
+def sees_in_table(model: str) -> bool | None:
+    """Return whether a model sees images by the same table; None for one that is not in it. Blocking."""
+    found = _in_table(model)
+    return found.sees if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the table says of a model."""
+
+    window: int
+    sees: bool
+
+
+def _in_table(model: str) -> _Known | None:
     table = _table()
-    for name in (model, model.partition("/")[2]):
-        tokens = table.get(name, 0)
-        if tokens:
-            return Window(tokens, "litellm's table")
-    return Window()
+    return table.get(model) or table.get(model.partition("/")[2])
 
 
 @cache
-def _table() -> Mapping[str, int]:
-    """Return the table's windows, without importing litellm; empty where it is not there."""
+def _table() -> Mapping[str, _Known]:
+    """Return the table, without importing litellm; empty where it is not there."""
     spec = find_spec("litellm")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     try:
@@ -241,7 +256,10 @@ def _table() -> Mapping[str, int]:
         entries = json.loads(text)
     except (IndexError, OSError, ValueError):
         return {}
-    return {name: tokens for name, entry in entries.items() if (tokens := _tokens(entry.get("max_input_tokens")))}
+    return {
+        name: _Known(_tokens(entry.get("max_input_tokens")), entry.get("supports_vision") is True)
+        for name, entry in entries.items()
+    }
 
 
 def _entries(listed: Json, key: str) -> list[dict[str, Json]]:

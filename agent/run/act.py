@@ -204,7 +204,11 @@ class Actor:
 
         `told` are the ids of calls of which it is told already that they are over.
         """
-        results = [Message(ROLES[RESULT], observations[call.id], tool_call_id=call.id) for call in calls]
+        images = self.run_state.images
+        results = [
+            Message(ROLES[RESULT], observations[call.id], tool_call_id=call.id, images=images.pop(call.id, ()))
+            for call in calls
+        ]
         envelopes: list[Event] = []
         for call, result in zip(calls, results, strict=True):
             envelopes += [] if call.id in told else _finished(run, call)

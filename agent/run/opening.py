@@ -1,10 +1,11 @@
 """Begins a run: finds the open epoch of its session, and appends the event as one block."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from agent.attachments.attachment import Attachment, Image
 from agent.bus import Bus
 from agent.context import block
 from agent.context.epoch import Prefix
@@ -20,6 +21,7 @@ from agent.replies import INTERRUPTED, SENTENCE_STARTED
 from agent.run.resuming import CRASHED
 from agent.run.run import Run
 from agent.run.run_state import RunState
+from agent.tools.tool import NO_ORDER
 from memory.json_value import Json
 from memory.state.importance import UNSET
 from memory.state.journal import Journal, Stored
@@ -71,7 +73,10 @@ class Opening:
         left_open = [Message(ROLES[RESULT], CRASHED, tool_call_id=call.id) for call in run.unanswered]
         brought_along = await self._brought_along(run)
         blocks = [*brought_along, await self._block(run, {each.event_id for each in brought_along})]
-        messages = [*left_open, *(Message(ROLES[TASK], block.render(each)) for each in blocks)]
+        images = () if run.epoch.position_of(event.id) else event.images
+        handed_over = [Message(ROLES[TASK], block.render(each)) for each in blocks]
+        handed_over[-1] = replace(handed_over[-1], images=images)
+        messages = [*left_open, *handed_over]
         envelopes = [self.contexts.envelope(run.epoch, event, run.id, message) for message in messages]
         self.bus.hold(*envelopes, durable=False)
         for message in messages:
@@ -106,7 +111,8 @@ class Opening:
             lines = await self.recent.lines(run.event, run.epoch.messages, {run.event.id, *told})
             situation |= {RECENT: lines} if lines else {}
         time = run.event.created_at if run.event.is_from_person else self.now()
-        return block_of(run.lease, run.budget.left, time, situation)
+        is_told = run.epoch.position_of(run.event.id) is not None
+        return block_of(run.lease, run.budget.left, time, situation, () if is_told else attached_to(run.event))
 
     async def _of_children(self, event: Event) -> dict[str, str]:
         """Return what became of the events it made for this one, before it was put aside."""
@@ -135,7 +141,8 @@ class Opening:
             same_context = (event.owner_key, event.session_id) == (run.event.owner_key, run.event.session_id)
             if not same_context:
                 break
-            blocks.insert(0, block_of(filed.progress, run.budget.max_tool_calls, event.created_at, {}))
+            told = block_of(filed.progress, run.budget.max_tool_calls, event.created_at, {}, attached_to(event))
+            blocks.insert(0, told)
         return blocks
 
 
@@ -163,7 +170,21 @@ def predecessor(event: Event) -> str:
     return before if isinstance(before, str) else ""
 
 
-def block_of(lease: Lease, budget: int, time: datetime, situation: dict[str, str]) -> block.Block:
+def attached_to(event: Event) -> tuple[block.Attached, ...]:
+    """Return what a block tells of the images and documents that came with an event, marked as a stranger's words."""
+    return tuple(map(_attached, event.attachments))
+
+
+def _attached(given: Attachment) -> block.Attached:
+    about = {"source": given.name, "type": given.media_type, "note": NO_ORDER}
+    if isinstance(given, Image):
+        return block.Attached(about | {"pixels": f"{given.width}x{given.height}"})
+    return block.Attached(about | ({"extent": given.extent} if given.extent else {}), given.text)
+
+
+def block_of(
+    lease: Lease, budget: int, time: datetime, situation: dict[str, str], attached: tuple[block.Attached, ...] = ()
+) -> block.Block:
     """Return what an event looks like to the model."""
     event = lease.event
     evidence = event.metadata.get("evidence")
@@ -177,6 +198,7 @@ def block_of(lease: Lease, budget: int, time: datetime, situation: dict[str, str
         time=time,
         situation=situation,
         evidence={k: str(v) for k, v in evidence.items()} if isinstance(evidence, dict) else {},
+        attached=attached,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from agent.attachments.attachment import Image
 from agent.context.summary import Compression
 from agent.mailbox import Lease, Wake
 from agent.replies import ReplyStream, Sources
@@ -56,6 +57,8 @@ class RunState:
     """What it carries on of all that came before, once compress_context was called."""
     deliveries: dict[str, ReplyStream] = field(default_factory=dict)
     """Replies under way, by call id, in the order they were opened."""
+    images: dict[str, tuple[Image, ...]] = field(default_factory=dict)
+    """Laid beside results that are not in the context yet, by call id."""
     already: tuple[str, ...] = ()
     """Sentences of this event that were committed to the mouth before a crash, in order; or what was read of it."""
     sources: Sources = field(default_factory=Sources)
@@ -80,5 +83,5 @@ class RunState:
         """Keep nothing of the event, nor of its replies."""
         self.lease, self.already = None, ()
         self.ending = self.compression = None
-        self.deliveries = {}
+        self.deliveries, self.images = {}, {}
         self.sources = Sources()

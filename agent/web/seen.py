@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from typing import Final
 
+from agent.attachments.attachment import Document
 from agent.errors import ToolFailed
 from agent.event import Event
 from agent.web.fetch import judged
@@ -45,9 +46,10 @@ class SeenAddresses:
         url = judged(address if "://" in address else f"https://{address.strip()}")
         told = str(url)
         is_told = event.is_from_person and (told in event.content or address.strip() in event.content.split())
-        if is_told or (event.owner_key, told.rstrip("/")) in self._seen:
+        is_in_document = any(told in each.text for each in event.attachments if isinstance(each, Document))
+        if is_told or is_in_document or (event.owner_key, told.rstrip("/")) in self._seen:
             return told
-        if event.id in self._events:
+        if event.id in self._events or event.has_outside:
             raise ToolFailed(MADE_UP)
         if url.query:
             raise ToolFailed(WITH_QUERY)

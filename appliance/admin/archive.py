@@ -27,6 +27,7 @@ from memory.durable import rename_durably
 from memory.graph.fingerprint import fingerprint
 from memory.history.writer import Writer
 from memory.json_value import Json
+from memory.state.images import FOLDER
 
 FORMAT: Final = 1
 CONFIGURATION: Final = "nakari.toml"
@@ -130,12 +131,14 @@ async def write_archive(
 def _gather(everything: Everything, place: Path) -> None:
     """Copy what lasts, the database as one of its transactions left it."""
     state = everything.state_folder
-    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, *([] if everything.keeps_phrases else ["phrases"])]
+    left_out = [*NOT_KEPT, *NOT_KEPT_EITHER, FOLDER, *([] if everything.keeps_phrases else ["phrases"])]
     ignored = shutil.ignore_patterns(*left_out)
     shutil.copytree(state, place, ignore=ignored, copy_function=_copy, dirs_exist_ok=True)
     if (state / DATABASE).exists():
         with closing(sqlite3.connect(state / DATABASE)) as source:
             source.execute("VACUUM INTO ?", (str(place / DATABASE),))
+    if (state / FOLDER).is_dir():  # after what refers to them: an image is kept before its event is
+        shutil.copytree(state / FOLDER, place / FOLDER, ignore=ignored, copy_function=_copy)
     if everything.configuration is not None:
         shutil.copy(everything.configuration, place / CONFIGURATION)
 

@@ -1,12 +1,13 @@
 """What is answered at the door, request by request, and by whom."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Protocol, cast
 
 import structlog
 
 from appliance.admin.progress import Progress, in_hundredths
+from appliance.api.attaching import Attach
 from appliance.api.caller import Caller
 from appliance.api.connection import Connection, Gone
 from appliance.api.mailbox_requests import (
@@ -52,8 +53,15 @@ class DoorHandler(Protocol):
     def command(self, request: Asked, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Return what stands around each request, and publishes those that are commands with their results."""
 
-    def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str | Outcome, None]:
+    async def attach(self, request: Attach, owner_key: str) -> Mapping[str, Json]:
+        """Take a file, or a piece of one, that a question will be about; return what it is, or how much came."""
+
+    def ask(
+        self, text: str, session: str, owner_key: str, *, speak: bool, attached: Sequence[str] = ()
+    ) -> AsyncGenerator[str | Outcome, None]:
         """Yield the answer to a person's text as it is written, and the outcome where it was not completed.
+
+        `attached` are names of files that this owner gave before.
 
         Closing it says that nobody listens any more.
         """
@@ -145,6 +153,8 @@ class Answers:
                 return {"pong": True}
             case Status():
                 return await self._handler.status(caller.owner_key)
+            case Attach():
+                return await self._handler.attach(request, caller.owner_key)
             case Enqueue():
                 return {"id": await self._handler.enqueue(request, caller.home, caller.owner_key)}
             case ListMailbox() | ListTimers() | ListWaiting() | ChangeWaiting() | Retry() | Withdraw():
@@ -200,7 +210,9 @@ class Answers:
         pieces: list[str] = []
         ended: dict[str, Json] = {"event": "run_finished", "status": "completed"}
         session = caller.session(request.session)
-        asked = self._handler.ask(request.text, session, caller.owner_key, speak=request.speak)
+        asked = self._handler.ask(
+            request.text, session, caller.owner_key, speak=request.speak, attached=request.attachments
+        )
         async with aclosing(asked) as answer:
             async for piece in answer:
                 if isinstance(piece, Outcome):

@@ -3,9 +3,13 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterable
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+from uuid import uuid4
 
 from appliance.api.outcome import Outcome, outcome_from
 from appliance.api.socket import GROUP, is_shared
@@ -18,8 +22,36 @@ KEY_BYTES = 10_000
 """The longest key file; an Ed25519 key has 119."""
 ANSWER_BYTES = 16_000_000
 """The longest line a service may answer; `status` grows with what it has lived."""
+PIECE: Final = 700_000
+"""Bytes of a file in one line; as base64 it is less than a line may have."""
+MOST_BYTES: Final = 20_000_000
+"""Of a file; the service says whether it takes so much of its kind."""
 PATIENCE = 5.0
 """Seconds within which a living service connects and tells its status."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFile:
+    """A file that a question is about."""
+
+    name: str
+    content: bytes
+    id: str = field(default_factory=lambda: uuid4().hex)
+
+
+def given_files(paths: Iterable[Path]) -> list[GivenFile]:
+    """Read the files of a question. Raises `Problem` for one that is none or too large, OSError."""
+    return [GivenFile(path.name, _content(path)) for path in paths]
+
+
+def _content(path: Path) -> bytes:
+    size = path.stat().st_size
+    if not path.is_file():
+        raise Problem(f"{path} is no file: attach an image or a document", Exit.NO_INPUT)
+    if size > MOST_BYTES:
+        raise Problem(f"{path} has {size / 1e6:.0f} MB; at most {MOST_BYTES / 1e6:.0f} can be attached", Exit.NO_INPUT)
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES)
 
 
 def find_service(sockets: Iterable[Path]) -> Path:
@@ -67,16 +99,24 @@ def read_key(file: Path) -> bytes:
 
 
 async def ask_running(
-    path: Path, text: str, session: str = "cli", key: bytes = b"", *, speak: bool = False
+    path: Path,
+    text: str,
+    session: str = "cli",
+    key: bytes = b"",
+    *,
+    speak: bool = False,
+    files: Sequence[GivenFile] = (),
 ) -> AsyncGenerator[str | Outcome, None]:
     """Yield the answer of the service at `path` as it is written; to whoever has this private key, where there is one.
 
-    Last comes the outcome, unless it was completed.
+    `files` go there before the question. Last comes the outcome, unless it was completed.
 
     Raises `ServiceNotRunning` when nobody is there, `Problem` when the answer fails or breaks off.
     """
+    ids: list[Json] = [file.id for file in files]
     request: dict[str, Json] = {"do": "ask", "text": text, "session": session, "speak": speak}
-    async with aclosing(_answers(path, request, key)) as answers:
+    request |= {"attachments": ids} if ids else {}
+    async with aclosing(_answers(path, request, key, files)) as answers:
         async for answer in answers:
             if answer.get("event") == "text_chunk":
                 yield str(answer.get("chunk", ""))
@@ -138,8 +178,10 @@ def _refused(answer: dict[str, Json]) -> Problem:
     return Problem(str(answer.get("error", "the answer failed")), Exit(int(str(answer.get("code", Exit.UNAVAILABLE)))))
 
 
-async def _answers(path: Path, request: dict[str, Json], key: bytes = b"") -> AsyncGenerator[dict[str, Json], None]:
-    """Send one request, with a proof of the key before it, and yield the answers until the service hangs up."""
+async def _answers(
+    path: Path, request: dict[str, Json], key: bytes = b"", files: Sequence[GivenFile] = ()
+) -> AsyncGenerator[dict[str, Json], None]:
+    """Send one request, a proof of the key and files before it, and yield the answers until the service hangs up."""
     try:
         reader, writer = await asyncio.open_unix_connection(path, limit=ANSWER_BYTES)
     except OSError as error:
@@ -147,6 +189,8 @@ async def _answers(path: Path, request: dict[str, Json], key: bytes = b"") -> As
     try:
         if key:
             await _prove(reader, writer, key)
+        for file in files:
+            await _attach(reader, writer, file)
         _send(writer, request)
         while line := await reader.readline():
             yield json.loads(line)
@@ -168,6 +212,18 @@ async def _prove(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key
     answer = json.loads(await reader.readline())
     if "error" in answer:
         raise _refused(answer)
+
+
+async def _attach(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, file: GivenFile) -> None:
+    """Hand a file over. Raises `Problem` when the service does not take it."""
+    for place in range(0, max(1, len(file.content)), PIECE):
+        piece = b64encode(file.content[place : place + PIECE]).decode()
+        has_more = place + PIECE < len(file.content)
+        _send(writer, {"do": "attach", "id": file.id, "name": file.name, "data": piece, "more": has_more})
+        await writer.drain()
+        answer = json.loads(await reader.readline())
+        if "error" in answer:
+            raise _refused(answer)
 
 
 def _send(writer: asyncio.StreamWriter, request: dict[str, Json]) -> None:

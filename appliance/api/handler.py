@@ -1,15 +1,17 @@
 """What the doors of this machine may ask of the running appliance: an answer, an event in the mailbox, the status."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
+from agent.attachments.attachment import in_metadata
 from agent.bus import Bus
 from agent.event import HOUSEHOLD, TIMER, USER_TEXT, Event, new_id
 from agent.loop import Loop
 from agent.mailbox import Mailbox
+from appliance.api.attaching import Attach, Attaching
 from appliance.api.caller import ROOM, Caller
 from appliance.api.commands import published
 from appliance.api.event_intake import EventIntake
@@ -52,6 +54,7 @@ class Household:
     """Handles the requests of the doors (`appliance.api.server.DoorHandler`)."""
 
     letters: EventIntake
+    attaching: Attaching
     bus: Bus
     replies: DoorReplies
     loop: Loop
@@ -69,18 +72,29 @@ class Household:
         """Return what stands around each request, and publishes those that are commands with their results."""
         return published(self.bus, request, caller)
 
+    async def attach(self, request: Attach, owner_key: str = HOUSEHOLD) -> Mapping[str, Json]:
+        """Take a file, or a piece of one, that a question will be about; return what it is, or how much came."""
+        return await self.attaching.take(request, owner_key)
+
     async def ask(
-        self, text: str, session: str, owner_key: str = HOUSEHOLD, *, speak: bool = False
+        self,
+        text: str,
+        session: str,
+        owner_key: str = HOUSEHOLD,
+        *,
+        speak: bool = False,
+        attached: Sequence[str] = (),
     ) -> AsyncGenerator[str | Outcome, None]:
         """Put a line of text into the mailbox and yield the words of the answer as they come, until the run is over.
 
         The household's reflex words are answered at once, and go no further; nobody else's act on the room. With
-        `speak` the answer is said there too, where it is the household's. Last comes the outcome, unless it was
-        completed.
+        `speak` the answer is said there too, where it is the household's. `attached` are names of files that were given
+        before. Last comes the outcome, unless it was completed.
         """
-        if owner_key == HOUSEHOLD and (done := await self.senses.reflexes.typed(text)):
+        if owner_key == HOUSEHOLD and not attached and (done := await self.senses.reflexes.typed(text)):
             yield done
             return
+        given = await self.attaching.given(owner_key, attached) if attached else ()
         event = Event(
             type=USER_TEXT,
             content=text,
@@ -88,7 +102,7 @@ class Household:
             source="cli",
             session_id=session,
             priority=PERSON_PRIORITY,
-            metadata={"speak": True} if speak else {},
+            metadata=({"speak": True} if speak else {}) | in_metadata(given),
         )
         with self.replies.text.listening(event.id) as pieces:
             await self.letters.put(event)

@@ -11,6 +11,8 @@ from pydantic import (
     ValidationError,
 )
 
+from agent.attachments.attachment import ATTACHMENTS
+from appliance.api.attaching import Attach, Attached
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.memory_requests import MemoryRequest, Tools, UseTool
 from appliance.api.model_requests import UseModel
@@ -21,6 +23,8 @@ from memory.state.importance import UNSET
 
 def _portable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     json.dumps(value, allow_nan=False)  # NaN and Infinity would pass here and be no JSON for the next reader
+    if ATTACHMENTS in value:
+        raise ValueError(f"should have no {ATTACHMENTS}: those come by attach, with an ask")
     return value
 
 
@@ -50,6 +54,8 @@ class Ask(Asked):
     """Whether the answer is said in the room too; the household's only."""
     stream: bool = True
     """Whether the answer comes piece by piece, or whole with `run_finished`."""
+    attachments: Attached = Field(default_factory=list)
+    """What the question is about."""
 
 
 class Say(Asked):
@@ -113,7 +119,7 @@ class Calibrate(Asked):
 Acting: TypeAlias = Hush | Say | Forget | Calibrate | UseModel
 """What is answered by one sentence."""
 
-ForEveryOwner: TypeAlias = Ping | Status | Ask | Enqueue | MailboxRequest | OwnerRequest
+ForEveryOwner: TypeAlias = Ping | Status | Attach | Ask | Enqueue | MailboxRequest | OwnerRequest
 """What an owner with a key may ask, of what is theirs; all the rest, and what will be added, is the household's; but
 everybody may ask to be forgotten."""
 
@@ -142,8 +148,8 @@ def parse(line: bytes) -> AnyRequest:
         place = str(first["loc"][0])
     if not place:
         raise BadRequest(
-            'a request is one JSON object with "do": "ping", "status", "ask", "say", "enqueue", "hush", "forget", '
-            '"forget.preview", "forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", '
+            'a request is one JSON object with "do": "ping", "status", "attach", "ask", "say", "enqueue", "hush", '
+            '"forget", "forget.preview", "forget.owner", "calibrate", "model", "tools", "tool", "backup", "challenge", '
             '"prove", "settings…", "mailbox…", "events…", "timers", "memory.…"'
         )
     raise BadRequest(f"{place}: {what[0].lower()}{what[1:]}")

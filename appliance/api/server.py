@@ -26,7 +26,10 @@ One request a line, UTF-8, at most 1 MB; the answers to a line end before the ne
         {"result": "…"}
     {"do": "calibrate"}                                          its echo is measured; it plays a chime for it
         {"done": "…"}
+    {"do": "attach", "id": "…", "name": "cat.jpg", "data": "…"}  an image or a document, in base64, that "ask" is about;
+        {"attachment": {"name": "…", "type": "…", …}}            in pieces with "more": true, each answered by "taken"
     {"do": "ask", "text": "…", "session": "…", "stream": true}   with "speak": true the answer is said in the room too
+                                                                 and "attachments": ids of files that were attached
         {"event": "text_chunk", "chunk": "…"}                    as often as it takes; not with "stream": false
         {"event": "run_finished", "status": "completed"}         or "failed" with "error"; "text" if not streamed; or
                                                                  waiting (for a model), suspended, given_up, withdrawn

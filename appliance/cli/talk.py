@@ -80,6 +80,9 @@ def _said(context: click.Context, parameter: click.Parameter, words: tuple[str, 
     return WORDS.convert(" ".join(words), parameter, context)
 
 
+MOST_FILES = 8
+"""Beside one question."""
+
 SAID = click.argument("text", nargs=-1, required=True, metavar="TEXT", callback=_said)
 """One text, whether its words are in quotes or not; "-" reads it from standard input."""
 
@@ -102,12 +105,18 @@ def say(invocation: Invocation, text: str, output: Path | None) -> Exit:
 @nakari.command()
 @SAID
 @click.option("--speak", is_flag=True, help="Have the answer said in the room, too.")
+@click.option(
+    "--attach", "paths", type=PATH, multiple=True, metavar="FILE", help="An image or a document to ask about; up to 8."
+)
 @AS_KEY
 @click.pass_obj
-def ask(invocation: Invocation, text: str, key_file: Path | None, speak: bool) -> Exit:
+def ask(invocation: Invocation, text: str, key_file: Path | None, paths: tuple[Path, ...], speak: bool) -> Exit:
     """Ask in writing; the answer is printed as it comes.
 
     TEXT is read from standard input where it is "-".
+
+    An attached image (PNG, JPEG, WebP, GIF) is shown to a model that sees; of a document (PDF, .docx, .odt, HTML, plain
+    text) the model is given the text.
 
     The running service answers; where there is none, this command thinks by itself, once, for the household.
 
@@ -118,7 +127,9 @@ def ask(invocation: Invocation, text: str, key_file: Path | None, speak: bool) -
     config = configured(invocation)
     from appliance.cli.terminal import print_pieces
 
-    outcome = asyncio.run(print_pieces(_answer(config, text, key_file, speak=speak)))
+    if len(paths) > MOST_FILES:
+        raise click.UsageError(f"at most {MOST_FILES} files can be attached")
+    outcome = asyncio.run(print_pieces(_answer(config, text, key_file, paths, speak=speak)))
     return outcome.exit if outcome else Exit.OK
 
 
@@ -136,17 +147,17 @@ def chat(invocation: Invocation) -> Exit:
 
 
 def _answer(
-    config: "Config", text: str, key_file: Path | None, *, speak: bool
+    config: "Config", text: str, key_file: Path | None, paths: tuple[Path, ...], *, speak: bool
 ) -> "AsyncGenerator[str | Outcome, None]":
-    from appliance.api.client import ask_running, find_service, read_key
+    from appliance.api.client import ask_running, find_service, given_files, read_key
     from appliance.errors import ServiceNotRunning
 
-    key = b"" if key_file is None else read_key(key_file)
+    key, files = b"" if key_file is None else read_key(key_file), given_files(paths)
     try:
-        return ask_running(find_service(config.sockets), text, key=key, speak=speak)
+        return ask_running(find_service(config.sockets), text, key=key, speak=speak, files=files)
     except ServiceNotRunning:
         if key or speak:
             raise
         from appliance import service
 
-        return service.ask_once(config, text)
+        return service.ask_once(config, text, files)

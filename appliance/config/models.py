@@ -42,6 +42,13 @@ class NamedModel:
             'from what it writes; "auto" is native until the server refuses that.'
         ),
     ] = "auto"
+    vision: Annotated[
+        Literal["auto", "yes", "no"],
+        Meaning(
+            'Whether it sees images; one that does not is told in words that there are some. "auto" is what its server '
+            "says, or litellm's table."
+        ),
+    ] = "auto"
     temperature: Annotated[
         float, Ge(-1.0), Le(2.0), Meaning("How freely it chooses its words; -1 leaves that to the server.")
     ] = -1.0

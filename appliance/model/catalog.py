@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from appliance.config.load import Config, Secret
 from appliance.config.models import ModelSettings, NamedModel
 from appliance.model.providers import PROVIDERS
+from memory.state.images import FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class ModelCatalog:
     """What was found, by the variable's name."""
     provider_keys: frozenset[str]
     """Of them the variables that may choose a provider where none is set."""
+    images: Path
+    """The folder of the images that a model may be shown."""
 
     def key_for(self, usual: str, settings: NamedModel | None = None) -> str:
         """Return the key that `api_key_env` names, else the usual one of the provider, "" without either."""
@@ -37,4 +41,5 @@ class ModelCatalog:
 
 def catalog_of(config: Config) -> ModelCatalog:
     """Return the models of this configuration."""
-    return ModelCatalog(config.model, config.models, config.secrets, frozenset(config.provider_keys))
+    keys = frozenset(config.provider_keys)
+    return ModelCatalog(config.model, config.models, config.secrets, keys, config.state_folder / FOLDER)

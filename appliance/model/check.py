@@ -3,12 +3,15 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.model.chain import Chain, Guarded
+from agent.model.interface import ChatModel
+from agent.model.sight import sees
 from agent.model.window import IN_OPENAI_WORDS, Window, learn_window, window_of
 from appliance.config.load import Config
 from appliance.config.models import NamedModel
@@ -235,11 +238,39 @@ def window(config: Config) -> Line:
 
 
 async def _window(catalog: ModelCatalog, state_folder: Path) -> Window:
-    models = await models_in_use(catalog, state_folder)
-    thinks = models.first.model
-    try:
+    async with _thinking(catalog, state_folder) as thinks:
         await learn_window(thinks)
         return window_of(thinks)
+
+
+def images(config: Config) -> Line:
+    """Tell whether the model that thinks sees images: by the running service, else by its server or litellm's table."""
+    told = told_by_service(config.sockets, "models").get("sees")
+    return judge_sight(told if isinstance(told, bool) else asyncio.run(_sees(catalog_of(config), config.state_folder)))
+
+
+async def _sees(catalog: ModelCatalog, state_folder: Path) -> bool | None:
+    async with _thinking(catalog, state_folder) as thinks:
+        return await sees(thinks)
+
+
+def judge_sight(is_seeing: bool | None) -> Line:
+    """Say what becomes of an image that somebody attaches; None where nobody knows whether the model sees."""
+    if is_seeing:
+        return Line("images", Verdict.OK, "the model that thinks sees images that are attached")
+    told = "is told of an image that is attached, and does not see it"
+    if is_seeing is None:
+        what = f'nobody says whether the model sees images: it {told}, until vision = "yes" is set in [model]'
+        return Line("images", Verdict.OK, what)
+    return Line("images", Verdict.OK, f"the model that thinks reads text only: it {told}")
+
+
+@asynccontextmanager
+async def _thinking(catalog: ModelCatalog, state_folder: Path) -> AsyncIterator[ChatModel]:
+    """Give the model that thinks; it is closed after the block."""
+    models = await models_in_use(catalog, state_folder)
+    try:
+        yield models.first.model
     finally:
         for each in models.models:
             await each.aclose()
@@ -262,4 +293,4 @@ def judge_window(known: Window, prefix: int = 0) -> Line:
     return Line("window", Verdict.WARNING, what, f"{fix}, or offer fewer tools")
 
 
-CHECKS: tuple[Check, ...] = (embeddings, model, window)
+CHECKS: tuple[Check, ...] = (embeddings, model, window, images)

@@ -100,7 +100,7 @@ def _by_name(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | N
     provider = provider_of(name)
     if settings.provider == "litellm" or settings.base_url or not provider.speaks_openai or settings.temperature >= 0:
         return _litellm(catalog, settings)
-    profile = _with_settings(profile_for(provider.address, name, settings.profile), settings)
+    profile = _with_settings(profile_for(provider.address, name, settings.profile), catalog, settings)
     return _thin(provider.address, name.partition("/")[2], catalog.key_for(provider.key, settings), profile, room)
 
 
@@ -109,7 +109,7 @@ def _openai(catalog: ModelCatalog, settings: NamedModel, room: CachedPrefix | No
         raise ConfigError(f'[{catalog.section_of(settings)}] provider = "openai" needs base_url and name; add both')
     key = catalog.key_for(provider_at(settings.base_url).key, settings)
     usual = profile_for(settings.base_url, settings.name, settings.profile)
-    return _thin(settings.base_url, settings.name, key, _with_settings(usual, settings), room)
+    return _thin(settings.base_url, settings.name, key, _with_settings(usual, catalog, settings), room)
 
 
 def _thin(base_url: str, name: str, key: str, profile: Profile, room: CachedPrefix | None) -> ChatModel:
@@ -123,13 +123,24 @@ def _thin(base_url: str, name: str, key: str, profile: Profile, room: CachedPref
     return OpenAiCompatibleModel(base_url, name, key, profile=profile, room=room)
 
 
-def _with_settings(profile: Profile, settings: NamedModel) -> Profile:
+def _with_settings(profile: Profile, catalog: ModelCatalog, settings: NamedModel) -> Profile:
     """Return how a server speaks, with what the configuration says of it."""
-    own = replace(profile, slots=settings.slots, context_tokens=settings.context_tokens, tools=settings.tools)
+    own = replace(profile, slots=settings.slots)
     params = params_of(settings)
     if profile.name == "openai" and "max_tokens" in params:  # its reasoning models refuse the old name of it
         params["max_completion_tokens"] = params.pop("max_tokens")
-    return replace(own, params={**own.params, **params})
+    return _with_abilities(replace(own, params={**own.params, **params}), catalog, settings)
+
+
+def _with_abilities(profile: Profile, catalog: ModelCatalog, settings: NamedModel) -> Profile:
+    """Return how a server speaks, with what the configuration says of what the model behind it can."""
+    return replace(
+        profile,
+        tools=settings.tools,
+        vision=settings.vision,
+        images=catalog.images,
+        context_tokens=settings.context_tokens,
+    )
 
 
 def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
@@ -141,8 +152,7 @@ def _litellm(catalog: ModelCatalog, settings: NamedModel) -> ChatModel:
             f'[{catalog.section_of(settings)}] provider = "litellm" needs name, such as "anthropic/claude-haiku-5-5"'
         )
     key = catalog.key_for(provider_of(name).key, settings)
-    profile = profile_for(settings.base_url, name, settings.profile)
-    profile = replace(profile, context_tokens=settings.context_tokens, tools=settings.tools)
+    profile = _with_abilities(profile_for(settings.base_url, name, settings.profile), catalog, settings)
     params = params_of(settings)
     if profile.name == "ollama" and settings.context_tokens:
         params["num_ctx"] = settings.context_tokens
@@ -155,6 +165,6 @@ async def _at_hand(catalog: ModelCatalog, room: CachedPrefix | None) -> ChatMode
     if local := await find_local_server():
         name = catalog.model.name or local.model
         wanted = local.kind if catalog.model.profile == "auto" else catalog.model.profile
-        profile = _with_settings(profile_for(local.base_url, name, wanted), catalog.model)
+        profile = _with_settings(profile_for(local.base_url, name, wanted), catalog, catalog.model)
         return _thin(local.base_url, name, "", profile, room)
     return _by_name(catalog, catalog.model, room) if catalog.provider_keys else None

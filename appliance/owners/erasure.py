@@ -145,6 +145,7 @@ class OwnerErasure:
     async def _done(self, owner_key: str, told: Progress) -> Erased:
         """Take every step, each of which finds nothing to do where it was done before."""
         erased = Erased(events=await self._stop(owner_key))
+        await self._state.images.forget()
         erased.entries = await self._erase_state(owner_key, told)
         await self._erase_graphs(owner_key, erased, told)
         await self._graph.name_usage.forget(owner_key)

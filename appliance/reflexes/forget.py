@@ -205,6 +205,7 @@ class Forgetting:
                 await self.contexts.leave_out(last, names, words)
         for event in events:
             await self.state.mailbox.erase(event.id)
+        await self.state.images.forget()
         await self.state.journal.erase(*dict.fromkeys(entry.id for entry in entries))
 
     async def _erase_from_graph(self, events: list[Event]) -> int:

@@ -15,6 +15,7 @@ from agent.context.tokens import TokenCounter
 from agent.event import ASR_TRANSCRIPT, SELF_CREATED, SYSTEM, TIMER, USER_TEXT, utc_now
 from agent.loop import Loop, Mind
 from agent.model.chain import Chain
+from agent.model.sight import HasSight, Sight
 from agent.model.window import Windows
 from agent.prompts import MeasuredPrompts, Prompts
 from agent.run.attention import Attention
@@ -27,6 +28,7 @@ from agent.run.think import Thinker
 from agent.time.quiet import quiet_hours
 from agent.tools.device import DeviceVerbs
 from agent.tools.mcp.servers import McpServers
+from agent.tools.mcp.showing import Showing
 from agent.tools.registry.context import ToolContext
 from agent.tools.registry.discovery import discover
 from agent.tools.registry.own_files import OwnFiles
@@ -81,7 +83,9 @@ class Agent:
         """Return who thinks, what it came to, and which window is in force."""
         window = self.windows.chosen
         told: dict[str, Json] = {"tokens": window.tokens, "source": window.source, "prefix": self.prompts.tokens}
-        return {**self.choice.describe(), "window": told}
+        thinks = self.models.first.model
+        sight = thinks.sight if isinstance(thinks, HasSight) else Sight("no")
+        return {**self.choice.describe(), "window": told, "sees": sight.sees if sight.is_known else None}
 
     def loops(self) -> Mapping[str, LongLoop]:
         """Return what thinks, until cancelled."""
@@ -162,7 +166,8 @@ async def open_agent(
         context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
-        servers = McpServers(servers_of(config), registry, owners.shares_graph)
+        showing = Showing(state.images, run_state)
+        servers = McpServers(servers_of(config), registry, owners.shares_graph, showing)
         patience = thought_limits(config)
         thinker = Thinker(models, state.bus, contexts, attention.system_replies, state.mailbox, patience)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)

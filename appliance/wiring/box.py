@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 from appliance.admin.archive import everything_of
 from appliance.admin.graph_admin import GraphAdmin, graph_admin_of
+from appliance.api.attaching import Attaching
 from appliance.api.event_intake import EventIntake
 from appliance.api.handler import Household, Part
 from appliance.api.owner_requests import OwnerHandler
@@ -62,6 +64,7 @@ class Box:
             **self.memory.loops(),
             "memory: what is too old, while nobody speaks": self.retention.run,
             "memory: owners who are to be forgotten, and are not yet": self.erasure.run,
+            "memory: images that no event refers to": partial(self.household.attaching.images.run, self.retention.days),
             **self.output.loops(),
             **self.agent.loops(),
             **self.machine.loops(),
@@ -129,7 +132,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)
         replies = DoorReplies(output.text, Sayings(output.voice, state.journal))
-        household = Household(letters, state.bus, replies, agent.loop, hears, described, monotonic())
+        attaching = Attaching(state.images)
+        acting.forgetting.empties(attaching)
+        household = Household(letters, attaching, state.bus, replies, agent.loop, hears, described, monotonic())
         door = Door(config.socket, household, admin, agent.choice, OwnerHandler(owners, erasure.erase))
         door.open()
         parts.callback(door.close)

@@ -24,6 +24,7 @@ from memory.state import journal as journal_module
 from memory.state import owner_settings as settings_module
 from memory.state import tiers as tiers_module
 from memory.state.database import Database
+from memory.state.images import FOLDER, Images
 from memory.state.journal import Journal
 
 FULL: Final = 1_000_000
@@ -37,6 +38,7 @@ class State:
     journal: Journal
     mailbox: Mailbox
     bus: Bus
+    images: Images
 
 
 @asynccontextmanager
@@ -53,7 +55,8 @@ async def open_state(state_folder: Path, allowance: Allowance | None = None) -> 
     await database.open(*(module.SCHEMA for module in modules))
     try:
         journal = Journal(database)
-        yield State(journal, Mailbox(database, allowance=allowance), Bus(logged(Recorder(journal))))
+        mailbox, images = Mailbox(database, allowance=allowance), Images(state_folder / FOLDER, database)
+        yield State(journal, mailbox, Bus(logged(Recorder(journal))), images)
     finally:
         await database.close()
 

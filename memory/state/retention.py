@@ -111,6 +111,11 @@ class Retention:
             log.info("journal_thinned", entries=dropped)
         return self._dropped - before
 
+    @property
+    def days(self) -> int:
+        """How long a context is kept, and so what it shows; 0 is for ever."""
+        return self._keep.details
+
     def describe(self) -> dict[str, Json]:
         """Return what is kept, how much went since the start, and how large the file is, in bytes."""
         files = (self._database.path, self._database.path.with_name(f"{self._database.path.name}-wal"))

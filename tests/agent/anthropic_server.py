@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -43,6 +44,9 @@ class AnthropicServer(ProviderServer):
             return "messages: first message must use the user role, and none the system's"
         if any(one == after for one, after in pairwise(roles)):
             return "messages: roles must alternate"
+        shown = [block["source"] for message in messages for block in _blocks(message) if block["type"] == "image"]
+        if not all(map(_is_image, shown)):
+            return "image.source: no image in base64"
         for position, message in enumerate(messages):
             after = messages[position + 1] if position + 1 < len(messages) else {"content": []}
             if wrong := _complaint_of(_blocks(message), message["role"], _blocks(after)):
@@ -73,11 +77,11 @@ class AnthropicServer(ProviderServer):
 def _complaint_of(blocks: Sequence[Part], role: str, following: Sequence[Part]) -> str | None:
     if not blocks:
         return "content must not be empty"
+    if any(block["type"] == "text" and not block["text"].strip() for block in blocks):
+        return "text content blocks must be non-empty"
+    if any(block["type"] == "thinking" and not block.get("signature") for block in blocks):
+        return "thinking.signature: field required"
     for block in blocks:
-        if block["type"] == "text" and not block["text"].strip():
-            return "text content blocks must be non-empty"
-        if block["type"] == "thinking" and not block.get("signature"):
-            return "thinking.signature: field required"
         if block["type"] == "tool_use" and not _ID.fullmatch(block["id"]):
             return f"tool_use.id: {block['id']!r} does not match"
     used = [block["id"] for block in blocks if block["type"] == "tool_use"]
@@ -85,6 +89,12 @@ def _complaint_of(blocks: Sequence[Part], role: str, following: Sequence[Part]) 
     if role == "assistant" and sorted(used) != sorted(results):
         return f"tool_use ids {used} were found without tool_result blocks immediately after: {results}"
     return None
+
+
+def _is_image(source: Mapping[str, Any]) -> bool:
+    kinds = {"image/png", "image/jpeg", "image/webp", "image/gif"}
+    is_known = source["type"] == "base64" and source["media_type"] in kinds
+    return is_known and len(source["data"]) <= 5_242_880 and bool(b64decode(source["data"], validate=True))
 
 
 def _blocks(message: Mapping[str, Any]) -> list[Part]:

@@ -11,13 +11,18 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent.event import HOUSEHOLD, USER_TEXT, Event
+from agent.run.run_state import RunState
 from agent.tools.mcp.owner import Pace
 from agent.tools.mcp.server import Server
 from agent.tools.mcp.servers import McpServers
+from agent.tools.mcp.showing import Showing
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Call, Tool, run_tool, tool
+from memory.state import images
+from memory.state.database import Database
 from tests.processes import ROOT
 
 MARKED = r'(?:error: )?<From_Outside source="[a-z]+" note="[^"]+">\n(.*)\n</From_Outside>'
@@ -53,6 +58,7 @@ async def memory_query(cypher: str) -> str:
 class House:
     registry: ToolRegistry
     servers: McpServers
+    showing: Showing
 
     async def connected(self, *names: str) -> None:
         for name in names:
@@ -85,10 +91,27 @@ def shares(owner: str) -> bool:
 
 
 @asynccontextmanager
-async def a_house(*servers: Server, registry: ToolRegistry | None = None, pace: Pace = QUICK) -> AsyncIterator[House]:
-    """Run the owner tasks of these servers in the test's own group."""
+async def a_house(
+    *servers: Server,
+    registry: ToolRegistry | None = None,
+    pace: Pace = QUICK,
+    run_state: RunState | None = None,
+) -> AsyncIterator[House]:
+    """Run the owner tasks of these servers in the test's own group; `run_state` is the mind's, where there is one."""
     own = JoinedRegistry([tool(memory_query)]) if registry is None else registry
-    house = House(own, McpServers(servers, own, shares, pace))
+    with TemporaryDirectory() as folder:
+        database = Database(Path(folder) / "nakari.db")
+        await database.open(images.SCHEMA)
+        showing = Showing(images.Images(Path(folder) / images.FOLDER, database), run_state or RunState())
+        try:
+            async with _running(House(own, McpServers(servers, own, shares, showing, pace), showing)) as house:
+                yield house
+        finally:
+            await database.close()
+
+
+@asynccontextmanager
+async def _running(house: House) -> AsyncIterator[House]:
     async with asyncio.TaskGroup() as group:
         running = group.create_task(house.servers.run())
         try:

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import ImageContent, ToolAnnotations
+from mcp.types import ImageContent, TextContent, ToolAnnotations
+
+from tests.agent.files import png
 
 server = MCPServer("tests")
 folder = Path(sys.argv[2])
@@ -55,6 +57,25 @@ def shout() -> str:
 def picture() -> ImageContent:
     """Paint."""
     return ImageContent(type="image", data=base64.b64encode(bytes(3_000)).decode(), mime_type="image/png")
+
+
+@server.tool()
+def camera() -> list[TextContent | ImageContent]:
+    """Look out of the window."""
+    seen = ImageContent(type="image", data=base64.b64encode(png(64, 48)).decode(), mime_type="image/png")
+    return [TextContent(type="text", text="The garden:"), seen]
+
+
+@server.resource("note://plums", name="plums", mime_type="text/plain")
+def plums() -> str:
+    """Where the plums are."""
+    return "The plums are in the bowl."
+
+
+@server.resource("photo://garden", name="garden", mime_type="image/png")
+def garden() -> bytes:
+    """The garden, this morning."""
+    return png(64, 48)
 
 
 @server.tool()

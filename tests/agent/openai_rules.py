@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,12 +42,23 @@ def _complaint_of_message(message: Mapping[str, Any]) -> str | None:
     role, content = message["role"], message.get("content")
     if role not in {"system", "user", "assistant", "tool"}:
         return f"unknown role {role!r}"
+    if role == "user" and isinstance(content, list):
+        return next(filter(None, map(_complaint_of_part, content)), None if content else "empty content")
     if role in {"system", "user"} and not (isinstance(content, str) and content.strip()):
         return "empty content"
     made = message.get("tool_calls") or ()
     if role == "assistant" and not content and not made:
         return "neither content nor tool_calls"
     return next(filter(None, (_complaint_of_function(one["function"]) for one in made)), None)
+
+
+def _complaint_of_part(part: Mapping[str, Any]) -> str | None:
+    if part.get("type") == "text":
+        return None if part["text"].strip() else "an empty text part"
+    if part.get("type") != "image_url":
+        return f"unknown part {part.get('type')!r}"
+    found = re.fullmatch(r"data:(image/(?:png|jpeg|webp|gif));base64,(.+)", part["image_url"]["url"])
+    return None if found and b64decode(found[2], validate=True) else "an image that is no data URL"
 
 
 def _complaint_of_function(function: Mapping[str, Any]) -> str | None:

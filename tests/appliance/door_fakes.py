@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from appliance.api.attaching import Attach
 from appliance.api.caller import Caller
 from appliance.api.mailbox_requests import MailboxRequest
 from appliance.api.outcome import Outcome
@@ -33,6 +34,7 @@ class ScriptedHandler:
     """Waited for before the last piece."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     """Text and session."""
+    attached: list[list[str]] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
     """Whose each request was."""
     enqueued: list[Enqueue] = field(default_factory=list)
@@ -46,8 +48,15 @@ class ScriptedHandler:
     async def command(self, request: Asked, caller: Caller) -> AsyncIterator[None]:
         yield
 
-    async def ask(self, text: str, session: str, owner_key: str, *, speak: bool) -> AsyncGenerator[str | Outcome, None]:
+    async def attach(self, request: Attach, owner_key: str) -> Mapping[str, Json]:
+        self.owners.append(owner_key)
+        return {"attachment": {"name": request.name}}
+
+    async def ask(
+        self, text: str, session: str, owner_key: str, *, speak: bool, attached: Sequence[str] = ()
+    ) -> AsyncGenerator[str | Outcome, None]:
         self.asked.append((text, session))
+        self.attached.append([*attached])
         self.owners.append(owner_key)
         self.begun.set()
         try:

@@ -18,6 +18,7 @@ from appliance.wiring.state import State
 from audio.playback.speech_output import SpeechOutput
 from memory.state import journal as journal_module
 from memory.state.database import Database
+from memory.state.images import FOLDER, Images
 from memory.state.journal import Journal
 from tests.agent.clock import Clock
 from tests.audio.mouth_fakes import ScriptedPlayer, ScriptedVoice
@@ -90,7 +91,8 @@ async def ringing_room(folder: Path, start: datetime | None = None) -> AsyncIter
     database = Database(folder / "nakari.db")
     await database.open(journal_module.SCHEMA, mailbox_module.SCHEMA)
     journal = Journal(database)
-    state = State(journal, Mailbox(database, clock, clock.wait), Bus(Recorder(journal)))
+    mailbox, images = Mailbox(database, clock, clock.wait), Images(folder / FOLDER, database)
+    state = State(journal, mailbox, Bus(Recorder(journal)), images)
     voice, player = ScriptedVoice(), ScriptedPlayer()
     mouth = SpeechOutput(voice, player)
     pace = Pace(lambda: clock().timestamp(), lambda changed, seconds: clock.wait(changed, clock.after(seconds)))

@@ -67,7 +67,7 @@ def quiet(config: Config) -> Config:
 
 MICROSOFT = "Microsoft's read-aloud service"
 EDGE = f"what nakari says, to {MICROSOFT} ([voice] engine)"
-INPUT = "what people say and write, with the context it stands in, to"
+INPUT = "what people say, write and attach, with the context it stands in, to"
 PROVIDER = f"{INPUT} the provider a ([model])"
 OPENAI = f"{INPUT} api.openai.com ([model])"
 FETCH = "the request for the faster-whisper model base, once, to the Hugging Face hub ([ears] download)"

@@ -39,6 +39,7 @@ HEAVY = {
         "openai",
         "pint",
         "pocketsphinx",
+        "pypdf",
         "pyaudio",
         "recurring_ical_events",
         "simpleeval",

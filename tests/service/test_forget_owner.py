@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent.event import HOUSEHOLD, TIMER, Event
-from appliance.api.client import ask_running, follow, tell
+from appliance.api.client import GivenFile, ask_running, follow, tell
 from appliance.exits import Exit
 from appliance.reflexes.forget import FORGOTTEN
 from memory.history.audit import AuditLog
 from memory.identity import new_key
 from memory.json_value import Json
+from tests.agent.files import png
 from tests.appliance.door_fakes import visiting
 from tests.memory.history.test_erasure import found_in
 from tests.service.living import KEEP, KNOWN, Living, living
@@ -36,6 +37,9 @@ async def lived_in(box: Living, ada: tuple[bytes, str], ben: bytes, cleo: bytes)
         await asked(box, f"{KNOWN}? {word} asks", key)
         content: dict[str, Json] = {"do": "enqueue", "type": f"a {word}", "content": word, "metadata": {"of": word}}
         await tell(box.config.socket, content, key=key)
+        picture = GivenFile("picture.png", png() + word.encode())
+        asking = ask_running(box.config.socket, "what is this?", key=key, files=[picture])
+        assert [piece async for piece in asking]
     await box.asked(f"{KEEP}{OURS} was here again")
     await box.box.owners.set(ada[1], "prompt.persona", f"You are {ADAS}'s.")
     later = datetime.now(UTC) + timedelta(days=1)
@@ -51,8 +55,8 @@ def places(state: Path, word: str) -> set[str]:
 
 
 async def everybody_else_is_there(box: Living, state: Path, cleo: bytes) -> None:
-    assert places(state, OURS) >= {"nakari.db", "audit", "snapshots", "graph"}
-    assert places(state, CLEOS) >= {"nakari.db", "owners"}
+    assert places(state, OURS) >= {"nakari.db", "audit", "snapshots", "graph", "images"}
+    assert places(state, CLEOS) >= {"nakari.db", "owners", "images"}
     ours = [row["text"] for row in json.loads(await asked(box, f"{KNOWN}?", b""))["records"]]
     assert ours == [f"{OURS} is here", f"{OURS} was here again"]
     assert json.loads(await asked(box, f"{KNOWN}?", cleo))["records"] == [{"text": f"{CLEOS} is here"}]

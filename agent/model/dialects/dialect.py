@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final, TypeAlias
 
-from agent.errors import ModelError, StreamBroken
+from agent.errors import ContextTooLong, ModelError, StreamBroken
 from agent.model.dialects.marks import THINKERS
 from agent.model.dialects.reader import TextReader
 from agent.model.dialects.text_tools import told_in_text
 from agent.model.interface import StreamItem
 from agent.model.messages import Message, ToolSpec
+from agent.model.sight import Sight
 from agent.model.wire.openai import GrowingList
 from agent.model.wire.profile import Profile
 
@@ -21,6 +22,20 @@ _TAKES_NO_TOOLS: Final = re.compile(
 )
 """Refusals of Ollama, Groq, OpenRouter, vLLM and llama.cpp, as they are worded."""
 
+_TAKES_NO_IMAGES: Final = re.compile(
+    r"(not|no endpoints found that) support (vision|images?\b(?! (format|type|size)))|not a (multimodal|vision) model"
+    r"|(images|image (input|content|url)s?) (is|are) not supported|unknown variant .?image_url"
+    r"|missing data required for image|mmproj",
+    re.IGNORECASE,
+)
+"""Refusals of llama.cpp, Ollama, vLLM, OpenRouter and DeepSeek, as they are worded."""
+
+_IS_ABOUT_AN_IMAGE: Final = re.compile(r"image|picture|base64|pixel", re.IGNORECASE)
+"""Of another refusal: an image that this server cannot decode would have it refuse each list that shows it."""
+
+MOST_LEARNT: Final = 3
+"""Things that one question may teach: that no tools are taken, no images, or not this one."""
+
 Ask: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sequence[ToolSpec]], AsyncGenerator[StreamItem, None]]
 """Asks with a list and tools as they are sent; the last are the tools there are, wherever they are told."""
 
@@ -28,7 +43,8 @@ Ask: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], Sequence[ToolS
 class Dialect:
     """One model's. What it learns is true from the next request on."""
 
-    def __init__(self, profile: Profile, model: str) -> None:
+    def __init__(self, profile: Profile, model: str, sight: Sight | None = None) -> None:
+        """`sight` is the model's; None is what the profile says of it."""
         self._reads = profile.thinks_inline
         self._may_learn = profile.tools == "auto"
         self.tells_tools = profile.tools == "text"
@@ -38,6 +54,7 @@ class Dialect:
         self.has_called = False
         """Whether a call of it came as one over the wire: then its server knows it, and words are words."""
         self._rules = GrowingList()
+        self._sight = sight or Sight(profile.vision, profile.images)
 
     def reader(self, tools: Sequence[ToolSpec]) -> TextReader | None:
         """Return what parts the text of the next answer, None where the server does that by itself."""
@@ -58,16 +75,18 @@ class Dialect:
     async def asked(
         self, ask: Ask, messages: Sequence[Message], tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[StreamItem, None]:
-        """Yield what is answered; where the server takes no tools, it is asked again with them in the prompt."""
-        try:
-            async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
-                async for item in items:
-                    yield item
-        except ModelError as error:
-            if not self._learns_from(error, tools):
-                raise
-        else:
-            return
+        """Yield what is answered; where the server takes no tools, or no images, it is asked again with words."""
+        for _ in range(MOST_LEARNT):
+            try:
+                async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
+                    async for item in items:
+                        yield item
+            except ModelError as error:
+                if not (self._learns_from(error, tools) or self._loses_sight(error, messages)):
+                    raise
+            else:
+                self._sight.took(image for message in messages for image in message.images)
+                return
         async with aclosing(ask(*self.wire_form(messages, tools), tools)) as items:
             async for item in items:
                 yield item
@@ -79,3 +98,13 @@ class Dialect:
             return False
         self.tells_tools = True
         return True
+
+    def _loses_sight(self, error: ModelError, messages: Sequence[Message]) -> bool:
+        """Whether a failure says that the server takes no images, or not the newest, which is then known."""
+        images = [image for message in messages for image in message.images]
+        if not (images and self._sight.sees) or isinstance(error, StreamBroken | ContextTooLong):
+            return False
+        if _TAKES_NO_IMAGES.search(str(error)):
+            self._sight.refused()
+            return True
+        return bool(_IS_ABOUT_AN_IMAGE.search(str(error))) and self._sight.refused_new(images)

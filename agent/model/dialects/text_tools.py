@@ -37,10 +37,10 @@ def told_in_text(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> list
             told.append(_answer(message))
             is_open = False
         elif message.role == "tool":
-            _append(told, _result(message, names), is_open=is_open)
+            _append(told, replace(message, content=_result(message, names)), is_open=is_open)
             is_open = True
         elif message.role == "user":
-            _append(told, message.content, is_open=is_open)
+            _append(told, message, is_open=is_open)
             is_open = False
         else:
             told.append(message)
@@ -52,11 +52,12 @@ def describe_tools(tools: Sequence[ToolSpec]) -> str:
     return "\n".join(f"- {tool.name}({_arguments(tool.parameters)}): {tool.description}" for tool in tools)
 
 
-def _append(told: list[Message], text: str, *, is_open: bool) -> None:
+def _append(told: list[Message], said: Message, *, is_open: bool) -> None:
     if is_open:
-        told[-1] = replace(told[-1], content=f"{told[-1].content}\n\n{text}")
+        images = told[-1].images + said.images
+        told[-1] = replace(told[-1], content=f"{told[-1].content}\n\n{said.content}", images=images)
     else:
-        told.append(Message("user", text))
+        told.append(Message("user", said.content, images=said.images))
 
 
 def _answer(message: Message) -> Message:

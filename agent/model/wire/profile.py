@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -51,6 +52,10 @@ class Profile:
     """Whether a list can be read ahead by asking for a single token, at no cost but the machine's own."""
     slots: int = 0
     """How many lists a llama.cpp server keeps apart (its --parallel); with 0 requests name none and it decides."""
+    vision: Literal["auto", "yes", "no"] = "auto"
+    """Whether the model sees images, as the configuration has it; "auto" is what its server says."""
+    images: Path | None = None
+    """The folder of what it may be shown; None where there is nothing to show, as in a check of a model."""
     context_tokens: int = 0
     """The window, as the configuration has it; 0 where its server knows."""
     params: Mapping[str, Json] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from agent.model.interface import CachedPrefix
 from agent.model.messages import Message, ToolSpec
+from agent.model.sight import Sight
 from agent.model.wire.openai import Entry, GrowingList, GrowingTools, encode
 from agent.model.wire.profile import Profile
 from memory.json_value import Json
@@ -29,10 +30,13 @@ class Slot:
 class Slots:
     """Chooses; the first slot is the room's. With fewer than two there is nothing to choose."""
 
-    def __init__(self, profile: Profile, form: Callable[[Entry], Entry] | None = None) -> None:
-        """`form` is as in `GrowingList`."""
+    def __init__(
+        self, profile: Profile, form: Callable[[Entry], Entry] | None = None, sight: Sight | None = None
+    ) -> None:
+        """`form` and `sight` are as in `GrowingList`."""
         numbers = range(max(1, profile.slots))
-        self._slots = [Slot(GrowingList(profile, form), {"id_slot": n} if len(numbers) > 1 else {}) for n in numbers]
+        lists = [GrowingList(profile, form, sight) for _ in numbers]
+        self._slots = [Slot(each, {"id_slot": n} if len(numbers) > 1 else {}) for n, each in enumerate(lists)]
         self._used = list(self._slots[1:])
         """Those of everything else, the one used longest ago first."""
 

@@ -44,6 +44,11 @@ class OpenAiRules:
         """The ids of the calls so far."""
         return frozenset(self._ids)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a call has no result yet."""
+        return bool(self._waiting)
+
     def accept(self, entry: Mapping[str, Json]) -> None:
         """Check the next entry. Raises `IllegalMessages`; the object is of no use then."""
         role = entry.get("role")
@@ -131,9 +136,18 @@ class OpenAiRules:
 
     def _text(self, entry: Mapping[str, Json]) -> None:
         content = entry.get("content")
+        if isinstance(content, list) and entry.get("role") == "user":
+            self._images(content[1:])
+            first = content[0] if content else None
+            content = first.get("text") if isinstance(first, dict) else None
         if not isinstance(content, str) or not content.strip():
             raise self._error(f"a message of {entry.get('role')} without text")
         self._utf8(content)
+
+    def _images(self, parts: Sequence[Json]) -> None:
+        for part in parts:
+            if not isinstance(part, dict) or not {"text", "image_url"} & part.keys():
+                raise self._error("a part that is neither text nor an image")
 
     def _utf8(self, text: str) -> bytes:
         try:

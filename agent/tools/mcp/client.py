@@ -1,8 +1,8 @@
 """The one adapter to the official MCP client: a connection to a server, its tools and its calls."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final, cast
 
 import anyio
@@ -17,19 +17,22 @@ from mcp.types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
-    ContentBlock,
     Implementation,
     PaginatedRequestParams,
+    ReadResourceRequest,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from agent.errors import ServerLost, ToolFailed
+from agent.tools.mcp.answer import listing_of, said_in, said_of_resources
 from agent.tools.mcp.schema import plain
-from agent.tools.mcp.server import Offered, Server
+from agent.tools.mcp.server import READ_RESOURCE, Offered, Said, Server
 from agent.tools.mcp.stdio import running
-from agent.tools.tool import MAX_OBSERVATION, from_outside, render
+from agent.tools.tool import from_outside
 from memory.json_value import Json
 
 MOST_PAGES: Final = 20
@@ -45,11 +48,6 @@ US: Final = Implementation(name="nakari", version="1")
 
 _REASON: Final = 300
 """Characters of what a server says about an error."""
-
-NOTHING: Final = "done; it said nothing"
-
-_NAME: Final = 200
-"""Characters of an address or a name that a server gives to something."""
 
 MOST_BYTES: Final = 4_000_000
 """Of an answer in JSON; events of a stream have a bound in the library (1 MB)."""
@@ -70,6 +68,7 @@ class Connection:
         self._server = server
         self._client = client
         self._news = news
+        self._has_resources = False
 
     def look(self) -> None:
         """Ask for a look at the server: it may be gone, or have other tools."""
@@ -102,28 +101,48 @@ class Connection:
             cursor = page.next_cursor
             if cursor is None:
                 break
-        return found
+        is_taken = any(tool.name == READ_RESOURCE.name for tool in found)
+        self._has_resources = not is_taken and await self._lists_resources(seconds)
+        return [*found, READ_RESOURCE] if self._has_resources else found
 
-    async def call(self, tool: str, arguments: dict[str, Json]) -> str:
-        """Call a tool, by the server's name of it, and return what it said, in words.
+    async def _lists_resources(self, seconds: float) -> bool:
+        """Whether it has anything to be read; one that does not say so in time, or breaks the protocol, has nothing."""
+        if self._client.server_capabilities.resources is None:
+            return False
+        with suppress(MCPError, ValidationError), anyio.move_on_after(seconds):
+            return bool((await self._client.session.list_resources()).resources)
+        return False
+
+    async def call(self, tool: str, arguments: dict[str, Json]) -> Said:
+        """Call a tool, by the server's name of it, and return what it said, marked as a stranger's words.
 
         Its result is not held against the schema that the server gives of it: words for a model need none, and a
         hostile one could hold us up. Being cancelled tells the server. Raises `ToolFailed`.
         """
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
         try:
-            result = await self._client.session.send_request(
-                request, CallToolResult, request_read_timeout_seconds=self._server.timeout
-            )
+            said, is_error = await self._asked(tool, arguments)
         except MCPError as error:
             self.look()
             raise ToolFailed(self._why(tool, error)) from error
         except ValidationError as error:
             raise ToolFailed(f"{self._server.name} gave an answer that breaks its protocol") from error
-        told = from_outside(words_of(result), self._server.name)
-        if result.is_error:
+        told = from_outside(said.words, self._server.name)
+        if is_error:
             raise ToolFailed(told)
-        return told
+        return Said(told, said.images)
+
+    async def _asked(self, tool: str, arguments: dict[str, Json]) -> tuple[Said, bool]:
+        """Return what a call gave, and whether that is an error. Raises `MCPError`, `ValidationError`."""
+        session, seconds = self._client.session, self._server.timeout
+        if not (self._has_resources and tool == READ_RESOURCE.name):
+            call = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+            result = await session.send_request(call, CallToolResult, request_read_timeout_seconds=seconds)
+            return said_in(result), result.is_error
+        if address := str(arguments.get("uri") or ""):
+            read = ReadResourceRequest(params=ReadResourceRequestParams(uri=address))
+            found = await session.send_request(read, ReadResourceResult, request_read_timeout_seconds=seconds)
+            return said_of_resources(found), False
+        return Said(listing_of((await session.list_resources()).resources)), False
 
     async def follow(self) -> None:
         """Hear of changes as long as it tells them, on connections that have to subscribe to them."""
@@ -204,53 +223,6 @@ def _leaves(error: BaseException) -> list[BaseException]:
         group = cast("BaseExceptionGroup[BaseException]", error)
         return [leaf for member in group.exceptions for leaf in _leaves(member)]
     return [error]
-
-
-def words_of(result: CallToolResult) -> str:
-    """Return an answer as the model reads it; how much of a long one is cut, `agent.tools.tool.bounded` says."""
-    said = "\n".join(_parts(result.content))
-    if said.strip():
-        return said
-    structured: Json = result.structured_content
-    return NOTHING if structured is None else render(structured)
-
-
-def _parts(blocks: Iterable[ContentBlock]) -> Iterable[str]:
-    """Yield the words of each block, none past what is cut anyway but their number."""
-    length = 0
-    left_out = 0
-    for block in blocks:
-        if length > MAX_OBSERVATION:
-            left_out += 1
-            continue
-        words = _one(block)
-        length += len(words) + 1
-        yield words
-    if left_out:
-        yield f"(and {left_out} more parts)"
-
-
-def _one(block: ContentBlock) -> str:
-    match block.type:
-        case "text":
-            return block.text
-        case "image" | "audio":
-            article = "an image" if block.type == "image" else "a recording"
-            return f"({article}, {plain(block.mime_type, _NAME)}, {_size(block.data)}: it cannot be shown to you)"
-        case "resource_link":
-            return f"(a link to {plain(block.name, _NAME)}: {plain(str(block.uri), _NAME)})"
-        case "resource":
-            held = block.resource
-            where = plain(str(held.uri), _NAME)
-            text = getattr(held, "text", None)
-            if isinstance(text, str):
-                return f"({where} holds:)\n{text}"
-            return f"({where}, {plain(held.mime_type, _NAME) or 'data'}, {_size(getattr(held, 'blob', ''))}: no text)"
-
-
-def _size(base64: str) -> str:
-    size = len(base64) * 3 // 4
-    return f"{size} bytes" if size < 1_000 else f"{size / 1_000:.0f} kB"
 
 
 class TooLong(httpx2.StreamError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import structlog
 
 from agent.errors import ServerLost, ToolFailed
-from agent.tools.mcp.server import LAST_WORDS, Offered, Server
+from agent.tools.mcp.server import LAST_WORDS, Offered, Said, Server
 from memory.backoff import Backoff
 from memory.json_value import Json
 
@@ -85,7 +85,7 @@ class Owner:
                 self._mark_lost(str(lost), self._backoff.failed())
             await asyncio.sleep(self._backoff.rest)
 
-    async def call(self, tool: str, arguments: dict[str, Json]) -> str:
+    async def call(self, tool: str, arguments: dict[str, Json]) -> Said:
         """Call a tool by the server's name of it. Raises `ToolFailed` in a sentence; takes no time while it is away."""
         connection = self._connection
         if connection is None:

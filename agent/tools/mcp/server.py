@@ -54,6 +54,15 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a server's tool said."""
+
+    words: str
+    images: tuple[bytes, ...] = ()
+    """Files of formats that a model can be shown, in the order in which the words tell of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Offered:
     """A tool as its server tells of it: nothing in it was checked."""
 
@@ -63,3 +72,12 @@ class Offered:
     """JSON Schema of the arguments."""
     only_reads: bool = False
     """Whether the server says that it changes nothing."""
+
+
+READ_RESOURCE: Final = Offered(
+    "read_resource",
+    "Read one of the documents, data or images that this server has, by its address; without an address, list them.",
+    {"type": "object", "properties": {"uri": {"type": "string", "description": "its address, as it was listed"}}},
+    only_reads=True,
+)
+"""Offered where a server has resources, and no tool of this name."""

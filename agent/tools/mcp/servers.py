@@ -11,9 +11,10 @@ from agent.model.messages import ToolSpec
 from agent.tools.mcp.choosing import Chosen, chosen, share_of
 from agent.tools.mcp.owner import PACE, Owner, Pace
 from agent.tools.mcp.server import Offered, Server
+from agent.tools.mcp.showing import Showing
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.registry.sharing import for_members
-from agent.tools.tool import AnyArguments, Tool
+from agent.tools.tool import AnyArguments, Call, Tool
 from memory.json_value import Json
 
 NOT_SHARED: Final = "the tools of {server} are the household's, and whoever speaks is no member of it: do without them"
@@ -33,9 +34,15 @@ class McpServers:
     """
 
     def __init__(
-        self, servers: Sequence[Server], registry: ToolRegistry, shares: Callable[[str], bool], pace: Pace = PACE
+        self,
+        servers: Sequence[Server],
+        registry: ToolRegistry,
+        shares: Callable[[str], bool],
+        showing: Showing,
+        pace: Pace = PACE,
     ) -> None:
         self._registry = registry
+        self._showing = showing
         self._ours = frozenset(registry.names)
         self._shares = shares
         """Whether an owner may use the household's tools, by its key; asked at each call."""
@@ -65,12 +72,14 @@ class McpServers:
     def _tool(self, owner: Owner, spec: ToolSpec, offered: Offered) -> Tool:
         server = owner.server
 
-        async def answered(root: dict[str, Json]) -> Json:
-            return await owner.call(offered.name, root)
+        async def answered(root: dict[str, Json], call: Call) -> Json:
+            said = await owner.call(offered.name, root)
+            await self._showing.lay(call, server.name, said.images)
+            return said.words
 
         timeout = server.timeout + GRACE_SECONDS
-        effect = server.effect_of(offered)
-        made = Tool(spec, AnyArguments, answered, timeout=timeout, effect=effect, outside=server.name)
+        effect, hidden = server.effect_of(offered), (("call", Call),)
+        made = Tool(spec, AnyArguments, answered, hidden, timeout=timeout, effect=effect, outside=server.name)
         return for_members(made, self._shares, NOT_SHARED.format(server=server.name))
 
 

@@ -21,6 +21,7 @@ from agent.tools.registry.registry import ToolRegistry
 from agent.tools.timers import timer_tools
 from appliance.reflexes.forget import Forgetting, no_graph
 from appliance.wiring.state import State
+from memory.state.images import FOLDER, Images
 from tests.agent.mind import SYSTEM, OnePrompt, TestMind, a_mind, spoken, typed
 from tests.fakes import ScriptedModel, UnreachableModel, calls
 
@@ -216,7 +217,8 @@ async def test_what_is_forgotten_is_not_found_again_nor_left_for_a_model(tmp_pat
         await hear(house, "Remember that the xylophone is under the apple tree.")
         for _ in range(2):
             await house.handle_next()
-        state, interrupt = State(house.journal, house.mailbox, house.mind.bus), house.loop.interrupt
+        interrupt, images = house.loop.interrupt, Images(tmp_path / FOLDER, house.journal.database)
+        state = State(house.journal, house.mailbox, house.mind.bus, images)
         forgetting = Forgetting(state, house.mind.contexts, interrupt, no_graph)
         assert (await forgetting.last()).did == "forgotten"
         assert (await hear(house, "Where is the xylophone?")).startswith("I find nothing about that")

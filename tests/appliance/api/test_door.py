@@ -102,7 +102,7 @@ async def test_a_program_in_another_language_needs_nothing_of_ours(path: Path) -
         (b"[" * 100_000 + b"\n", "this line is no JSON: recursion limit"),
         (
             b"[]\n",
-            'a request is one JSON object with "do": "ping", "status", "ask", "say", "enqueue", "hush", "forget"',
+            'a request is one JSON object with "do": "ping", "status", "attach", "ask", "say", "enqueue", "hush"',
         ),
         (b"{}\n", "a request is one JSON object"),
         (b'{"do":"dance"}\n', "a request is one JSON object"),
@@ -114,6 +114,8 @@ async def test_a_program_in_another_language_needs_nothing_of_ours(path: Path) -
         (b'{"do":"enqueue","type":"x","priority":"high"}\n', "priority: input should be a valid integer"),
         (b'{"do":"enqueue","type":"x","priority":100000}\n', "priority: input should be less than"),
         (b'{"do":"enqueue","type":"x","metadata":{"n":NaN}}\n', "metadata: out of range float values"),
+        (b'{"do":"enqueue","type":"x","metadata":{"attachments":[]}}\n', "metadata: should have no attachments: those"),
+        (b'{"do":"ask","text":"x","attachments":["' + b'","'.join([b"a"] * 9) + b'"]}\n', "attachments: list should"),
     ],
 )
 async def test_a_malformed_line_gets_a_sentence_and_the_next_is_heard(path: Path, line: bytes, sentence: str) -> None:

@@ -20,7 +20,7 @@ async def test_whoever_waits_for_the_answer_to_what_is_withdrawn_is_let_go(tmp_p
     bus = Bus(nothing)
     nobody = cast("Any", None)  # neither loop nor senses have a part in it
     replies = DoorReplies(TextReplySink(bus), nobody)
-    household = Household(EventIntake(rig.mailbox, lambda _: True), bus, replies, nobody, nobody, {}, 0.0)
+    household = Household(EventIntake(rig.mailbox, lambda _: True), nobody, bus, replies, nobody, nobody, {}, 0.0)
     heard: list[list[str | Outcome]] = []
     filed = asyncio.Event()
     rig.mailbox.observe_changes(filed.set)

@@ -140,6 +140,16 @@ async def test_whoever_is_chosen_while_it_runs_is_asked_what_it_reads(tmp_path: 
     assert other.window.in_force == Window(8192, "/v1/models")
 
 
+@pytest.mark.shows("G9")
+@pytest.mark.parametrize(
+    ("vision", "what"), [("yes", "sees images"), ("no", "reads text only"), ("auto", "nobody says")]
+)
+def test_the_doctor_says_whether_an_attached_image_is_seen(config: Config, vision: str, what: str) -> None:
+    settings = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "name": "m", "vision": vision}
+    line = check.images(thinking_with(config, **settings))
+    assert (line.name, line.verdict, what in line.what) == ("images", Verdict.OK, True)
+
+
 def test_the_status_tells_it_in_words() -> None:
     models: dict[str, Json] = {"thinks": "m", "window": {"tokens": 8192, "source": "/props", "prefix": 1450}}
     told = [text for title, text in in_words({"models": models}) if title == "model"]

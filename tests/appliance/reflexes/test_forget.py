@@ -18,6 +18,7 @@ from appliance.reflexes.forget import FORGOTTEN, Forgetting, no_graph
 from appliance.reflexes.words import Forgot, beginnings, forgotten
 from appliance.wiring.state import State
 from memory.errors import StateUnusable
+from memory.state.images import FOLDER, Images
 from memory.state.journal import ERASED
 from tests.agent.mind import TestMind, a_mind
 from tests.fakes import ScriptedModel, calls
@@ -46,7 +47,8 @@ class Dropped:
 def forgetting(
     mind: TestMind, erase_event: Callable[[str], Awaitable[int]] = no_graph, sound: Sequence[Dropped] = ()
 ) -> Forgetting:
-    state = State(mind.journal, mind.mailbox, mind.mind.bus)
+    database = mind.journal.database
+    state = State(mind.journal, mind.mailbox, mind.mind.bus, Images(database.path.parent / FOLDER, database))
     return Forgetting(state, mind.mind.contexts, mind.loop.interrupt, erase_event, sound)
 
 

@@ -15,7 +15,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from agent.tools.mcp.client import NOTHING, words_of
+from agent.tools.mcp.answer import NOTHING, said_in
 from agent.tools.tool import MAX_OBSERVATION
 
 pytestmark = pytest.mark.shows("B13")
@@ -56,15 +56,15 @@ def text(words: str) -> TextContent:
     ],
 )
 def test_everything_is_told_in_words(content: list[ContentBlock], words: str) -> None:
-    assert words_of(CallToolResult(content=content)) == words
+    assert said_in(CallToolResult(content=content)).words == words
 
 
 def test_a_structure_is_told_where_there_is_no_text() -> None:
-    assert words_of(CallToolResult(content=[], structured_content={"n": [1, "é"]})) == '{"n":[1,"é"]}'
-    assert words_of(CallToolResult(content=[text("one")], structured_content={"n": 1})) == "one"
+    assert said_in(CallToolResult(content=[], structured_content={"n": [1, "é"]})).words == '{"n":[1,"é"]}'
+    assert said_in(CallToolResult(content=[text("one")], structured_content={"n": 1})).words == "one"
 
 
 def test_parts_beyond_what_is_read_are_counted() -> None:
-    told = words_of(CallToolResult(content=[text("x" * 5_000)] * 1_000))
+    told = said_in(CallToolResult(content=[text("x" * 5_000)] * 1_000)).words
     assert len(told) < MAX_OBSERVATION + 10_000
     assert told.endswith("(and 996 more parts)")

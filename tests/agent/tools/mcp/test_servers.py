@@ -23,7 +23,7 @@ async def test_tools_of_a_program_join_survive_its_death_and_change_when_it_says
         first = process_of(tmp_path)
         assert [*house.registry.names] == sorted(house.registry.names)
         assert {"here_add", "here_long", "memory_query"} <= set(house.registry.names)
-        assert house.servers.describe() == {"here": {"state": "connected", "tools": 7, "losses": 0}}
+        assert house.servers.describe() == {"here": {"state": "connected", "tools": 9, "losses": 0}}
         effects = {tool.name: tool.effect for tool in house.registry}
         assert (effects["here_add"], effects["here_long"]) == ("pure", "irreversible")
 

@@ -1,0 +1,118 @@
+"""An image or a document beside the words of an event, and how the event carries it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Final, TypeAlias
+
+from memory.json_value import Json
+
+ATTACHMENTS: Final = "attachments"
+"""Key of an event's metadata; only the program itself writes it."""
+
+MOST_ATTACHED: Final = 8
+"""Files beside one event."""
+
+MOST_IMAGE_BYTES: Final = 12_000_000
+"""Of the images of one event, and of all that one context shows: 16 MB as base64, where Gemini takes 20."""
+
+MOST_CHARACTERS: Final = 24_000
+"""Of one document: some 6,000 tokens of English."""
+
+MOST_TOGETHER: Final = 48_000
+"""Characters of all documents of one event."""
+
+_NAME: Final = 100
+"""Characters of a file's name that are told."""
+
+_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters of a name that nobody sees, or that turn the order of the others round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image, by reference: its bytes are a file of the state folder, read where a request is made."""
+
+    digest: str
+    """Names the file (`memory.state.images`)."""
+    media_type: str
+    """image/png, image/jpeg, image/webp, image/gif."""
+    width: int
+    """Pixels."""
+    height: int
+    bytes: int
+    """Of the file."""
+    name: str = ""
+    """For people and the model; never part of a path."""
+
+    def described(self, number: int) -> str:
+        """Return what stands for it where it is not shown: without its name, which a stranger may have chosen."""
+        return f"image {number} of this message ({self.media_type}, {self.width}x{self.height} pixels)"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the journal's form, fields in fixed order; `image_from` inverts it exactly."""
+        return {**asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of a document; the file itself is not kept."""
+
+    media_type: str
+    text: str
+    """At most `MOST_CHARACTERS`."""
+    name: str = ""
+    extent: str = ""
+    """How much of it that is, such as "3 pages", "the first 200 of 950 pages"."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the form in which an event carries it; `document_from` inverts it exactly."""
+        return {**asdict(self)}
+
+
+Attachment: TypeAlias = Image | Document
+
+
+def image_from(body: object) -> Image:
+    """Return the image that `Image.to_json` wrote. Raises ValueError on a body that is none."""
+    told = body if isinstance(body, Mapping) else {}
+    texts = [told.get(key) for key in ("digest", "media_type", "name")]
+    numbers = [told.get(key) for key in ("width", "height", "bytes")]
+    if not all(isinstance(each, str) for each in texts) or not all(type(each) is int for each in numbers):
+        raise ValueError("an image that lacks a part")
+    return Image(told["digest"], told["media_type"], told["width"], told["height"], told["bytes"], told["name"])
+
+
+def document_from(body: object) -> Document:
+    """Return the document that `Document.to_json` wrote. Raises ValueError on a body that is none."""
+    told = body if isinstance(body, Mapping) else {}
+    values = [told.get(key) for key in ("media_type", "text", "name", "extent")]
+    media_type, text, name, extent = (each if isinstance(each, str) else None for each in values)
+    if media_type is None or text is None or name is None or extent is None:
+        raise ValueError("a document that lacks a part")
+    return Document(media_type, text, name, extent)
+
+
+def attachments_from(metadata: Mapping[str, Json]) -> tuple[Attachment, ...]:
+    """Return what an event carries; what cannot be read is left out."""
+    listed = metadata.get(ATTACHMENTS)
+    found: list[Attachment] = []
+    for each in listed if isinstance(listed, list) else ():
+        try:
+            is_image = isinstance(each, dict) and "digest" in each
+            found.append(image_from(each) if is_image else document_from(each))
+        except ValueError:
+            continue
+    return tuple(found)
+
+
+def in_metadata(attachments: tuple[Attachment, ...]) -> dict[str, Json]:
+    """Return what an event's metadata has of them; nothing without any."""
+    return {ATTACHMENTS: [each.to_json() for each in attachments]} if attachments else {}
+
+
+def named(path: str) -> str:
+    """Return the name by which a file is told: the last part of any path, without what nobody sees."""
+    name = PurePosixPath(path.replace("\\", "/")).name
+    return _UNSEEN.sub("", name).strip()[:_NAME].lstrip(".") or "unnamed"

@@ -1,0 +1,61 @@
+"""The text of a document, read in a child process that may die of it."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from agent.attachments.attachment import MOST_CHARACTERS, Document
+from agent.errors import NotAttached
+
+MOST_BYTES: Final = 20_000_000
+"""Of a document's file."""
+
+SECONDS: Final = 30.0
+"""That a child may take on a busy machine; its own bound is of processor time."""
+
+_PROGRAM: Final = Path(__file__).with_name("extract.py")
+
+
+async def read_document(name: str, content: bytes, most: int = MOST_CHARACTERS) -> Document:
+    """Return the text of a PDF, a .docx, an .odt, a page of HTML or a plain text, at most so many characters.
+
+    Raises `NotAttached` for what is none, damaged, locked, too large, or takes too long.
+    """
+    if len(content) > MOST_BYTES:
+        raise NotAttached(
+            f"{name} has {len(content) / 1e6:.1f} MB; a document may have {MOST_BYTES // 1_000_000}: attach a part"
+        )
+    try:
+        found = json.loads(await _told(name, content, most))
+    except ValueError as error:  # it was killed: out of memory, or of processor time
+        raise NotAttached(f"{name} takes too much to read; attach a part of it, or a picture of a page") from error
+    if "error" in found:
+        raise NotAttached(f"{name} {found['error']}")
+    extent = [found["extent"]] if found["extent"] else []
+    extent += [f"its first {most} characters"] if found["cut"] else []
+    return Document(found["media_type"], found["text"], name, ", ".join(extent))
+
+
+async def _told(name: str, content: bytes, most: int) -> bytes:
+    """Return what the child wrote; it is over on return, however that comes about."""
+    arguments = ("-I", "-B", str(_PROGRAM), str(most))
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={},
+        cwd="/",
+    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            return (await child.communicate(content))[0]
+    except TimeoutError as error:
+        raise NotAttached(f"{name} takes too long to read; attach a part of it, or a picture of a page") from error
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()

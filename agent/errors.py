@@ -11,8 +11,11 @@ AgentError
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
 ├── CalendarLost            a calendar cannot be reached, refuses the login, or what it sends is none
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
+│   └── HomeLost            Home Assistant does; `fix` says what to do about it
+│       └── TokenRefused    it does not take the token
 ├── NotAttached             an image or a document that cannot be taken; the text is one sentence for a person
 └── ToolFailed              a tool's own words for the model; never ends the loop
+    ├── HomeRefused         Home Assistant answered a question with an error, or not in time
     └── TooManyEvents       it made more events for one event, or altogether, than it may
 """
 
@@ -89,8 +92,28 @@ class NotAttached(AgentError):
     """A file is neither an image that can be shown nor a document that can be read; the text says why, and the fix."""
 
 
+class HomeLost(ServerLost):
+    """Home Assistant is gone. Its owner task tries again by itself."""
+
+    def __init__(self, reason: str, fix: str = "start Home Assistant, or correct [home] url") -> None:
+        """`reason` follows on its name; `fix` is for a person."""
+        super().__init__(reason)
+        self.fix = fix
+
+
+class TokenRefused(HomeLost):
+    """It does not take the token: each further try is told there as an attack."""
+
+    def __init__(self, reason: str = "it refuses the token") -> None:
+        super().__init__(reason, "make a long-lived access token on your profile's page there: HOME_ASSISTANT_TOKEN")
+
+
 class ToolFailed(AgentError):
     """A tool could not do it; the text is the observation the model gets."""
+
+
+class HomeRefused(ToolFailed):
+    """Home Assistant answered with an error, or not in time. Fix: ask something else, or later."""
 
 
 class TooManyEvents(ToolFailed):

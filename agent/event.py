@@ -24,6 +24,8 @@ SELF_CREATED: Final = "self_created"
 SYSTEM: Final = "system"
 CALENDAR: Final = "calendar"
 """A reminder of what begins in a calendar."""
+HOME_WATCH: Final = "home_watch"
+"""Something in the house that somebody waits for, and that it has come."""
 
 MODEL_AVAILABLE: Final = "model_available"
 """What its own work waits for while only the offline model is there; a name for `Mailbox.wake`."""

@@ -117,6 +117,7 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     from appliance.output.voices import voices_of
     from appliance.wiring.calendars import about_of
     from appliance.wiring.graph import choose_embedder, store_of
+    from appliance.wiring.home import home_of
     from appliance.wiring.tool_servers import servers_of
     from appliance.wiring.web import engine_of, pages_of, weather_of
 
@@ -140,6 +141,8 @@ def _lasting(config: Config) -> Iterator[tuple[str, Adapter]]:
     for name in config.calendar:
         if (about := about_of(config, name)) is not None:
             yield f"[calendar.{name}]", about.source
+    if (home := home_of(config)) is not None:
+        yield "[home] url", home
 
 
 def _models(catalog: ModelCatalog, models: Chain) -> Iterator[tuple[str, Adapter]]:

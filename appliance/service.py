@@ -65,6 +65,7 @@ LOOPS: Final = (
     "mcp: servers of tools, each in a task of its own",
     "tools: whether folders and a sandbox can be had, once",
     "calendars: kept up to date, and reminded of",
+    "home: Home Assistant, connected, and what is watched there",
     "speech: synthesis, sentence after sentence",
     "speech: playback, in the order of the sentences",
     "speech: ends pauses that nobody ends",

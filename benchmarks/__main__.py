@@ -31,6 +31,8 @@ NAMES = (
     "idle_memory",
     "mailbox",
     "tool_files",
+    "home_order",
+    "home_entities",
 )
 """In the order of docs/figures.md."""
 

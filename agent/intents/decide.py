@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from agent.event import CALENDAR, MODEL_AVAILABLE, TIMER
+from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
 from agent.intents import agenda, recall, tasks, timers
 from agent.intents.dialog_state import Action, DialogState, Turn
+from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
@@ -70,6 +71,10 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
     if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
         outcome: list[Action] | str = told
+    elif intent.name in {"recall", "unknown"} and (
+        at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS))
+    ):
+        outcome = at_home
     elif intent.name in {"recall", "unknown"} and state.has("journal_search"):
         outcome = _recall(state, intent, understand)
     elif (tool := _NEEDS.get(intent.name)) and not state.has(tool):
@@ -97,7 +102,7 @@ def _say(state: DialogState, words: str, summary: str) -> list[Action]:
 
 def _needs_model(state: DialogState, words: str) -> bool:
     """Say whether the words only tell that a model is needed."""
-    told = ("not_found", "needs_model_still", "lost_thread")
+    told = ("not_found", "needs_model_still", "lost_thread", "home_away")
     return words == _told_first(state) or words in {phrase(name, state.language) for name in told}
 
 
@@ -115,6 +120,8 @@ def _without_person(state: DialogState) -> list[Action]:
         return _say(state, timers.announce(state), "announced")
     if block.event_type == CALENDAR:
         return _say(state, agenda.announce(state), "announced")
+    if block.event_type == HOME_WATCH:
+        return _say(state, told_of_watch(state.words), "announced")
     if not state.has("suspend_event"):
         return _complete(state, "left undone, no model can be reached") or _say(state, _NOTHING_DONE, "left undone")
     note = block.situation.get("Note") or _NOTHING_DONE
@@ -127,15 +134,24 @@ def _meant(state: DialogState, understand: Understand) -> Intent:
     asked, is_sure = _asked_back(state)
     if asked and intent.name == "yes":
         wanted = understand(asked)
+        wanted = Intent("unknown", {WORDS: asked}) if wanted.name == "unknown" else wanted
         return Intent("unsure_yes") if state.is_doubtful and wanted.name in _FOR_GOOD and not is_sure else wanted
     if asked and intent.name == "no":
         return Intent("declined")
     if not state.is_doubtful:
         return intent
     if intent.name == "unknown":
-        return Intent("not_caught")
+        return _unsure_at_home(state, asked)
     is_said_twice = bool(asked) and understand(asked) == intent
     return Intent("doubtful") if intent.name in _WITH_EFFECT and not is_said_twice else intent
+
+
+def _unsure_at_home(state: DialogState, asked: str) -> Intent:
+    """Ask back what only the house may understand, unless the same was heard twice."""
+    words = _bare(state.words)
+    if not words or not state.has(HOME_SAY):
+        return Intent("not_caught")
+    return UNKNOWN if words.casefold() == _bare(asked).casefold() else Intent("doubtful")
 
 
 def _asked_back(state: DialogState) -> tuple[str, bool]:
@@ -161,6 +177,8 @@ def _bare(words: str) -> str:
 
 
 def _unknown(state: DialogState, _: Intent) -> str:
+    if is_home_away(state):
+        return phrase("home_away", state.language)
     told = _told_first(state)
     if not _is_beginning("".join(state.turn.replies[-1:]), told):  # a model began another answer, and broke off
         return phrase("lost_thread", state.language)

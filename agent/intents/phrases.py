@@ -82,6 +82,17 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
     "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
     "nothing_to_do": ("There is nothing to do that to.", "现在没有可以这样做的。"),
+    # the house
+    "home_uncertain": (
+        "I was interrupted while I told that to the house. Please look whether it is done.",
+        "我正在让家里做这件事时被打断了，请看看有没有做好。",
+    ),
+    "home_watched": ("All right, I will tell you.", "好的，到时候我告诉你。"),
+    "home_no_such": ("I find nothing in the house that is called {thing}.", "家里没有叫{thing}的东西。"),
+    "home_away": (
+        "I cannot reach Home Assistant right now, and for anything else I need a model.",
+        "现在连不上Home Assistant，别的事又需要模型。",
+    ),
     # sums
     "sum": ("That is {value}.", "等于{value}。"),
     "sum_about": ("That is about {value}.", "大约等于{value}。"),

@@ -246,8 +246,11 @@ class Mailbox:
         """Whether anybody's words wait for their first hand-over."""
         return await self._database.read(queue.is_person_waiting)
 
-    async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
-        """Return the events of a type and owner that wait for their time or turn, in the order of `not_before`."""
+    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
+        """Return the events of a type that wait for their time or turn, in the order of `not_before`.
+
+        One owner's, or all (None).
+        """
         return await self._database.read(lambda c: table.waiting(c, event_type, owner_key))
 
     async def coming(self, owner_key: str, limit: int = MOST_LISTED) -> list[MailboxRecord]:

@@ -270,10 +270,11 @@ def listed(connection: sqlite3.Connection, state: State, limit: int, owner_key: 
     return [filed(row) for row in rows]
 
 
-def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str) -> list[Event]:
-    """Return the open events of a type and owner, the one that is due first first."""
+def waiting(connection: sqlite3.Connection, event_type: str, owner_key: str | None) -> list[Event]:
+    """Return the open events of a type, of one owner or all, the one that is due first first."""
     rows = connection.execute(
-        f"SELECT envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = ? ORDER BY due_at, arrival",
+        f"SELECT envelope FROM mailbox WHERE {OPEN} AND type = ? AND owner_key = coalesce(?, owner_key) "
+        "ORDER BY due_at, arrival",
         (event_type, owner_key),
     )
     return [from_json(row["envelope"]) for row in rows]

@@ -10,7 +10,7 @@ from agent.context.block import format_time, parse_time
 from agent.context.epochs import Contexts
 from agent.context.summary import Compression
 from agent.errors import ToolFailed
-from agent.event import CALENDAR, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
+from agent.event import CALENDAR, HOME_WATCH, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
 from agent.mailbox import Mailbox, Wake
 from agent.mailbox.economy import SELF
 from agent.mailbox.mail import first_words
@@ -34,7 +34,7 @@ _SUSPEND: Final = (
 )
 """What a model with little room is told."""
 
-RESERVED_TYPES = PERSON_TYPES | {TIMER, CALENDAR}
+RESERVED_TYPES = PERSON_TYPES | {TIMER, CALENDAR, HOME_WATCH}
 """The agent cannot give these to what it makes: its words would count as a person's, or the room would hear it ring."""
 
 BY_AGENT: Final = "cancelled by a tool"

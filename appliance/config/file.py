@@ -75,6 +75,8 @@ class SettingsText:
         for section, keys in document.items():
             self._check_meanings(section, section, keys, getattr(settings, section))
         self._check_aliases(settings)
+        if settings.home.url and "home" in settings.mcp:
+            raise self._error("mcp.home", "", "[mcp.home] has the name of [home]'s own tools: give it another one")
         return settings
 
     def parse_anyway(self, wrong: list[ConfigError]) -> Settings:

@@ -22,6 +22,7 @@ SEARCH_KEYS = ("BRAVE_API_KEY", "TAVILY_API_KEY")
 """Keys of search engines, for `[web] search`."""
 
 GRAPH_PASSWORD = "NAKARI_NEO4J_PASSWORD"
+HOME_TOKEN = "HOME_ASSISTANT_TOKEN"
 
 _PRIVATE = {
     "ORT_DISABLE_TELEMETRY": "1",
@@ -102,6 +103,11 @@ class Config(Settings):
     def graph_password(self) -> Secret | None:
         """The password of `[memory] uri`."""
         return self.secrets.get(GRAPH_PASSWORD)
+
+    @property
+    def home_token(self) -> Secret | None:
+        """What Home Assistant at `[home] url` is shown."""
+        return self.secrets.get(HOME_TOKEN)
 
     @property
     def embedding_key(self) -> Secret | None:
@@ -271,7 +277,7 @@ def _secrets(
     """Return what is known of keys and passwords: the environment first, then systemd's credentials."""
     of_models = (model.api_key_env for model in settings.models.values())
     of_servers = (server.api_key_env for server in settings.mcp.values())
-    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers)
+    named = (settings.model.api_key_env, settings.memory.embedding_key_env, *of_models, *of_servers, HOME_TOKEN)
     keys = (*PROVIDER_KEYS, *SEARCH_KEYS, *named)
     lent = [name for server in settings.mcp.values() for name in server.secrets]
     lent += [name for each in settings.calendar.values() for name in (each.url_env, each.password_env)]

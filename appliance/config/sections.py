@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 
 from appliance.config.calendar import CalendarSource
+from appliance.config.home import HomeSettings
 from appliance.config.machine import CodeSettings, FileSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
@@ -379,6 +380,7 @@ class Settings:
     code: CodeSettings = field(default_factory=CodeSettings)
     web: WebSettings = field(default_factory=WebSettings)
     weather: WeatherSettings = field(default_factory=WeatherSettings)
+    home: HomeSettings = field(default_factory=HomeSettings)
     door: DoorSettings = DoorSettings()
     log: LogSettings = LogSettings()
     models: Mapping[str, NamedModel] = field(default_factory=dict)

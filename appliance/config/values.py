@@ -21,6 +21,7 @@ _SCHEMES = {
     ("weather", "url"): ("http://", "https://"),
     ("weather", "places_url"): ("http://", "https://"),
     ("calendar", "url"): ("http://", "https://", "webcal://"),
+    ("home", "url"): ("http://", "https://"),
     ("voice", "edge_url"): ("ws://", "wss://"),
     ("memory", "embedding_url"): ("http://", "https://"),
     ("memory", "uri"): ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://"),

@@ -61,6 +61,7 @@ PARTS: Final = (
     "appliance.doctor.keeping",
     "appliance.doctor.mcp",
     "appliance.calendars.check",
+    "appliance.doctor.home",
     "appliance.doctor.tools",
     "appliance.doctor.confined",
     "appliance.doctor.web",

@@ -22,7 +22,7 @@ def mcp(config: Config) -> Line:
     if not config.mcp:
         return Line("mcp", Verdict.OK, "no servers of tools are configured")
     told = told_by_service(config.sockets, "mcp") or asyncio.run(_tried(servers_of(config)))
-    return judge_servers(told, unset_secrets(config))
+    return judge_servers({name: told[name] for name in told if name in config.mcp}, unset_secrets(config))
 
 
 def judge_servers(told: Mapping[str, Json], unset: Mapping[str, tuple[str, ...]]) -> Line:
@@ -66,11 +66,12 @@ def _left_out(name: str, state: Mapping[str, Json]) -> str:
 async def _tried(servers: list[Server]) -> dict[str, Json]:
     most = share_of(len(servers))
     async with asyncio.TaskGroup() as group:
-        tried = {server.name: group.create_task(_try(server, most), name=server.name) for server in servers}
-    return {name: task.result() for name, task in tried.items()}
+        tasks = {server.name: group.create_task(tried(server, most), name=server.name) for server in servers}
+    return {name: task.result() for name, task in tasks.items()}
 
 
-async def _try(server: Server, most: int) -> dict[str, Json]:
+async def tried(server: Server, most: int) -> dict[str, Json]:
+    """Connect to a server and let it go again; return what `McpServers.describe` would of it."""
     from agent.tools.mcp.client import connected
 
     try:

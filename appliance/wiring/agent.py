@@ -34,6 +34,7 @@ from agent.tools.registry.discovery import discover
 from agent.tools.registry.own_files import OwnFiles
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.tool import Tool
+from appliance.api.handler import Part
 from appliance.config.load import Config
 from appliance.config.sections import EconomySettings
 from appliance.model.catalog import catalog_of
@@ -44,6 +45,7 @@ from appliance.reflexes.voice import Voice
 from appliance.wiring.about import about
 from appliance.wiring.calendars import calendars_of
 from appliance.wiring.environment import World
+from appliance.wiring.home import HomeSide
 from appliance.wiring.machine import Machine
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
@@ -78,6 +80,18 @@ class Agent:
     own: OwnFiles
     calendars: Calendars | None
     """None where none is configured."""
+    home: HomeSide | None
+    """None where no Home Assistant is configured."""
+
+    def describe(self) -> dict[str, Part]:
+        """Return what each part says of itself in the status."""
+        return {
+            "models": self.describe_models,
+            **({"mcp": self.servers.describe} if self.servers.owners else {}),
+            **({"home": self.home.home.describe} if self.home else {}),
+            **({"calendar": self.calendars.describe} if self.calendars else {}),
+            "tools": self.own.describe,
+        }
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -95,6 +109,7 @@ class Agent:
             "mind: what a model reads that was chosen": self.choice.learn,
             "mind: whether a model is back, while something waits for one": self.watch.run,
             "mcp: servers of tools, each in a task of its own": self.servers.run,
+            **(self.home.loops() if self.home else {}),
             **self.own.loops(),
         }
 
@@ -126,6 +141,8 @@ class Hands:
     recall: Recall
     device: DeviceVerbs
     machine: Machine
+    home: HomeSide | None
+    """None where no Home Assistant is configured."""
 
 
 def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
@@ -167,7 +184,8 @@ async def open_agent(
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
         registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
         showing = Showing(state.images, run_state)
-        servers = McpServers(servers_of(config), registry, owners.shares_graph, showing)
+        lent = [*servers_of(config), *([hands.home.server] if hands.home else [])]
+        servers = McpServers(lent, registry, owners.shares_graph, showing)
         patience = thought_limits(config)
         thinker = Thinker(models, state.bus, contexts, attention.system_replies, state.mailbox, patience)
         mind = Mind(state.mailbox, state.journal, state.bus, contexts, registry, run_state, thinker, sessions.recent)
@@ -181,7 +199,9 @@ async def open_agent(
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
-        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars)
+        yield Agent(
+            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars, hands.home
+        )
     finally:
         for model in models.models:
             await model.aclose()
@@ -210,6 +230,7 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         search=engine_of(config),
         pages=pages_of(config),
         weather=weather_of(config),
+        home=hands.home.tools if hands.home else None,
     )
 
 

@@ -27,6 +27,7 @@ from appliance.reflexes.forget import no_graph
 from appliance.wiring.agent import Agent, Hands, open_agent, open_sessions
 from appliance.wiring.environment import REAL, Environment, World
 from appliance.wiring.graph import GraphSide, graph_side
+from appliance.wiring.home import home_side
 from appliance.wiring.input import Input, open_input
 from appliance.wiring.machine import Machine, machine_of
 from appliance.wiring.memory import MemorySide, memory_side, retention_of
@@ -109,11 +110,12 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         sessions = open_sessions(world, output, memory.tiers)
         acting = open_acting(world, output, sessions, erase_event)
         machine = machine_of(config, owners.shares_graph)
-        hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device, machine)
+        home = home_side(config, state.mailbox, owners.shares_graph)
+        hands = Hands(graph.tools_of(owners.shares_graph), memory.recall, acting.device, machine, home)
         news = [acting.record.situation]
         agent = await parts.enter_async_context(open_agent(world, owners, sessions, output, hands, news))
         known = GraphNames(graph.writer.graph.read, state.bus, owners.shares_graph) if graph.writer else None
-        hears = open_input(world, output, acting, agent, known)
+        hears = open_input(world, output, acting, agent, known, home.home if home else None)
         erasure = OwnerErasure(config.state_folder, graph, owners, acting.forgetting)
         owners.observe(agent.contexts.renew)
         retention = retention_of(
@@ -121,13 +123,10 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
         )
         described: dict[str, Part] = {
             **hears.describe(),
-            "models": agent.describe_models,
+            **agent.describe(),
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
-            **({"mcp": agent.servers.describe} if config.mcp else {}),
-            "tools": agent.own.describe,
             "confined": machine.describe,
-            **({"calendar": agent.calendars.describe} if agent.calendars else {}),
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }
         letters = EventIntake(state.mailbox, owners.shares_graph)

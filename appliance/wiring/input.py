@@ -12,7 +12,7 @@ from appliance.input.ears import Ears, Followers
 from appliance.input.echo import calibrated
 from appliance.input.intake import Intake, TurnGate
 from appliance.input.lost import LostTurns
-from appliance.input.names import GraphNames, KnownNames
+from appliance.input.names import GraphNames, KnownNames, NameSource
 from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns
 from appliance.input.prewarm import Prewarm
@@ -118,10 +118,12 @@ class Input:
         return {**self.reflexes.describe(), **wake, "spotted_in_sound": spotted}
 
 
-def open_input(world: World, output: Output, acting: Acting, agent: Agent, known: GraphNames | None) -> Input:
+def open_input(
+    world: World, output: Output, acting: Acting, agent: Agent, known: GraphNames | None, home: NameSource | None
+) -> Input:
     """Join everything from the microphone to the mailbox; nothing is heard before its loops run.
 
-    `known` are the names of the memory, None without one; other sources of names stand beside it.
+    `known` are the names of the memory, `home` those of the house; None without one.
 
     Raises `ModelNotFound` for a configured model folder that is none.
     """
@@ -146,8 +148,7 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent, known
     source = acting.source
     if source is None:
         return Input(None, interruption, intake, acting, None, sign, {})
-    sources = [known] if known else []
-    names = KnownNames(*sources)
+    names = KnownNames(*filter(None, (home, known)))
     hearing = world.environment.hearing(whisper_settings(config), names)
     followers = Followers(
         acting.reflexes,
@@ -172,12 +173,13 @@ def open_input(world: World, output: Output, acting: Acting, agent: Agent, known
     listener.watch(ears.arrived, acting.echo, interruption, *([spotter] if spotter else []), *wake)
     followers.follow(listener)
     forgetting.empties(listener, followers.suppressed, *([spotter] if spotter else []))
-    naming = (
-        {"ears: names to be expected": names.run, "ears: names that the memory is asked for": known.run}
-        if known
-        else {}
-    )
-    return Input(ears, interruption, intake, acting, spotter, sign, naming)
+    return Input(ears, interruption, intake, acting, spotter, sign, _naming(names, known, home))
+
+
+def _naming(names: KnownNames, known: GraphNames | None, home: NameSource | None) -> dict[str, Loop]:
+    """Return what keeps the names fresh; nothing where nobody knows any."""
+    asked_for = {"ears: names that the memory is asked for": known.run} if known else {}
+    return {"ears: names to be expected": names.run, **asked_for} if home or known else {}
 
 
 def _wakes_muted(output: Output, acting: Acting) -> ChunkWatcher | None:

@@ -220,12 +220,12 @@ class InMemoryMailbox:
         """See `Mailbox.listed`."""
         return [filed for filed in self._of(owner_key) if filed.state == state][::-1][:limit]
 
-    async def waiting(self, event_type: str, owner_key: str) -> list[Event]:
+    async def waiting(self, event_type: str, owner_key: str | None) -> list[Event]:
         """See `Mailbox.waiting`."""
         first = datetime.min.replace(tzinfo=UTC)
         found = [each for each in self._letters.values() if each.is_waiting and each.filed.event.type == event_type]
         found.sort(key=lambda letter: (letter.filed.due_at or first, letter.arrival))
-        return [each.filed.event for each in found if each.filed.event.owner_key == owner_key]
+        return [each.filed.event for each in found if owner_key in (None, each.filed.event.owner_key)]
 
     async def _due_next(self) -> datetime | None:
         """Return the earliest moment that a waiting event is bound to."""

@@ -48,7 +48,8 @@ comments; it holds from the next start on. Nothing else in nakari reads the envi
 
 Secrets stand in the environment or in systemd credentials, never in the file: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
 `GEMINI_API_KEY`, `DEEPSEEK_API_KEY`, `OPENROUTER_API_KEY`, the names that you give in `api_key_env`,
-`embedding_key_env` and `secrets`, and `NAKARI_NEO4J_PASSWORD`. For the service, `sudo systemctl edit nakari`, with:
+`embedding_key_env` and `secrets`, `NAKARI_NEO4J_PASSWORD` and `HOME_ASSISTANT_TOKEN`. For the service,
+`sudo systemctl edit nakari`, with:
 
 ```ini
 [Service]

@@ -12,6 +12,7 @@ from agent.model.interface import ChatModel
 from agent.model.litellm import LiteLlmModel
 from agent.model.openai_compatible import OpenAiCompatibleModel
 from appliance.config.calendar import CalendarSource
+from appliance.config.home import HomeSettings
 from appliance.config.load import Config, load
 from appliance.config.mcp import McpServer
 from appliance.config.sections import EarsSettings, MemorySettings, VoiceSettings
@@ -81,6 +82,12 @@ def rows() -> Iterator[tuple[str, list[Egress], str]]:
         "`[calendar.NAME]` is configured, with an address that is not on this machine",
         of(replace(quiet, calendar=calendars)),
         "leave the section out, or name a `file`",
+    )
+    home = HomeSettings(url="https://HOST")
+    yield (
+        "`[home] url` names a Home Assistant that is not on this machine",
+        of(replace(quiet, home=home)),
+        '`[home] url = ""` (the default)',
     )
 
 

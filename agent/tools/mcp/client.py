@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Final, cast
 
 import anyio
@@ -255,7 +256,7 @@ def client_for(server: Server) -> httpx2.AsyncClient:
         headers=headers,
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=None),
         trust_env=False,
-        event_hooks={"request": [_hurry], "response": [_refused, _bound]},
+        event_hooks={"request": [_hurry], "response": [partial(_refused, server), _bound]},
     )
 
 
@@ -266,10 +267,12 @@ async def _hurry(request: httpx2.Request) -> None:
         request.extensions = {**request.extensions, "timeout": timeout.as_dict()}
 
 
-async def _refused(response: httpx2.Response) -> None:
+async def _refused(server: Server, response: httpx2.Response) -> None:
     """End the connection where the server does not let us in; the library would tell an error like any other."""
     if response.status_code in (401, 403):
-        raise ServerLost("it does not let us in: correct the key that `api_key_env` names")
+        raise ServerLost(f"it does not let us in: {server.key_fix}")
+    if response.status_code == 404 and server.absent:
+        raise ServerLost(server.absent)
 
 
 async def _bound(response: httpx2.Response) -> None:

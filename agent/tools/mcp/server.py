@@ -1,14 +1,34 @@
 """The configuration of an MCP server, and a tool as the server describes it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from agent.tools.tool import DEFAULT_TIMEOUT, Effect
 from memory.egress import SendsTo, host_of
+from memory.json_value import Json
 
 LAST_WORDS: Final = " / "
 """Stands before each line that a program said last, in the reason of its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as its server tells of it: nothing in it was checked."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]
+    """JSON Schema of the arguments."""
+    only_reads: bool = False
+    """Whether the server says that it changes nothing."""
+
+
+AsksAbout: TypeAlias = Callable[[Offered, Mapping[str, Json]], Awaitable[str]]
+"""`AsksFirst` of a call of one of a server's tools."""
+
+
+Adds: TypeAlias = Callable[[str], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +54,14 @@ class Server:
     pure: frozenset[str] = frozenset()
     reversible: frozenset[str] = frozenset()
     """Tools of which the owner of the box says so."""
+    asks_first: AsksAbout | None = field(default=None, repr=False)
+    """Tells of a call of one of its tools what needs a person's yes; None where none does."""
+    adds: Adds | None = field(default=None, repr=False)
+    """Returns what a tool's answer leaves out, from what it says; None where nothing is added."""
+    key_fix: str = "correct the key that `api_key_env` names"
+    """What to do where it does not take the key."""
+    absent: str = ""
+    """What to do where it answers that there is no such address; "" where nobody knows."""
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
@@ -43,7 +71,7 @@ class Server:
             return (SendsTo(what, host_of(self.url)),)
         return (SendsTo(what, f"whoever {self.name} sends it on to, a program of others", is_certain=False),)
 
-    def effect_of(self, tool: "Offered") -> Effect:
+    def effect_of(self, tool: Offered) -> Effect:
         """Return what breaking off a call of the tool leaves behind; the worst where nobody says.
 
         That a tool is "not destructive" means nothing here: a letter that was sent destroys nothing.
@@ -60,18 +88,6 @@ class Said:
     words: str
     images: tuple[bytes, ...] = ()
     """Files of formats that a model can be shown, in the order in which the words tell of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A tool as its server tells of it: nothing in it was checked."""
-
-    name: str
-    description: str
-    schema: Mapping[str, object]
-    """JSON Schema of the arguments."""
-    only_reads: bool = False
-    """Whether the server says that it changes nothing."""
 
 
 READ_RESOURCE: Final = Offered(

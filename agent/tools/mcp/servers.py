@@ -75,11 +75,13 @@ class McpServers:
         async def answered(root: dict[str, Json], call: Call) -> Json:
             said = await owner.call(offered.name, root)
             await self._showing.lay(call, server.name, said.images)
-            return said.words
+            more = await server.adds(said.words) if server.adds else ""
+            return f"{said.words}\n{more}" if more else said.words
 
         timeout = server.timeout + GRACE_SECONDS
         effect, hidden = server.effect_of(offered), (("call", Call),)
-        made = Tool(spec, AnyArguments, answered, hidden, timeout=timeout, effect=effect, outside=server.name)
+        asks = partial(server.asks_first, offered) if server.asks_first else None
+        made = Tool(spec, AnyArguments, answered, hidden, timeout, effect=effect, asks_first=asks, outside=server.name)
         return for_members(made, self._shares, NOT_SHARED.format(server=server.name))
 
 

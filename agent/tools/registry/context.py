@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.tools.code import HouseholdCode
     from agent.tools.device import DeviceVerbs
     from agent.tools.files import HouseholdFiles
+    from agent.tools.home import HomeTools
     from agent.web.pages import PageReader
     from agent.web.search import SearchEngine
     from agent.web.weather import OpenMeteo
@@ -55,3 +56,5 @@ class ToolContext:
     """None where nobody is to be asked for the weather."""
     calendars: "Calendars | None" = None
     """None where no calendar is configured."""
+    home: "HomeTools | None" = None
+    """None where no Home Assistant is configured: then its tools are not offered."""

@@ -1,0 +1,201 @@
+"""What is in the house: Home Assistant's entities with all names people may call them by, and where they stand."""
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.errors import HomeRefused
+from agent.home.danger import OPENING, Danger, danger_of
+from agent.intents.intent import Language, language_of
+from agent.tools.mcp.schema import plain
+from memory.json_value import Json
+
+MOST_THINGS: Final = 20_000
+"""Entities that are looked at."""
+
+MOST_WITH_ALIASES: Final = 500
+"""Entities of which the other names are asked: first those that can open something, then what is exposed."""
+
+NAME: Final = 80
+"""Characters of a name."""
+
+_BETWEEN: Final = re.compile(r"[\W_]+")
+
+Ask = Callable[..., Awaitable[Json]]
+"""Asks Home Assistant (`Connection.ask`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something in the house."""
+
+    id: str
+    """As lock.front_door; changes when somebody renames it there."""
+    names: tuple[str, ...]
+    """What it is called, the name it is shown by first."""
+    device_class: str = ""
+    places: frozenset[str] = frozenset()
+    """Its area and its floor, folded, by id, name and other names."""
+    registered: str = ""
+    """Its name in the registry, which no renaming changes; "" where it has none."""
+    members: tuple[str, ...] = ()
+    """Ids of what a group or a scene acts upon."""
+    is_hidden: bool = False
+    """Whether somebody took it from the voice assistants."""
+
+    @property
+    def domain(self) -> str:
+        """What kind of thing it is: light, lock, cover and so on."""
+        return self.id.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.names[0] if self.names else self.id
+
+    def called(self, language: Language) -> str:
+        """Return what it is called in a language, where it has a name that looks so."""
+        return next((name for name in self.names if language_of(name) == language), self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """All of it at one moment."""
+
+    entities: Mapping[str, Entity] = field(default_factory=dict)
+    named: Mapping[str, Sequence[Entity]] = field(default_factory=dict)
+    """By each of their names, folded, and by their ids."""
+    places: frozenset[str] = frozenset()
+    """Every area and floor, folded, by id, name and other names."""
+    areas: tuple[str, ...] = ()
+    """Names of areas, with the other names of each."""
+    exposed: frozenset[str] | None = None
+    """Ids of what is exposed to voice assistants; None where the token's user may not know it."""
+    guarded: Mapping[str, Danger] = field(default_factory=dict)
+    """What can open something, by id."""
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared: small letters and digits only, so that "Front-Door" is "front door"."""
+    return _BETWEEN.sub("", name.casefold())
+
+
+async def read_house(ask: Ask) -> House:
+    """Ask for everything and return it. Raises as `ask` does where the states cannot be had."""
+    states = await ask("get_states")
+    registry = await _allowed(ask("config/entity_registry/list"))
+    devices = await _allowed(ask("config/device_registry/list"))
+    areas = await _allowed(ask("config/area_registry/list"))
+    floors = await _allowed(ask("config/floor_registry/list"))
+    exposure = await _allowed(ask("homeassistant/expose_entity/list"))
+    registered = [str(row.get("entity_id")) for row in _rows(registry)]
+    shown = _exposed(exposure) or frozenset()
+    opening = (one for one in registered if one.partition(".")[0] in OPENING)
+    ids = [*dict.fromkeys((*opening, *(one for one in registered if one in shown)))][:MOST_WITH_ALIASES]
+    more = await _allowed(ask("config/entity_registry/get_entries", entity_ids=[*ids])) if ids else {}
+    answers = _Answers(states, registry, devices, areas, floors, exposure, more)
+    return await asyncio.to_thread(_built, answers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    states: Json
+    registry: Json
+    devices: Json
+    areas: Json
+    floors: Json
+    exposure: Json
+    more: Json
+
+
+async def _allowed(answer: Awaitable[Json]) -> Json:
+    """Return an answer, None where this user may not have it, or this version has no such question."""
+    try:
+        return await answer
+    except HomeRefused:
+        return None
+
+
+def _built(answers: _Answers) -> House:
+    registry = {str(row.get("entity_id")): row for row in _rows(answers.registry)}
+    more = answers.more if isinstance(answers.more, dict) else {}
+    in_device = {str(row.get("id")): row.get("area_id") for row in _rows(answers.devices)}
+    floors = {str(row.get("floor_id")): _folded(row, "floor_id") for row in _rows(answers.floors)}
+    areas = {
+        str(row.get("area_id")): _folded(row, "area_id") | floors.get(str(row.get("floor_id")), frozenset())
+        for row in _rows(answers.areas)
+    }
+    entities: dict[str, Entity] = {}
+    for state in _rows(answers.states)[:MOST_THINGS]:
+        one = str(state.get("entity_id"))
+        row = registry.get(one, {})
+        area = row.get("area_id") or in_device.get(str(row.get("device_id")))
+        places = areas.get(str(area), frozenset())
+        entities[one] = _entity(state, row, more.get(one), places)
+    named: defaultdict[str, list[Entity]] = defaultdict(list)
+    for entity in entities.values():
+        for name in {folded(name) for name in (*entity.names, entity.id)}:
+            named[name].append(entity)
+    every = frozenset[str]().union(*areas.values(), *floors.values())
+    names = tuple(name for row in _rows(answers.areas) for each in _called(row) if (name := plain(each, NAME)))
+    guarded = {one: danger for one, entity in entities.items() if (danger := danger_of(entity, entities))}
+    return House(entities, dict(named), every, names, _exposed(answers.exposure), guarded)
+
+
+def _entity(state: Mapping[str, Json], row: Mapping[str, Json], more: Json, places: frozenset[str]) -> Entity:
+    attributes = state.get("attributes")
+    told = attributes if isinstance(attributes, dict) else {}
+    aliases = more.get("aliases") if isinstance(more, dict) else None
+    given = (told.get("friendly_name"), row.get("name"), *(aliases if isinstance(aliases, list) else ()))
+    members = told.get("entity_id")
+    options = row.get("options")
+    assist = options.get("conversation") if isinstance(options, dict) else None
+    return Entity(
+        str(state.get("entity_id")),
+        tuple(dict.fromkeys(name for each in given if (name := _name(each)))),
+        _name(told.get("device_class")),
+        places,
+        str(row.get("id") or ""),
+        tuple(map(str, members)) if isinstance(members, list) else (),
+        isinstance(assist, dict) and assist.get("should_expose") is False,
+    )
+
+
+def _name(given: Json) -> str:
+    """Return a name on one line; most are so already, and there are thousands."""
+    if not given or (isinstance(given, str) and len(given) <= NAME and given.isprintable() and "  " not in given):
+        return str(given or "").strip()
+    return plain(given, NAME)
+
+
+def _exposed(answer: Json) -> frozenset[str] | None:
+    listed = answer.get("exposed_entities") if isinstance(answer, dict) else None
+    if not isinstance(listed, dict):
+        return None
+    return frozenset(one for one, to in listed.items() if isinstance(to, dict) and to.get("conversation"))
+
+
+def _folded(row: Mapping[str, Json], key: str) -> frozenset[str]:
+    return frozenset(folded(name) for name in (row.get(key), *_called(row)) if isinstance(name, str) and folded(name))
+
+
+def _called(row: Mapping[str, Json]) -> tuple[Json, ...]:
+    aliases = row.get("aliases")
+    return row.get("name"), *(aliases if isinstance(aliases, list) else ())
+
+
+def _rows(answer: Json) -> list[dict[str, Json]]:
+    return [row for row in answer if isinstance(row, dict)] if isinstance(answer, list) else []
+
+
+def spoken_names(house: House) -> Iterator[str]:
+    """Yield names that people may say: of the areas, then of what is exposed."""
+    yield from house.areas
+    yield from (name for entity in _shown(house) for name in entity.names)
+
+
+def _shown(house: House) -> Iterable[Entity]:
+    return (house.entities[one] for one in sorted(house.exposed or ()) if one in house.entities)

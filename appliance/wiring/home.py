@@ -1,0 +1,80 @@
+"""Home Assistant as the configuration describes it: its connection, what is asked first, and what is watched."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from agent.home.asking import Sentences, left_out
+from agent.home.consent import Consent
+from agent.home.home import Home
+from agent.home.watches import WatchBox, Watches
+from agent.intents.intent import Language
+from agent.tools.home import HomeTools
+from agent.tools.mcp.server import Server
+from appliance.config.load import Config
+from audio.loops import Loop
+
+NAME: Final = "home"
+"""Begins the names of its tools."""
+
+KEY_FIX: Final = "set HOME_ASSISTANT_TOKEN to a long-lived access token of it"
+
+ABSENT: Final = 'it has no MCP server: add the integration "Model Context Protocol Server" there'
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSide:
+    """All that is known of Home Assistant here."""
+
+    home: Home
+    tools: HomeTools
+    server: Server
+    """Its own tools, for a model."""
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return what keeps it connected, until cancelled."""
+        return {"home: Home Assistant, connected, and what is watched there": self.home.run}
+
+
+def home_side(config: Config, mailbox: WatchBox, shares: Callable[[str], bool]) -> HomeSide | None:
+    """Return Home Assistant and what is done by it; None where none is configured.
+
+    `shares` says, at each call, whether an owner may use what is the household's.
+    """
+    if not config.home.url:
+        return None
+    watches = Watches(mailbox)
+    home = Home(config.home.url, _token(config), attend=[watches.attend])
+    home.observe(watches.look)
+    consent = Consent(home, language_of_house(config))
+    spoken = config.ears.language if config.ears.language not in {"auto", "zh"} else "en"
+    tools = HomeTools(home, Sentences(home, consent, spoken), watches, shares)
+    return HomeSide(home, tools, server_of(config, consent, home))
+
+
+def home_of(config: Config) -> Home | None:
+    """Return Home Assistant as it is configured, alone; None where none is."""
+    return Home(config.home.url, _token(config)) if config.home.url else None
+
+
+def server_of(config: Config, consent: Consent | None = None, home: Home | None = None) -> Server:
+    """Return its own MCP server."""
+    return Server(
+        name=NAME,
+        url=f"{config.home.url.rstrip('/')}/api/mcp",
+        key=_token(config),
+        asks_first=consent.tool if consent else None,
+        adds=partial(left_out, home) if home else None,
+        key_fix=KEY_FIX,
+        absent=ABSENT,
+    )
+
+
+def language_of_house(config: Config) -> Language:
+    """Return the language in which the house is asked something."""
+    return "zh" if config.ears.language == "zh" else "en"
+
+
+def _token(config: Config) -> str:
+    return config.home_token.reveal() if config.home_token else ""

@@ -22,6 +22,7 @@ NAMES = (
     "prefix_day",
     "small_window",
     "prompt_tokens",
+    "tool_list",
     "short_utterances",
     "endpointing",
     "reflex_delay",

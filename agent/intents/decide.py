@@ -12,6 +12,7 @@ from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
 from agent.intents.sums import answer_sum
+from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
@@ -65,6 +66,8 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
     if not state.turn.block.is_human:
         return _without_person(state)
+    if state.turn.block.situation.get("Confirmed") and state.turn.results:
+        return _say(state, _confirmed(state), "confirmed")
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
@@ -81,6 +84,17 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if not all(state.has(action.tool) for action in outcome):
         return _say(state, phrase("cannot", state.language), intent.name)
     return outcome
+
+
+def _confirmed(state: DialogState) -> str:
+    """Tell what came of the call that a person said yes to."""
+    result = state.turn.results[-1]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    answer = result.value.get("answer") if isinstance(result.value, dict) else None
+    if isinstance(answer, str) and answer:  # of whoever was told to do it, as a house that speaks
+        return unmarked(answer)
+    return phrase("perhaps_done" if result.is_uncertain else "done", state.language)
 
 
 def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from agent.calendars.household import Calendars
+from agent.confirmation.gate import amended
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -56,6 +57,9 @@ from memory.state.tiers import Tiers
 CONTEXT_SHARE: Final = 0.75
 """Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
 
+TOOLS_SHARE: Final = 0.25
+"""The same for the list of tools."""
+
 EVENT_SECONDS: Final = 600.0
 """With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
 
@@ -78,6 +82,7 @@ class Agent:
     own: OwnFiles
     calendars: Calendars | None
     """None where none is configured."""
+    registry: ToolRegistry
 
     def describe_models(self) -> dict[str, Json]:
         """Return who thinks, what it came to, and which window is in force."""
@@ -136,7 +141,9 @@ def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     contexts = Contexts(state.journal, state.bus, limits, tokens)
     recent = Recent(tiers, tokens, round(SHARE * limits().history_tokens))
     sign_after = 0.0 if world.config.voice.thinking_sign == "none" else SIGN_AFTER
-    system_replies = SystemReplies(output.replies, run_state, _earcon(world, output), sign_after)
+    system_replies = SystemReplies(
+        output.replies, run_state, _earcon(world, output), sign_after, world.environment.clock
+    )
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
     return Sessions(tokens, contexts, recent, run_state, attention, windows)
 
@@ -165,7 +172,13 @@ async def open_agent(
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
         context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
-        registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
+        as_wanted = partial(amended, confirm=config.tools.confirm, never=config.tools.never_confirm)
+        registry = ToolRegistry(
+            [*discovered.tools, *hands.graph],
+            lambda: windows.chosen.is_small,
+            as_wanted,
+            partial(_most_of_tools, config.tools.most_tokens, windows),
+        )
         showing = Showing(state.images, run_state)
         servers = McpServers(servers_of(config), registry, owners.shares_graph, showing)
         patience = thought_limits(config)
@@ -181,7 +194,9 @@ async def open_agent(
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
-        yield Agent(models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars)
+        yield Agent(
+            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars, registry
+        )
     finally:
         for model in models.models:
             await model.aclose()
@@ -211,6 +226,12 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         pages=pages_of(config),
         weather=weather_of(config),
     )
+
+
+def _most_of_tools(configured: int, windows: Windows) -> int:
+    """Return what the list of tools may take: no more than a share of what the model reads, where that is known."""
+    window = windows.chosen.tokens
+    return min(configured, int(TOOLS_SHARE * window)) if window else configured
 
 
 def budgets_of(economy: EconomySettings) -> dict[str, int]:

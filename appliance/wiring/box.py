@@ -126,6 +126,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
             **({"mcp": agent.servers.describe} if config.mcp else {}),
             "tools": agent.own.describe,
+            "asking": lambda: {
+                "unknown": [*agent.registry.unknown((*config.tools.confirm, *config.tools.never_confirm))]
+            },
             "confined": machine.describe,
             **({"calendar": agent.calendars.describe} if agent.calendars else {}),
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},

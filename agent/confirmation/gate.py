@@ -23,6 +23,8 @@ log = structlog.get_logger()
 OUTSIDE: Final = "outside"
 """Key of a step of the journal, and of an event's metadata: the stranger whose words its content carries."""
 
+ATTACHED: Final = "what is attached"
+
 LONGEST_PHRASE: Final = 160
 """Characters that are said of what is about to be done."""
 
@@ -49,8 +51,9 @@ class Gate:
         """Return what a call is about to do that needs a yes, as words after "to"; "" where it needs none.
 
         A tool that tells of its calls itself is believed. Of the others those need one whose effect nobody can take
-        back, once anything stands behind the call that a stranger said: a result in this event, in the one whose words
-        it goes on with, or in an event that it came of. Raises `ToolFailed` where it cannot be told.
+        back, once anything stands behind the call that a stranger said: what is attached to this event, a result in it,
+        in the one whose words it goes on with, or in an event that it came of. Raises `ToolFailed` where it cannot be
+        told.
         """
         if tool.is_for is not None and not tool.is_for(run.event.owner_key):  # it refuses them itself
             return ""
@@ -75,13 +78,12 @@ class Gate:
                 found |= await self._sources(event)
                 filed = await self.mailbox.find(before) if (before := _before(event)) else None
                 event = filed.event if filed is not None else None
-        found |= {str(run.event.metadata.get(OUTSIDE) or "")}
-        return bool(found - {"", tool.outside})
+        return bool((found | {_carried_by(run.event)}) - {"", tool.outside})
 
     async def _sources(self, event: Event) -> set[str]:
         """Return whose words an event carries, or was answered with by its tools."""
         steps = await self.journal.entries(topic="tools.results", event_id=event.id)
-        return {str(each.body.get(OUTSIDE) or "") for each in steps} | {str(event.metadata.get(OUTSIDE) or "")}
+        return {str(each.body.get(OUTSIDE) or "") for each in steps} | {_carried_by(event)}
 
 
 def amended(tool: Tool, confirm: Collection[str], never: Collection[str]) -> Tool:
@@ -129,6 +131,11 @@ async def _told(asks_first: AsksFirst, given: Mapping[str, Json]) -> str:
     except Exception as error:
         log.warning("call_not_told", reason=str(error))
         raise ToolFailed(CANNOT_TELL.format(reason=str(error) or type(error).__name__)) from error
+
+
+def _carried_by(event: Event) -> str:
+    """Return the stranger whose words an event carries, "" for none; what is attached may be anybody's."""
+    return str(event.metadata.get(OUTSIDE) or "") or (ATTACHED if event.attachments else "")
 
 
 def _before(event: Event) -> str:

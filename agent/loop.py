@@ -10,6 +10,7 @@ from typing import Protocol
 import structlog
 
 from agent.bus import Bus
+from agent.confirmation.confirmations import WAITS, Confirmations
 from agent.context.epoch import Prefix
 from agent.context.epochs import Contexts
 from agent.context.recent import Recent
@@ -86,13 +87,16 @@ class Loop:
         self._attention = attention
         run_state, replies = mind.run_state, attention.system_replies
         self._replies = replies
+        self._confirmations = confirmations = Confirmations(
+            mind.registry, mind.bus, mind.contexts, mind.mailbox, replies, mind.journal
+        )
         self._opening = Opening(
-            mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now, mind.recent
+            mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now, mind.recent, confirmations
         )
         self._closing = Closing(mind.mailbox, mind.bus, run_state, replies, now, mind.journal)
-        self._actor = Actor(mind.registry, mind.bus, mind.contexts, run_state, mind.mailbox, replies)
+        self._actor = Actor(mind.registry, mind.bus, mind.contexts, run_state, mind.mailbox, replies, confirmations)
         self._questions = Questions(mind.mailbox, replies, now, limits.quiet)
-        self._resuming = Resuming(self._actor, mind.bus, mind.contexts, run_state, replies)
+        self._resuming = Resuming(self._actor, mind.bus, mind.contexts, run_state, replies, mind.journal)
         self._summarizer = Summarizer(mind.thinker, mind.bus, mind.contexts, run_state)
         mind.mailbox.observe_arrivals(self._summarizer.arrived)
         self._broken_off = ""
@@ -245,6 +249,7 @@ class Loop:
 
     async def _rounds(self, run: Run) -> Ending:
         message = await self._resuming.finish_round(run) if run.is_resumed else None
+        message = message or await self._settled(run)
         was_last_turn = False
         while True:
             ending = self._ending(run, message) if message else None
@@ -274,6 +279,12 @@ class Loop:
                 return await self._questions.wait(run, error)
             await self._act(run)
 
+    async def _settled(self, run: Run) -> Message | None:
+        """Carry out what the words of the event mean for a question that waited; return that call, if any."""
+        if (message := await self._confirmations.settle(run)) is not None:
+            await self._act(run)
+        return message
+
     async def _act(self, run: Run) -> None:
         if not run.unanswered:
             return
@@ -292,5 +303,7 @@ class Loop:
         if not message.tool_calls:
             return Completion(message.content[:200])
         results = {m.tool_call_id: m.content for m in run.epoch.messages[-len(message.tool_calls) :]}
+        if waits := next((result for result in results.values() if result.startswith(WAITS)), ""):
+            return Completion(waits[:200])
         only_replied = all(call.name == REPLY and results.get(call.id) == DELIVERED for call in message.tool_calls)
         return Completion("replied") if only_replied else None

@@ -22,6 +22,7 @@ NAMES = (
     "prefix_day",
     "small_window",
     "prompt_tokens",
+    "tool_list",
     "short_utterances",
     "endpointing",
     "reflex_delay",
@@ -31,6 +32,7 @@ NAMES = (
     "idle_memory",
     "mailbox",
     "tool_files",
+    "page_reading",
     "home_order",
     "home_entities",
 )

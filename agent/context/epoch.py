@@ -45,6 +45,8 @@ class Epoch:
     """Seconds on the loop's own clock when it last grew; never, as far as this process knows."""
     may_have_unsaid: bool = True
     """Whether some of the session's last reply may not have been heard, and no block has told it since."""
+    may_be_asked: bool = True
+    """Whether a question of the session may wait for a person's yes."""
     is_outdated: bool = False
     """Whether its owner has asked for another prompt since."""
     follows_damage: bool = False

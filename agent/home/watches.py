@@ -246,7 +246,7 @@ class _Follower:
             content=content.strip(),
             parent_id=watch.id,
             not_before=None,
-            metadata={TELL: tell_of(watch)},
+            metadata={TELL: tell_of(watch), "outside": "home"},
             created_at=utc_now(),
         )
         await self._mailbox.enqueue(come)

@@ -13,6 +13,7 @@ from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
 from agent.intents.spoken import clock, date
 from agent.intents.sums import answer_sum
+from agent.tools.tool import unmarked
 
 Skill: TypeAlias = Callable[[DialogState, Intent], "list[Action] | str"]
 """Returns the tools to call first, or the words to say."""
@@ -66,26 +67,42 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
         return _complete(state, "replied") or _say(state, phrase("fine", state.language), "replied")
     if not state.turn.block.is_human:
         return _without_person(state)
+    if state.turn.block.situation.get("Confirmed") and state.turn.results:
+        return _say(state, _confirmed(state), "confirmed")
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
-    if intent.name in {"recall", "unknown"} and (told := answer_sum(state.words)):
-        outcome: list[Action] | str = told
-    elif intent.name in {"recall", "unknown"} and (
-        at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS))
-    ):
-        outcome = at_home
-    elif intent.name in {"recall", "unknown"} and state.has("journal_search"):
-        outcome = _recall(state, intent, understand)
-    elif (tool := _NEEDS.get(intent.name)) and not state.has(tool):
-        outcome = phrase("no_volume" if tool == "set_volume" else "cannot", state.language)
-    else:
-        outcome = _SKILLS.get(intent.name, _unknown)(state, intent)
+    outcome = _outcome(state, intent, understand)
     if isinstance(outcome, str):
         return _say(state, outcome, intent.name)
     if not all(state.has(action.tool) for action in outcome):
         return _say(state, phrase("cannot", state.language), intent.name)
     return outcome
+
+
+def _outcome(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:
+    """Return what is to be done next, or said; words that no command fits may be a sum, the house's, or a question."""
+    if intent.name in {"recall", "unknown"}:
+        if told := answer_sum(state.words):
+            return told
+        if at_home := watched_at_home(state) or said_at_home(state, intent.text(WORDS)):
+            return at_home
+        if state.has("journal_search"):
+            return _recall(state, intent, understand)
+    if (tool := _NEEDS.get(intent.name)) and not state.has(tool):
+        return phrase("no_volume" if tool == "set_volume" else "cannot", state.language)
+    return _SKILLS.get(intent.name, _unknown)(state, intent)
+
+
+def _confirmed(state: DialogState) -> str:
+    """Tell what came of the call that a person said yes to."""
+    result = state.turn.results[-1]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    answer = result.value.get("answer") if isinstance(result.value, dict) else None
+    if isinstance(answer, str) and answer:  # of whoever was told to do it, as a house that speaks
+        return unmarked(answer)
+    return phrase("perhaps_done" if result.is_uncertain else "done", state.language)
 
 
 def _recall(state: DialogState, intent: Intent, understand: Understand) -> list[Action] | str:

@@ -11,7 +11,7 @@ from agent.context.block import Block, parse
 from agent.context.history import turns
 from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolSpec
-from agent.tools.registry.finding import are_few
+from agent.tools.registry.finding import has_more
 from memory.json_value import Json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
@@ -36,7 +36,7 @@ class ToolResult:
     @property
     def has_failed(self) -> bool:
         """Whether the result says that nothing came of it."""
-        return self.result.startswith(("error:", "refused:"))
+        return self.result.startswith(("error:", "refused:", "not done:"))
 
     @property
     def is_uncertain(self) -> bool:
@@ -142,7 +142,7 @@ class DialogState:
 
 def reachable(tools: Sequence[ToolSpec]) -> dict[str, ToolSpec]:
     """Return by name the tools that can be called; those that are not listed without telling what they take."""
-    unlisted = {name: ToolSpec(name, "", {}) for name in UNLISTED} if are_few(tools) else {}
+    unlisted = {name: ToolSpec(name, "", {}) for name in UNLISTED} if has_more(tools) else {}
     return unlisted | {tool.name: tool for tool in tools}
 
 

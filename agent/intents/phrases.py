@@ -81,6 +81,8 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "no_volume": ("I cannot change the volume yet.", "我现在还不能调节音量。"),
     "cannot": ("I have nothing here to do that with.", "我这里没有办法做这件事。"),
     "failed": ("That did not work: {reason}.", "没有成功：{reason}。"),
+    "done": ("It is done.", "已经好了。"),
+    "perhaps_done": ("I was interrupted, and I am not sure whether it was done.", "我被打断了，不确定有没有做成。"),
     "nothing_to_do": ("There is nothing to do that to.", "现在没有可以这样做的。"),
     # the house
     "home_uncertain": (

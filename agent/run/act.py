@@ -4,10 +4,12 @@ import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from agent.bus import Bus
+from agent.confirmation.confirmations import Confirmations
+from agent.confirmation.gate import OUTSIDE
 from agent.context.epochs import Contexts
 from agent.context.mapping import RESULT, ROLES
 from agent.errors import Stopped
@@ -39,7 +41,10 @@ MOST_REPEATS: Final = 2
 """Times the same call with the same arguments is carried out in a run; the next one is told that it is the same."""
 
 FILLER_AFTER: Final = 1.5
-"""Seconds of waiting for tools after which a person hears that it takes a moment (G1)."""
+"""Seconds of waiting for tools after which a person hears that it takes a moment."""
+
+FILLER_SOON: Final = 0.3
+"""The same where that is expected: within it an answer that is there after all makes the words superfluous."""
 
 REPEATABLE = ENDINGS | {REPLY}
 """Calls of which the mailbox and the mouth see to it that they take effect once, however often they are carried out.
@@ -59,6 +64,9 @@ class Actor:
     run_state: RunState
     mailbox: Mailbox
     system_replies: SystemReplies
+    confirmations: Confirmations
+    _took: dict[str, float] = field(default_factory=dict)
+    """Seconds that each tool took last, by its name: what is slow once is expected to be again."""
 
     async def act(self, run: Run, calls: Sequence[ToolCall]) -> None:
         """Answer the calls, each once and in their order; also when the run is stopped meanwhile."""
@@ -70,15 +78,20 @@ class Actor:
     async def answer(self, run: Run, calls: Sequence[ToolCall], known: Mapping[str, str], *, charged: int = 0) -> None:
         """Append one result for each call: what is `known` of it already by its id, else what carrying it out gives.
 
-        The calls are journaled, and `charged` of them counted, before the first one acts. Ending calls come last, and
-        complete_event only after whole replies.
+        The calls are journaled, and `charged` of them counted, before the first one acts. What needs a person's yes is
+        asked after the others, instead of being done. Ending calls come last, and complete_event only after whole
+        replies.
         """
         calls = [unwrapped(call) for call in calls]
-        results = dict(known)
-        wanted = [call for call in calls if call.id not in results]
+        results, question = dict(known), None
+        held = await self.confirmations.hold(run, [call for call in calls if call.id not in results])
+        results |= held.refused
+        wanted = [call for call in calls if call.id not in results and call is not held.asked]
         await self._journal_calls(run, wanted, charged)
         together = [call for call in wanted if call.name not in ENDINGS]
         results |= await self._together(run, together)
+        if held.asked is not None:
+            results[held.asked.id], question = await self.confirmations.ask(run, held)
         for call in wanted:
             if call.name in ENDINGS:
                 replies = [results[other.id] for other in calls if other.name == REPLY]
@@ -86,6 +99,8 @@ class Actor:
         for delivery in self.run_state.deliveries.values():
             await delivery.cut()  # of a malformed call: its whole sentences stay, the rest is dropped
         self._append(run, calls, results, {call.id for call in together})
+        if question is not None:
+            await self.bus.publish(question)  # with the results: it waits, and its event is over, or neither
 
     async def call(self, run: Run, call: ToolCall) -> str:
         """Carry out one call, and return its observation."""
@@ -148,9 +163,14 @@ class Actor:
 
         After the last one the next step follows at once, and takes the news along.
         """
+        clock = asyncio.get_running_loop().time
+        began = clock()
         observation = await self.call(run, call)
         left.discard(call.id)
-        finished = _finished(run, call)
+        tool = self.registry.find(call.name)
+        finished = _finished(run, call, tool.outside if tool is not None else "")
+        if tool is not None:
+            self._took[tool.name] = clock() - began
         if left:
             with suppress(MemoryFailure):  # what comes next cannot be written either, and ends the run
                 await self.bus.publish(*finished, durable=False)
@@ -159,12 +179,15 @@ class Actor:
         return observation
 
     async def _fill(self, run: Run, calls: Sequence[ToolCall]) -> None:
-        """Say once that it takes a moment, when nothing else was said for this event."""
-        tools = [tool for call in calls if (tool := self.registry.find(call.name)) is not None]
-        if not any(tool.is_slow for tool in tools):
-            await asyncio.sleep(FILLER_AFTER)
+        """Say once that it takes a moment, when nothing else was said for this event and no answer is there yet."""
+        await asyncio.sleep(FILLER_SOON if any(map(self._is_slow, calls)) else FILLER_AFTER)
         if not self.run_state.deliveries and not self.run_state.already:
             await self.system_replies.fill(run.event)
+
+    def _is_slow(self, call: ToolCall) -> bool:
+        """Whether a tool is expected to take long: by what it says, or by how long it took last."""
+        tool = self.registry.find(call.name)
+        return tool is not None and (tool.is_slow or self._took.get(tool.name, 0.0) > FILLER_AFTER)
 
     async def _to_its_end(self, run: Run, call: ToolCall, tool: Tool) -> str:
         """Run a tool that nobody may break off; it has its own time limit."""
@@ -228,9 +251,13 @@ def _count(run: Run, call: ToolCall) -> int:
     return run.made[call.name, arguments]
 
 
-def _finished(run: Run, call: ToolCall) -> tuple[Event, Event]:
+def _finished(run: Run, call: ToolCall, outside: str = "") -> tuple[Event, Event]:
+    """Return the steps that tell that a call is over, and whose words its result carries."""
     body: dict[str, Json] = {"call_id": call.id, "tool_name": call.name, "cycle": run.cycle}
     finished: dict[str, Json] = {"event": "tool_call_finished", **body}
+    if outside:
+        run.outside.add(outside)
+        body = {**body, OUTSIDE: outside}
     return step(RESULT, run.event, run.id, body), step("ui.events", run.event, run.id, finished)
 
 

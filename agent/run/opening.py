@@ -7,6 +7,7 @@ from typing import Final
 
 from agent.attachments.attachment import Attachment, Image
 from agent.bus import Bus
+from agent.confirmation.confirmations import Confirmations
 from agent.context import block
 from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
@@ -46,6 +47,7 @@ class Opening:
     situation: Sequence[SituationProvider]
     now: Callable[[], datetime]
     recent: Recent
+    confirmations: Confirmations
 
     async def build(self, run: Run, wanted: Prefix) -> None:
         """Begin the state of the run with the event, and hand it over to the model's context, once.
@@ -70,6 +72,7 @@ class Opening:
         self.bus.hold(answer, durable=False)
         if is_handed_over(run):
             return
+        run.answered = await self.confirmations.answered(run)
         left_open = [Message(ROLES[RESULT], CRASHED, tool_call_id=call.id) for call in run.unanswered]
         brought_along = await self._brought_along(run)
         blocks = [*brought_along, await self._block(run, {each.event_id for each in brought_along})]
@@ -103,6 +106,8 @@ class Opening:
             situation["Context_Full"] = gauge
         if run.epoch.may_have_unsaid:
             situation |= await self._left_unsaid(run.event)
+        if run.answered is not None:
+            situation |= run.answered.facts()
         if run.lease.note:
             situation["Note"] = run.lease.note
             situation |= await self._of_children(run.event)

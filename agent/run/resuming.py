@@ -13,10 +13,13 @@ from agent.run.system_replies import SystemReplies
 from agent.run.think import keep_interrupted
 from agent.tools.events import COMPLETED, SUSPENDED
 from agent.tools.reply import DELIVERED
+from memory.state.journal import Journal
 
 CRASHED: Final = (
     "unknown: the machine stopped before this call had a result; look whether it took effect before you repeat it"
 )
+
+NOT_BEGUN: Final = "not done: the machine stopped before this call was begun; nothing came of it"
 
 GOOD: Final = (DELIVERED, COMPLETED, SUSPENDED, "interrupted")
 """How the observation of a call that can be repeated begins, when it took effect."""
@@ -31,6 +34,7 @@ class Resuming:
     contexts: Contexts
     run_state: RunState
     system_replies: SystemReplies
+    journal: Journal
 
     async def finish_round(self, run: Run) -> Message | None:
         """Bring the round under way to its end, and return its message; None when it is to think.
@@ -41,7 +45,9 @@ class Resuming:
         await self._repeat(run)
         if run.unanswered:  # it died in the midst of the calls
             run.move("AWAITING_TOOL_RESULT")
-            unknown = {call.id: CRASHED for call in run.unanswered if call.name not in REPEATABLE}
+            begun = await self._begun(run)
+            open_calls = [call.id for call in run.unanswered if call.name not in REPEATABLE]
+            unknown = {call: CRASHED if call in begun else NOT_BEGUN for call in open_calls}
             await self.actor.answer(run, run.unanswered, unknown)
         run.stop.check()
         if run.last.role == "assistant":  # while it said an answer of bare text
@@ -53,6 +59,11 @@ class Resuming:
             await keep_interrupted(self.bus, self.contexts, run, handed, "the machine stopped here")
             return None
         return run.answer  # after a round, or before the first one
+
+    async def _begun(self, run: Run) -> set[str]:
+        """Return the ids of the calls that were about to be carried out; what is asked about first was not."""
+        requests = await self.journal.entries(topic="tools.requests", event_id=run.event.id)
+        return {str(entry.body.get("call_id", "")) for entry in requests}
 
     async def _repeat(self, run: Run) -> None:
         """Carry out again this event's replies and endings that had a good result; nothing is appended, those stand.

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agent.context.epoch import Epoch
 from agent.event import Event, new_id
@@ -12,6 +12,9 @@ from agent.run.budget import Budget
 from agent.run.states import ENDS, Status, checked
 from agent.run.stopping import Stop
 from memory.json_value import Json
+
+if TYPE_CHECKING:
+    from agent.confirmation.confirmations import Answered
 
 UNANSWERED: Final = "Waits for a model: none could be reached, and this is not answered yet."
 """How the note of a question begins that no model could answer."""
@@ -46,6 +49,12 @@ class Run:
     """How often each call, by name and arguments, was asked for in this run."""
     has_effect: bool = False
     """A tool that is more than a look at things was begun."""
+    outside: set[str] = field(default_factory=set)
+    """Whose words the results of its tools carried, of strangers."""
+    answered: "Answered | None" = None
+    """What its words are to a question that waited for a yes."""
+    confirmed: dict[str, str] = field(default_factory=dict)
+    """What a person said yes to, by the id of the call that does it."""
     is_abandoned: bool = False
     """The context it was begun in was given up, for no provider took it."""
     kept_on: int = 0

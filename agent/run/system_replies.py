@@ -4,9 +4,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
 from typing import Final
 
-from agent.event import ASR_TRANSCRIPT, Event
+from agent.event import ASR_TRANSCRIPT, Event, utc_now
 from agent.mailbox.mail import first_words
 from agent.replies import Reply, ReplySink
 from agent.run.patience import SIGN_AFTER
@@ -70,11 +72,51 @@ _PHRASES: Final = {
         "en": "I heard that too. It waits for my disk as well.",
         "zh": "这句我也听到了，也要等磁盘。",
     },
+    "confirm": {
+        "en": "I am about to {phrase}. Shall I?",
+        "zh": "我要{phrase}，可以吗？",
+    },
+    "confirm_again": {
+        "en": "To be sure: I am about to {phrase}. Shall I?",
+        "zh": "再确认一下，我要{phrase}，可以吗？",
+    },
+    "confirm_in_writing": {
+        "en": "(Write yes within a minute.)",
+        "zh": "（请在一分钟内回答“好的”。）",
+    },
+    "confirm_by_command": {
+        "en": "(Within a minute: nakari ask yes)",
+        "zh": "（请在一分钟内输入：nakari ask 好的）",
+    },
+    "not_confirmed": {
+        "en": "All right, I will not {phrase}.",
+        "zh": "好的，我不会{phrase}。",
+    },
+    "confirmed_late": {
+        "en": "That came too late. This was not done: {phrase}.",
+        "zh": "已经过了时间，这件事没有做：{phrase}。",
+    },
+    "confirmed_doubtful": {
+        "en": "I could not be sure of that yes. This was not done: {phrase}.",
+        "zh": "我没能听准你是不是同意，这件事没有做：{phrase}。",
+    },
     "disk_too_long": {
         "en": "I cannot keep any more in my head. Please say that again when my disk works.",
         "zh": "我脑子里记不下更多了，等磁盘好了请再说一遍。",
     },
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was heard."""
+
+    is_whole: bool
+    """Whether to its end."""
+    at: datetime
+    """Aware UTC; when it was over."""
+    clock: float
+    """The same in seconds on the clock of the ears."""
 
 
 @dataclass(slots=True)
@@ -87,6 +129,9 @@ class SystemReplies:
     """Plays the sign that it goes on; None says a sentence instead."""
     sign_after: float = SIGN_AFTER
     """Seconds without a word until such a sign; 0 is never."""
+    clock: Callable[[], float] = monotonic
+    """The one that the times of what is heard are on; in seconds."""
+    now: Callable[[], datetime] = utc_now
     _filled: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_FILLED))
     """Ids of the newest events that have had their filler or sign."""
     _told_of_outage: set[str] = field(default_factory=set)
@@ -107,6 +152,16 @@ class SystemReplies:
         await delivery.close()
         await delivery.ended()
 
+    async def ask(self, run: Run, call_id: str, text: str) -> Question:
+        """Ask whoever spoke, and wait until that is over; it is asked whole, whatever was said before a crash."""
+        delivery = self.reply_sink.open(Reply(run.event, call_id))
+        self.run_state.deliveries[call_id] = delivery
+        await delivery.feed(text)
+        await delivery.close()
+        account = await delivery.ended()
+        is_whole = not account.interrupted and account.heard.strip() == account.text.strip() != ""
+        return Question(is_whole, self.now(), self.clock())
+
     async def sign(self, event: Event) -> None:
         """Let whoever spoke hear that it goes on: once an event."""
         if event.type != ASR_TRANSCRIPT or event.id in self._filled:
@@ -126,10 +181,10 @@ class SystemReplies:
         await delivery.feed(phrase("moment", event.content))
         await delivery.close()
 
-    async def tell(self, event: Event, name: str) -> None:
+    async def tell(self, event: Event, name: str, **values: str) -> None:
         """Say one of the fixed sentences to a person beside the answer, without waiting for the sound."""
         delivery = self.reply_sink.open(Reply(event, f"{FILLER}{name}-{event.id}"))
-        await delivery.feed(phrase(name, event.content))
+        await delivery.feed(phrase(name, values.get("phrase", event.content), **values))
         await delivery.close()
 
     async def tell_of_outage(self, event: Event, failure: MemoryFailure) -> None:
@@ -150,13 +205,16 @@ class SystemReplies:
         self._told_of_outage.clear()
 
 
-def phrase(name: str, words: str) -> str:
+def phrase(name: str, words: str, **values: str) -> str:
     """Return the sentence of that name in the language the words are in (Chinese or English). Raises KeyError.
 
-    One that comes later than its question names that by the first of the words.
+    One that comes later than its question names that by the first of the words; `values` fill its other gaps.
     """
     language = "zh" if any("\u4e00" <= character <= "\u9fff" for character in words) else "en"
-    return _PHRASES[name][language].replace("{task}", first_words(words).rstrip("…"))
+    sentence = _PHRASES[name][language].replace("{task}", first_words(words).rstrip("…"))
+    for gap, value in values.items():
+        sentence = sentence.replace(f"{{{gap}}}", value)
+    return sentence
 
 
 def of_outage(failure: MemoryFailure) -> str:

@@ -59,7 +59,12 @@ def calendar_tools(calendars: Calendars) -> list[Tool]:
             outside=SOURCE,
             brief="Tell what stands in the calendar from a day to a day, both as 2026-11-24; empty is the next week.",
         ),
-        tool(hands.calendar_add, timeout=ADD_SECONDS, brief="Add an appointment: title, start as 2026-11-24T15:00."),
+        tool(
+            hands.calendar_add,
+            timeout=ADD_SECONDS,
+            is_undoable=True,
+            brief="Add an appointment: title, start as 2026-11-24T15:00.",
+        ),
     ]
     return [for_members(each, calendars.shares, NOT_SHARED) for each in made]
 

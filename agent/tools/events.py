@@ -53,7 +53,7 @@ def event_tools(mailbox: Mailbox, run_state: RunState, contexts: Contexts, limit
         tool(own.check_mailbox, timeout=None, counted=False, effect="pure"),
         tool(own.suspend_event, counted=False, effect="pure", brief=_SUSPEND),
         tool(own.complete_event, counted=False, effect="pure", brief=_COMPLETE),
-        *(tool(function) for function in (own.create_event, own.mailbox)),
+        *(tool(function, is_undoable=True) for function in (own.create_event, own.mailbox)),
         tool(own.compress_context, effect="reversible"),
     ]
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -136,13 +137,10 @@ def memory_tools(writer: "Writer", handles: Handles, usage: NameUsage | None = N
     ]
     for function, description, _ in described:
         function.__doc__ = description
+    # what goes for good is in a snapshot before
+    memory = partial(tool, timeout=graph.limits.seconds + SLACK, is_undoable=True)
     return [
-        tool(
-            function,
-            timeout=graph.limits.seconds + SLACK,
-            effect="irreversible" if function is memory_write else "pure",
-            brief=brief,
-        )
+        memory(function, effect="irreversible" if function is memory_write else "pure", brief=brief)
         for function, _, brief in described
     ]
 

@@ -38,6 +38,8 @@ _ALARM: Final = (
 )
 """What a model with little room is told."""
 
+_CANCEL: Final = "Cancel a timer or an alarm, by its id or label; empty is the next one."
+
 Label = Annotated[str, Field(max_length=200, description="What it is for, in a word or two, or empty.")]
 
 
@@ -72,9 +74,9 @@ def timer_tools(
     timers = Timers(mailbox, now, ZoneInfo(zone), quiet)
     return [
         tool(timers.list_timers, effect="pure"),
-        tool(timers.set_timer, brief="Set a timer that rings after so many seconds."),
-        tool(timers.set_alarm, brief=_ALARM),
-        tool(timers.cancel_timer, brief="Cancel a timer or an alarm, by its id or label; empty is the next one."),
+        tool(timers.set_timer, is_undoable=True, brief="Set a timer that rings after so many seconds."),
+        tool(timers.set_alarm, is_undoable=True, brief=_ALARM),
+        tool(timers.cancel_timer, is_undoable=True, brief=_CANCEL),
     ]
 
 

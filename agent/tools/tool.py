@@ -88,6 +88,12 @@ class Tool:
 
     It marks them itself (`from_outside`); after them the run does nothing irreversible unasked.
     """
+    is_undoable: bool = False
+    """Whether a person or the box can take back what an irreversible call did (a snapshot, a cancelled timer)."""
+    is_for: Callable[[str], bool] | None = None
+    """Whether an owner may use it, by its key; who may not is refused, and asked nothing. None is everybody."""
+    group: str = ""
+    """What it is found under where not all tools are listed: its file, its source; "" is always listed there."""
 
     @property
     def name(self) -> str:
@@ -114,6 +120,8 @@ class Declaration(TypedDict, total=False):
     """Says of a call what needs a person's yes."""
     outside: str
     """Whose words its answers carry, where they are a stranger's."""
+    is_undoable: bool
+    """Whether what it did can be taken back, so that it needs nobody's yes after a stranger's words."""
 
 
 ToolFunction: TypeAlias = Callable[..., Any]
@@ -169,6 +177,7 @@ def tool(
         tuple(declared.get("secrets", ())),
         declared.get("asks_first"),
         declared.get("outside", ""),
+        declared.get("is_undoable", False),
     )
 
 

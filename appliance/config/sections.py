@@ -12,6 +12,7 @@ from appliance.config.machine import CodeSettings, FileSettings
 from appliance.config.mcp import McpServer
 from appliance.config.meaning import Meaning
 from appliance.config.models import ModelSettings, NamedModel
+from appliance.config.tools import ToolSettings
 from appliance.config.web import WeatherSettings, WebSettings
 
 Percent = Annotated[int, Ge(0), Le(100)]
@@ -327,19 +328,6 @@ class EconomySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSettings:
-    """What the agent can do beside what every box can."""
-
-    folder: Annotated[
-        str,
-        Meaning(
-            "Folder of tool files of your own (see docs/tools.md); what is in them runs as nakari does. "
-            '"" is the folder tools beside this file.'
-        ),
-    ] = ""
-
-
-@dataclass(frozen=True, slots=True)
 class DoorSettings:
     """The socket for programs on this machine."""
 
@@ -375,7 +363,7 @@ class Settings:
     memory: MemorySettings = MemorySettings()
     mind: MindSettings = MindSettings()
     economy: EconomySettings = EconomySettings()
-    tools: ToolSettings = ToolSettings()
+    tools: ToolSettings = field(default_factory=ToolSettings)
     files: FileSettings = field(default_factory=FileSettings)
     code: CodeSettings = field(default_factory=CodeSettings)
     web: WebSettings = field(default_factory=WebSettings)

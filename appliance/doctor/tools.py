@@ -1,4 +1,4 @@
-"""What the doctor looks at of the person's own tool files: which are broken, and which lack a key."""
+"""What the doctor looks at of tools: own files that are broken or lack a key, and names that no tool has."""
 
 from collections.abc import Mapping
 
@@ -32,4 +32,24 @@ def judge_tools(told: Mapping[str, Json], folder: str) -> Line:
     return Line("tools", Verdict.FAULT, "; ".join([*wrong, what]), "; ".join(fixes))
 
 
-CHECKS: tuple[Check, ...] = (tools,)
+def asking(config: Config) -> Line:
+    """Look whether the tools that are named to ask first, or never to, are there."""
+    named = (*config.tools.confirm, *config.tools.never_confirm)
+    if not named:
+        return Line("asking", Verdict.OK, "what opens locks and the like asks first")
+    return judge_asking(told_by_service(config.sockets, "asking"))
+
+
+def judge_asking(told: Mapping[str, Json]) -> Line:
+    """Judge the names by what the running service says: one that no tool has keeps nothing from being done."""
+    unknown = told.get("unknown")
+    if not isinstance(unknown, list):
+        return Line("asking", Verdict.OK, "whether the tools that are named are there is told while nakari runs")
+    if not unknown:
+        return Line("asking", Verdict.OK, "every tool that [tools] confirm and never_confirm name is there")
+    names = ", ".join(map(str, unknown))
+    fix = "correct [tools] confirm and never_confirm, unless it is a server's that is away now"
+    return Line("asking", Verdict.WARNING, f"no tool is named {names}, so nothing asks first for it", fix)
+
+
+CHECKS: tuple[Check, ...] = (tools, asking)

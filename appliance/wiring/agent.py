@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from agent.calendars.household import Calendars
+from agent.confirmation.gate import amended
 from agent.context.epochs import ContextLimits, Contexts, Limits
 from agent.context.recent import SHARE, Recent
 from agent.context.situation import SituationProvider, client_zone, mood, place_in_time, rang, waited
@@ -58,6 +59,9 @@ from memory.state.tiers import Tiers
 CONTEXT_SHARE: Final = 0.75
 """Of what a model can read; the rest is for what the event in hand adds, for the answer, and for its own tokenizer."""
 
+TOOLS_SHARE: Final = 0.25
+"""The same for the list of tools."""
+
 EVENT_SECONDS: Final = 600.0
 """With one event in hand for so long the mind counts as stuck: its models and tools have far shorter limits."""
 
@@ -80,6 +84,7 @@ class Agent:
     own: OwnFiles
     calendars: Calendars | None
     """None where none is configured."""
+    registry: ToolRegistry
     home: HomeSide | None
     """None where no Home Assistant is configured."""
 
@@ -153,7 +158,9 @@ def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     contexts = Contexts(state.journal, state.bus, limits, tokens)
     recent = Recent(tiers, tokens, round(SHARE * limits().history_tokens))
     sign_after = 0.0 if world.config.voice.thinking_sign == "none" else SIGN_AFTER
-    system_replies = SystemReplies(output.replies, run_state, _earcon(world, output), sign_after)
+    system_replies = SystemReplies(
+        output.replies, run_state, _earcon(world, output), sign_after, world.environment.clock
+    )
     attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
     return Sessions(tokens, contexts, recent, run_state, attention, windows)
 
@@ -182,7 +189,7 @@ async def open_agent(
         limits = RunLimits(config.mind.max_tool_calls, owners.tool_calls, of_type=budgets, quiet=quiet)
         context = replace(_tool_context(world, sessions, output, limits, hands), calendars=calendars)
         discovered = discover(context, config.tools_folder, config.secret, owners.shares_graph)
-        registry = ToolRegistry([*discovered.tools, *hands.graph], lambda: windows.chosen.is_small)
+        registry = _registry(world, [*discovered.tools, *hands.graph], windows)
         showing = Showing(state.images, run_state)
         lent = [*servers_of(config), *([hands.home.server] if hands.home else [])]
         servers = McpServers(lent, registry, owners.shares_graph, showing)
@@ -199,14 +206,21 @@ async def open_agent(
         watch = ModelWatch(models, state.mailbox, thinker.outage)
         tokens = sessions.tokens
         own = OwnFiles(discovered, registry, situation, state.bus, owners.shares_graph)
-        yield Agent(
-            models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts, own, calendars, hands.home
-        )
+        minds = (models, choice, contexts, tokens, loop, watch, servers, beat, windows, prompts)
+        yield Agent(*minds, own, calendars, registry, hands.home)
     finally:
         for model in models.models:
             await model.aclose()
         if calendars is not None:
             await calendars.aclose()
+
+
+def _registry(world: World, tools: Sequence[Tool], windows: Windows) -> ToolRegistry:
+    """Return the register of the tools, as the configuration wants them asked for and as many as the models take."""
+    told = world.config.tools
+    as_wanted = partial(amended, confirm=told.confirm, never=told.never_confirm)
+    most = partial(_most_of_tools, told.most_tokens, windows)
+    return ToolRegistry(tools, lambda: windows.chosen.is_small, as_wanted, most)
 
 
 def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunLimits, hands: Hands) -> ToolContext:
@@ -232,6 +246,12 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         weather=weather_of(config),
         home=hands.home.tools if hands.home else None,
     )
+
+
+def _most_of_tools(configured: int, windows: Windows) -> int:
+    """Return what the list of tools may take: no more than a share of what the model reads, where that is known."""
+    window = windows.chosen.tokens
+    return min(configured, int(TOOLS_SHARE * window)) if window else configured
 
 
 def budgets_of(economy: EconomySettings) -> dict[str, int]:

@@ -126,6 +126,9 @@ async def open_box(config: Config, options: RunOptions, environment: Environment
             **agent.describe(),
             "graph": graph.describe,
             "egress": lambda: {"leaves": [str(each) for each in egress(config, agent.models)]},
+            "asking": lambda: {
+                "unknown": [*agent.registry.unknown((*config.tools.confirm, *config.tools.never_confirm))]
+            },
             "confined": machine.describe,
             "state": lambda: {**retention.describe(), **disk_of(config.state_folder)},
         }

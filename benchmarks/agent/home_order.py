@@ -29,7 +29,7 @@ def measure(*, quick: bool = False) -> Figure:
     """Return milliseconds from the words to the call, after what it may open was found out."""
     ours, against = asyncio.run(_measured(3 if quick else ROUNDS))
     return Figure(
-        "order to the call that leaves, without a model",
+        "Order to the call that leaves, without a model",
         milliseconds("words to the call to Home Assistant, with what needs a yes found out first", ours),
         milliseconds("hassil's matching of the same words, alone", against),
         ("The server answers at once; a real Home Assistant adds what it takes to understand the order.",),

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 
 from agent import mailbox as mailbox_module
 from agent.bus import Bus
@@ -134,11 +135,15 @@ class Start:
     """By which the tiers know how old a thing is."""
     has_little_room: Callable[[], bool] = lambda: False
     """Whether its model is offered a few tools only."""
+    most_tokens: Callable[[], int] | None = None
+    """What its list of tools may take."""
     mailbox: Callable[[Database], Mailbox] = lambda database: Mailbox(database, lambda: datetime.now(UTC))
     now: Callable[[], datetime] | None = None
     """The clock of mailbox and loop; None is the real one, and `NOON` for ever."""
     run_state: RunState = field(default_factory=RunState)
     """What tools of the test act upon too."""
+    clock: Callable[[], float] = monotonic
+    """The one of the ears."""
     patience: ThoughtLimits = field(default_factory=ThoughtLimits)
     sign_after: float = 0.0
     """Never by default: on a busy machine any answer may take two real seconds."""
@@ -228,8 +233,12 @@ async def a_mind(
     contexts = Contexts(journal, bus, lambda: limits or ContextLimits(), tokens, lambda: clock.now)
     own = tools(journal, mailbox) if callable(tools) else tools
     events = event_tools(mailbox, run_state, contexts, start.limits)
-    registry = ToolRegistry([*events, reply_tool(run_state, outlet), *own], start.has_little_room)
-    replies = SystemReplies(outlet, run_state, sign_after=start.sign_after)
+    registry = ToolRegistry(
+        [*events, reply_tool(run_state, outlet), *own], start.has_little_room, most_tokens=start.most_tokens
+    )
+    replies = SystemReplies(
+        outlet, run_state, sign_after=start.sign_after, clock=start.clock, now=start.now or (lambda: NOON)
+    )
     thinker = Thinker(models, bus, contexts, replies, mailbox, start.patience)
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)

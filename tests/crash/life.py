@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ from agent.context.epochs import ContextLimits, Contexts
 from agent.context.recent import Recent
 from agent.context.situation import place_in_time
 from agent.context.tokens import TokenCounter
+from agent.event import Event
 from agent.loop import Loop, Mind
 from agent.mailbox import Mailbox
 from agent.record import Recorder
@@ -28,11 +29,13 @@ from agent.tools.reply import reply_tool
 from agent.tools.tool import Call, Tool, tool
 from appliance.output.voice import VoiceReplySink
 from audio.playback.speech_output import SpeechOutput
+from memory.json_value import Json
 from memory.state import journal as journal_module
 from memory.state import tiers as tiers_module
 from memory.state.journal import Journal
 from memory.state.tiers import Tiers
 from tests.agent.clock import JumpingClock
+from tests.agent.confirmation.doors import SURE
 from tests.agent.mind import OnePrompt
 from tests.crash.body import DyingLoudspeaker, DyingModel, ReadableVoice
 from tests.crash.deaths import DyingDatabase, Ledger, Steps, after_a_cut, noted
@@ -93,8 +96,18 @@ class Life:
             if arrival.event.id not in accepted:
                 if arrival.interrupts:
                     self.interrupt()
-                await self.mailbox.enqueue(arrival.event)
+                await self.mailbox.enqueue(await self._said_now(arrival.event) if arrival.answers else arrival.event)
+                self.clock.at_rest = False  # it wakes at the next turn of the loop
                 self.ledger.note("accepted", arrival.event.id)
+
+    async def _said_now(self, event: Event) -> Event:
+        """Return the words as they are said when all before them was heard, surely and by somebody near."""
+        while not self.clock.at_rest:
+            await self.mailbox.until_idle()
+            await asyncio.sleep(0)
+        now = self.clock.now()
+        heard: dict[str, Json] = {"evidence": SURE, "timing": {"speech_started": now.timestamp()}}
+        return replace(event, created_at=now, metadata=heard)
 
     def interrupt(self) -> None:
         """Do what the ears do when somebody means it."""
@@ -130,7 +143,7 @@ async def born(folder: Path, seed: int, dies_at: int = 0, extra: Sequence[Tool] 
         ]
     )
     model = DyingModel(Answering(seed, NOON), steps, ledger)
-    replies = SystemReplies(outlet, run_state, sign_after=0.0)
+    replies = SystemReplies(outlet, run_state, None, 0.0, lambda: clock.now().timestamp(), clock.now)
     thinker = Thinker([model], bus, contexts, replies, mailbox)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
     attention = Attention(mailbox, journal, replies, outlet.stop_speaking)
@@ -159,6 +172,18 @@ def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:
         steps.boundary()
         return "rung"
 
+    async def open_door(call: Call) -> str:
+        """Open the door."""
+        steps.boundary()
+        ledger.note("opened", call.id)
+        steps.effect()
+        steps.boundary()
+        return "opened"
+
+    async def asks(arguments: object) -> str:
+        steps.boundary()
+        return "open the door"
+
     async def fail() -> str:
         """Fail."""
         steps.boundary()
@@ -168,7 +193,7 @@ def _tools(steps: Steps, ledger: Ledger, *, has_memory: bool) -> list[Tool]:
         """Remember; there is no memory here."""
         return "there is none"
 
-    own = [tool(look, effect="pure"), tool(bell, effect="irreversible"), tool(fail)]
+    own = [tool(look, effect="pure"), tool(bell, effect="irreversible"), tool(fail), tool(open_door, asks_first=asks)]
     return own if has_memory else [*own, tool(remember)]
 
 

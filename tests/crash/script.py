@@ -21,8 +21,15 @@ SENTENCE: Final = re.compile(r"Part (\w+) of (\w+) is said\.")
 RINGING: Final = 10_000
 """Stories from this seed on are about a bell: in most answers something is done that cannot be taken back."""
 
+OPENING: Final = 20_000
+"""Stories from this seed on are about a door, which opens only on a yes."""
+
 MOST_ROUNDS: Final = 5
 """Answers to one event after which the scripted model ends it."""
+
+
+ORDER: Final = ("open", "yes")
+"""What is said in a story about a door."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,15 @@ class Arrival:
     """Turns of the event loop before it comes."""
     interrupts: bool
     """Whoever sends it speaks over her."""
+    answers: bool = False
+    """Whether it is said when everything before was heard, to that."""
 
 
 def arrivals(seed: int, noon: datetime) -> list[Arrival]:
     """Return the events of a story: people, a timer, her own plans, words that go on."""
+    if seed >= OPENING:
+        said = [Event(ASR_TRANSCRIPT, words, f"event-{seed}-{words}", source="mic", priority=10) for words in ORDER]
+        return [Arrival(replace(each, created_at=noon), 0, False, answers=True) for each in said]
     chance = random.Random(f"arrivals {seed}")
     told: list[Arrival] = []
     for place in range(chance.randint(3, 6)):
@@ -78,6 +90,8 @@ class Answering:
         chance = random.Random(f"{self.seed} {tag} {len(messages)} {messages[-1].content}")
         told = _Told(chance, turn, tag, self.noon)
         rounds = sum(message.role == "assistant" for message in turn)
+        if self.seed >= OPENING:
+            return told.opens(seen.words, turn[-1].content), False
         if self.seed >= RINGING and rounds < 2:
             return told.rings(), False
         if rounds >= MOST_ROUNDS:
@@ -104,6 +118,13 @@ class _Told:
         """Return an answer that rings the bell, with or without a word about it."""
         said = [self.reply(1)] if self.chance.random() < 0.3 else []
         return self.calls(*said, ("bell", "{}"), ("look", "{}"))
+
+    def opens(self, words: str, last: str) -> Message:
+        """Return an answer that opens the door for who asks for it, again where the machine stopped before."""
+        is_open = last.startswith(("not done: the machine", "unknown:"))
+        if words == ORDER[0] and (is_open or not last.startswith(("opened", "error"))):
+            return self.calls(("open_door", "{}"))
+        return self.calls(self.reply(1), ("complete_event", '{"summary": "told"}'))
 
     def _goes_on(self) -> Message:
         return self.calls(self.reply(self.chance.randint(2, 4)))

@@ -75,17 +75,24 @@ class Turns:
 class TalkativeModel(ScriptedModel):
     """A model that answers every event by one `reply`: what `House.ask` asks by the next of the answers, in turn."""
 
-    def __init__(self, answers: Sequence[str], aside: str) -> None:
+    def __init__(self, answers: Sequence[str], aside: str, acts: str = "") -> None:
         super().__init__(name="talkative", piece=40)
         self._answers = cycle(answers)
         self._numbers = count()
         self._aside = aside
         """What else is said to her is answered by this; "" takes the next answer for that too."""
+        self._acts = acts
+        """Name of a tool that is called instead of the first answer; "" for none."""
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[StreamItem, None]:
         is_asked = not self._aside or PROMPT in messages[-1].content
-        text = next(self._answers) if is_asked else self._aside
-        self.script.append(calls(("reply", json.dumps({"text": text})), prefix=f"reply{next(self._numbers)}"))
+        prefix = f"reply{next(self._numbers)}"
+        if self._acts:
+            self.script.append(calls((self._acts, "{}"), prefix=prefix))
+            self._acts = ""
+        else:
+            text = next(self._answers) if is_asked else self._aside
+            self.script.append(calls(("reply", json.dumps({"text": text})), prefix=prefix))
         async for item in super().stream(messages, tools):
             yield item
 
@@ -150,6 +157,8 @@ class Surroundings:
     answers: Sequence[str] = ("All right.",)
     aside: str = ""
     """Answers what nobody asked by `House.ask`; "" leaves that to the answers too."""
+    acts: str = ""
+    """Name of a tool that she calls instead of her first answer; "" for none."""
     voice: str = HERS
     """Flite's or espeak-ng's name of hers."""
     loudspeaker: Loudspeaker = field(default_factory=Loudspeaker)
@@ -165,7 +174,11 @@ def live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around:
 async def _live(folder: Path, story: Callable[[House], Coroutine[Any, Any, T]], around: Surroundings) -> T:
     loop = asyncio.get_running_loop()
     card = SimulatedCard(loop, around.loudspeaker, around.noise_dbfs, around.microphone_ppm)
-    model, voice, turns = TalkativeModel(around.answers, around.aside), Remembered(around.voice), Turns(loop.time)
+    model, voice, turns = (
+        TalkativeModel(around.answers, around.aside, around.acts),
+        Remembered(around.voice),
+        Turns(loop.time),
+    )
     config = load(Household(folder, around.settings).write(), {"HOME": str(folder)})
 
     async def player(settings: VoiceSettings, options: RunOptions) -> Player:

@@ -59,6 +59,9 @@ BESIDE: Final = frozenset({OBSERVE, SITUATION, COMMAND})
 OWN: Final = "nakari_tools_"
 """Begins the names of the modules that a person's files become."""
 
+OWN_GROUP: Final = "own files"
+"""What the tools of a person's own files are found under."""
+
 NOT_SHARED: Final = "{tool} is the household's, and whoever speaks is no member of it: do without it"
 
 WRITABLE_BY_OTHERS: Final = 0o002
@@ -148,7 +151,8 @@ class Discovered:
                 self.lacking[each.name] = missing
                 log.warning("tool_not_offered", tool=each.name, fix=f"set {', '.join(missing)}")
             else:
-                kept.append(with_secrets(each, content.secrets))
+                group = Path(file).stem if shares is None else OWN_GROUP
+                kept.append(replace(with_secrets(each, content.secrets), group=group))
         if shares is not None:
             self.own += tuple(each.name for each in kept)
             kept = [for_members(each, shares, NOT_SHARED.format(tool=each.name)) for each in kept]
@@ -161,7 +165,8 @@ class Discovered:
 
 def builtin_tools(context: ToolContext) -> list[Tool]:
     """Return the tools of `agent/tools/`, whatever secrets they want. Raises what a broken file raises."""
-    return [tool for name in _files_of_package() for tool in tools_of(_import(name), context)]
+    found = [(name, tool) for name in _files_of_package() for tool in tools_of(_import(name), context)]
+    return [replace(tool, group=name) for name, tool in found]
 
 
 def discover(

@@ -1,10 +1,11 @@
 """Tools that are offered when they are needed: found by words, and called through one tool that is always there."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.context.tokens import TokenCounter
 from agent.errors import ToolFailed
 from agent.model.messages import ToolCall, ToolSpec
 from agent.tools.tool import Tool, tool
@@ -13,7 +14,16 @@ from memory.json_value import Json
 FIND: Final = "find_tools"
 USE: Final = "use_tool"
 
-FINDING: Final = frozenset({FIND, USE})
+CALL: Final = "call_tool"
+"""The same as use_tool beside a long list. Which of them is in a list tells which list it is (`are_few`)."""
+
+FINDING: Final = frozenset({FIND, USE, CALL})
+
+TOKENS_A_NAME: Final = 12
+"""Kept free for each tool that may be only named."""
+
+_ESTIMATE: Final = TokenCounter()
+"""Without a vocabulary."""
 
 MOST_FOUND: Final = 4
 """Tools whose whole schema one answer gives."""
@@ -23,10 +33,10 @@ MOST_NAMED: Final = 800
 
 
 def finding_tools(tools: Callable[[], Iterable[Tool]]) -> list[Tool]:
-    """Return find_tools and use_tool over the tools that there are at each call.
+    """Return find_tools, use_tool and call_tool over the tools that there are at each call.
 
-    What is called through use_tool is carried out as that tool (`unwrapped`); its own function only tells why a call
-    names none.
+    What is called through the last two is carried out as that tool (`unwrapped`); their own functions only tell why a
+    call names none.
     """
 
     async def find_tools(words: str = "") -> Json:
@@ -41,12 +51,16 @@ def finding_tools(tools: Callable[[], Iterable[Tool]]) -> list[Tool]:
         there = ", ".join(tool.name for tool in tools())
         raise ToolFailed(f"there is no tool {name!r}; there are: {there}")
 
-    return [tool(find_tools, counted=False, effect="pure"), tool(use_tool, counted=False, effect="pure")]
+    async def call_tool(name: str, arguments: dict[str, object] = {}) -> Json:  # noqa: B006  pydantic copies it
+        """Call a tool that is only named here, with its arguments as an object; find_tools tells what each takes."""
+        return await use_tool(name, arguments)
+
+    return [tool(each, counted=False, effect="pure") for each in (find_tools, use_tool, call_tool)]
 
 
 def unwrapped(call: ToolCall) -> ToolCall:
-    """Return the call that a call of use_tool stands for, under its id; any other, or a malformed one, as it is."""
-    if call.name != USE:
+    """Return the call that one of use_tool or call_tool stands for, under its id; any other, or malformed, as it is."""
+    if call.name not in (USE, CALL):
         return call
     try:
         given = json.loads(call.arguments)
@@ -66,14 +80,51 @@ def offered(tools: Iterable[Tool], finding: Iterable[Tool]) -> tuple[ToolSpec, .
     ways = [
         replace(tool.spec, description=_with_names(tool.spec, rest)) if tool.name == USE else tool.spec
         for tool in finding
+        if tool.name != CALL
     ]
     briefs = [tool.brief for tool in every if tool.brief is not None]
     return tuple(sorted([*briefs, *ways], key=lambda spec: spec.name))
 
 
+def grouped(tools: Iterable[Tool], finding: Iterable[Tool], most_tokens: int) -> tuple[ToolSpec, ...]:
+    """Return all tools, by name; where they cost more than `most_tokens`, the largest groups are only named.
+
+    Those that also a model with little room is told of are always listed, and those of no group. Each other group is
+    one line of call_tool's description: the names and parameters of its tools, or the names, or only how many. Where
+    the tools that are always listed cost more by themselves, so does the list. The same tools are the same list.
+    """
+    every = sorted(tools, key=lambda tool: tool.name)
+    if tokens_of([tool.spec for tool in every]) <= most_tokens:
+        return tuple(tool.spec for tool in every)
+    ways = {tool.name: tool.spec for tool in finding}
+    listed = [tool.spec for tool in every if not tool.group or tool.brief is not None]
+    away: dict[str, list[ToolSpec]] = {}
+    for each in every:
+        if each.group and each.brief is None:
+            away.setdefault(each.group, []).append(each.spec)
+    room = most_tokens - tokens_of([ways[FIND], ways[CALL]])
+    for group in sorted(away, key=lambda name: (tokens_of(away[name]), name)):
+        rest = sum(map(len, away.values())) - len(away[group])
+        if tokens_of([*listed, *away[group]]) + min(rest * TOKENS_A_NAME, most_tokens // 4) > room:
+            break
+        listed += away.pop(group)
+    call = replace(ways[CALL], description=_with_groups(ways[CALL], away, room - tokens_of(listed)))
+    return tuple(sorted([*listed, ways[FIND], call], key=lambda spec: spec.name))
+
+
+def tokens_of(specs: Iterable[ToolSpec]) -> int:
+    """Return what tools cost in a prompt, estimated by their bytes: the same before and after a vocabulary is there."""
+    return _ESTIMATE.of_tools(tuple(specs))
+
+
 def are_few(specs: Iterable[ToolSpec]) -> bool:
     """Whether these are what a model with little room is told."""
     return any(spec.name == USE for spec in specs)
+
+
+def has_more(specs: Iterable[ToolSpec]) -> bool:
+    """Whether tools beside these are reached by their names."""
+    return any(spec.name in (USE, CALL) for spec in specs)
 
 
 def ranked(words: str, tools: Iterable[Tool]) -> list[Tool]:
@@ -97,6 +148,25 @@ def _with_names(spec: ToolSpec, rest: Sequence[ToolSpec]) -> str:
     there = list(_within(map(_signature, rest), MOST_NAMED))
     more = f" and {len(rest) - len(there)} more" if len(rest) > len(there) else ""
     return f"{spec.description} There are {', '.join(there)}{more}." if rest else spec.description
+
+
+def _with_groups(spec: ToolSpec, away: Mapping[str, Sequence[ToolSpec]], room: int) -> str:
+    """Return the description of call_tool with a line for each group; the longest are shortened to fit the room."""
+    shorter = [
+        lambda group: f"{group}: {', '.join(map(_signature, away[group]))}",
+        lambda group: f"{group}: {', '.join(each.name for each in away[group])}",
+        lambda group: f"{group}: {len(away[group])} tools",
+    ]
+    forms = dict.fromkeys(away, 0)
+    while True:
+        lines = {group: shorter[form](group) for group, form in forms.items()}
+        told = "\n".join([spec.description, *lines.values()])
+        if _ESTIMATE.count(told) - _ESTIMATE.count(spec.description) <= room:
+            return told
+        longer = [group for group, form in forms.items() if form < len(shorter) - 1]
+        if not longer:
+            return told
+        forms[max(longer, key=lambda group: len(lines[group]))] += 1
 
 
 def _within(texts: Iterable[str], most: int) -> Iterator[str]:

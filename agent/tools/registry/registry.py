@@ -1,22 +1,34 @@
 """The registry of tools, sorted by name, so that the same tools always read the same to a model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from agent.model.messages import ToolSpec
-from agent.tools.registry.finding import finding_tools, offered
+from agent.tools.registry.finding import finding_tools, grouped, offered
 from agent.tools.tool import Tool
 
 
 class ToolRegistry:
     """The tools that there are now; an epoch freezes the specs it was opened with."""
 
-    def __init__(self, tools: Iterable[Tool], has_little_room: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        has_little_room: Callable[[], bool] | None = None,
+        amended: Callable[[Tool], Tool] = lambda tool: tool,
+        most_tokens: Callable[[], int] | None = None,
+    ) -> None:
         """`has_little_room` tells whether the model that thinks is offered a few only and finds the others.
 
-        None is the registry of a box whose models are offered all, always.
+        None is the registry of a box whose models are offered all, always. `amended` returns a tool as the house wants
+        it, whoever it came from. Past `most_tokens` of the whole list the largest groups of tools are only named in it,
+        and found; None lists all.
         """
+        self._most_tokens = most_tokens
+        self._amended = amended
         self._has_little_room = has_little_room
-        self._finding = {tool.name: tool for tool in finding_tools(lambda: self)} if has_little_room else {}
+        is_found = has_little_room is not None or most_tokens is not None
+        self._finding = {tool.name: tool for tool in finding_tools(lambda: self)} if is_found else {}
         self.replace(tools)
 
     def replace(self, tools: Iterable[Tool]) -> None:
@@ -32,10 +44,11 @@ class ToolRegistry:
 
     def _set(self, sources: Mapping[str, Sequence[Tool]]) -> None:
         by_name: dict[str, Tool] = {}
-        for tool in (tool for tools in sources.values() for tool in tools):
+        every = ((source, tool) for source, tools in sources.items() for tool in tools)
+        for source, tool in every:
             if tool.name in by_name:
                 raise ValueError(f"two tools are named {tool.name}: rename one")
-            by_name[tool.name] = tool
+            by_name[tool.name] = self._amended(replace(tool, group=tool.group or source))
         self._sources = sources
         self._tools = dict(sorted(by_name.items()))
 
@@ -51,9 +64,15 @@ class ToolRegistry:
         """All names, sorted."""
         return tuple(self._tools)
 
+    def unknown(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names that no tool has now."""
+        return [name for name in names if name not in self._tools]
+
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told, sorted by name."""
         if self._has_little_room is not None and self._has_little_room():
             return offered(self, self._finding.values())
+        if self._most_tokens is not None:
+            return grouped(self, self._finding.values(), self._most_tokens())
         return tuple(tool.spec for tool in self)

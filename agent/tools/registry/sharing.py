@@ -41,7 +41,7 @@ def for_members(tool: Tool, shares: Callable[[str], bool], refusal: str) -> Tool
             raise ToolFailed(refusal)
         return await tool.function(**values)
 
-    return replace(tool, function=guarded, hidden=(*tool.hidden, (_ASKER, Event)))
+    return replace(tool, function=guarded, hidden=(*tool.hidden, (_ASKER, Event)), is_for=shares)
 
 
 def in_another_dialect(tools: Iterable[Tool], dialect: Dialect, described: Dialect) -> list[Tool]:

@@ -208,7 +208,8 @@ async def test_a_tool_that_is_expected_to_be_slow_is_told_once(
     async with a_mind(tmp_path, [model], tools.all(slow=slow)) as mind:
         async with mind.at_work(event):
             await tools.begun.get()
-            await asyncio.sleep(0)
+            if fillers:
+                await mind.outlet.sentence_said.wait()
             tools.let_go.set()
             await tools.begun.get()
         said = [sentence for sentence in mind.outlet.said if sentence not in {"Let me look.", "Hello there."}]

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from appliance.exits import Exit
 from tests.appliance.command import environment
 
@@ -51,3 +53,23 @@ def test_the_time_costs_no_heavy_library_no_child_process_and_no_sound(tmp_path:
     answer, *rest = done.stdout.splitlines()
     assert answer.startswith("It is ")
     assert rest == ["LOADED []", "STARTED [] []"]
+
+
+@pytest.mark.shows("G1")
+def test_what_the_house_wants_to_be_asked_about_is_done_after_a_second_command_says_yes(tmp_path: Path) -> None:
+    """Without a service and without a model: the question outlives the command that asked it."""
+    (tmp_path / "nakari.toml").write_text('[tools]\nconfirm = ["set_timer"]\n')
+    command = [sys.executable, "-m", "appliance", "--config", str(tmp_path / "nakari.toml"), "ask"]
+
+    def told(words: str) -> str:
+        done = subprocess.run(
+            [*command, words], env=environment(tmp_path), capture_output=True, text=True, timeout=50, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.strip()
+
+    call = "use set_timer (seconds: 300.0, label: 5 minutes, repeat: false)"
+    asked = told("set a timer for five minutes")
+    assert asked == f"I am about to {call}. Shall I? (Within a minute: nakari ask yes)"
+    assert told("yes") == "It is done."
+    assert "left on your five-minute timer" in told("what timers are set")

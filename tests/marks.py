@@ -19,6 +19,8 @@ BY_FIXTURE: Final = {
     "embedded_store": "store",
     "hurried_store": "store",
     "another": "store",
+    "home_assistant": "home_assistant",
+    "own_home_assistant": "home_assistant",
 }
 """Fixtures that start something, and the mark of whoever uses one, be it by another fixture."""
 
@@ -37,7 +39,19 @@ BY_NAME: Final = {
 LONG_SECONDS: Final = 3.0
 """A file that takes so long on a quiet machine is no part of a fast run: `tests/data/seconds.txt` has them."""
 
-REAL: Final = ("sound", "systemd", "debian", "neo4j", "browser", "network", "room", "process", "store", "long")
+REAL: Final = (
+    "sound",
+    "systemd",
+    "debian",
+    "neo4j",
+    "browser",
+    "home_assistant",
+    "network",
+    "room",
+    "process",
+    "store",
+    "long",
+)
 """Marks of tests that need something real, or that take long: `scripts/test --fast` leaves them out."""
 
 

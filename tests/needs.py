@@ -5,10 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from tests.home import home_assistant as real_home
 from tests.service.privacy import unplugged
 
 NEO4J_SCRIPT = Path(__file__).parents[1] / "scripts" / "neo4j"
@@ -95,7 +96,15 @@ def browser() -> str | None:
     return missing_programs("chromium")
 
 
-NEEDS = {"sound": sound, "network": network, "systemd": systemd, "debian": debian, "neo4j": neo4j, "browser": browser}
+NEEDS: Mapping[str, Callable[[], str | None]] = {
+    "sound": sound,
+    "network": network,
+    "systemd": systemd,
+    "debian": debian,
+    "neo4j": neo4j,
+    "browser": browser,
+    "home_assistant": real_home.why_not,
+}
 
 NEEDED_IN_CI = ("neo4j",)
 """Marks of tests that a green run is taken to have run: two stores are promised, and one alone shows half of it."""

@@ -25,7 +25,7 @@ HOMES = {"root": "/root", "person": "/home/person"}
 REGISTRY_VARIABLES = re.compile(r"PIP_.*|.*_proxy|.*_PROXY|SSL_CERT_FILE|REQUESTS_CA_BUNDLE")
 REGISTRY_FILES = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt")
 ENTER = """
-mount --bind "$1" "$1"
+mount --rbind "$1" "$1"
 cd "$1"
 mount -t proc proc proc
 mount --rbind /sys sys
@@ -61,7 +61,7 @@ class BareDebian:
         in_folder = f"cd {shlex.quote(folder or HOMES[user])} && {command}"
         said = []
         with subprocess.Popen(
-            [*self._enter(offline), *_as(user), "sh", "-c", in_folder],
+            [*self.entered(offline=offline), *_as(user), "sh", "-c", in_folder],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -98,7 +98,8 @@ class BareDebian:
         for line in lines:
             self.must(f"export DEBIAN_FRONTEND=noninteractive; {line} >/dev/null")
 
-    def _enter(self, offline: bool) -> list[str]:
+    def entered(self, *, offline: bool = False) -> list[str]:
+        """Return the words that make the following command run in this tree; `offline`: with a loopback of its own."""
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", *(["--net"] if offline else [])]
         return [*unshare, "sh", "-euc", ENTER, "sh", str(self.tree), "offline" if offline else "online"]
 

@@ -50,7 +50,7 @@ from appliance.wiring.home import HomeSide
 from appliance.wiring.machine import Machine
 from appliance.wiring.output import Output
 from appliance.wiring.tool_servers import servers_of
-from appliance.wiring.web import engine_of, pages_of, weather_of
+from appliance.wiring.web import engine_of, weather_of
 from audio.loops import Loop as LongLoop
 from memory.json_value import Json
 from memory.state.recall import Recall
@@ -242,7 +242,7 @@ def _tool_context(world: World, sessions: Sessions, output: Output, limits: RunL
         files=hands.machine.files,
         code=hands.machine.code,
         search=engine_of(config),
-        pages=pages_of(config),
+        pages=world.environment.pages(config),
         weather=weather_of(config),
         home=hands.home.tools if hands.home else None,
     )

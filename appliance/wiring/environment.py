@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Final
 
 from agent.model.interface import CachedPrefix, ChatModel
+from agent.web.pages import PageReader
 from appliance.config.load import Config
 from appliance.config.options import RunOptions
 from appliance.config.sections import EarsSettings, VoiceSettings
@@ -17,6 +18,7 @@ from appliance.model.catalog import ModelCatalog
 from appliance.model.choose import choose_models
 from appliance.output.voices import choose_voice, open_player
 from appliance.wiring.state import State
+from appliance.wiring.web import pages_of
 from audio.interfaces import AudioSource, Player, Synthesizer, VoiceDetector
 from audio.recognizer.faster_whisper import Hotwords
 from audio.turns.vad import load_detector
@@ -43,6 +45,8 @@ class Environment:
     detector: Callable[[], VoiceDetector] = load_detector
     hearing: Callable[[WhisperSettings, Hotwords], Hearing] = hearing_of
     """Which recognizer hears, given the names to expect. Raises `ModelNotFound` for a model folder that is none."""
+    pages: Callable[[Config], PageReader | None] = pages_of
+    """Reads pages of the public internet; None where none are to be read."""
 
 
 @dataclass(frozen=True, slots=True)

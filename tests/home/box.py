@@ -1,12 +1,15 @@
 """The whole box at a real Home Assistant: somebody types to it, or says something into its microphone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
 
 from agent.model.interface import CachedPrefix, ChatModel
+from agent.web.pages import PageReader
 from appliance.api.client import ask_running
 from appliance.config.load import load
 from appliance.config.options import RunOptions
@@ -24,6 +27,16 @@ from tests.service.process import Household
 
 PATIENCE = 60.0
 """Seconds after which something hangs."""
+
+
+class Place(Protocol):
+    """Where a Home Assistant is, a real one or the small one."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def token(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,8 @@ class AtHome:
         """Return when the house is known, and its own server of tools is there."""
         async with asyncio.timeout(PATIENCE):
             await self.side.home.until("connected")
-            await self.box.agent.servers.owners["home"].until("connected")
+            for owner in self.box.agent.servers.owners.values():
+                await owner.until("connected")
 
 
 class HeldSource:
@@ -85,30 +99,38 @@ async def at_home(home: Running, folder: Path, model: ScriptedModel | None = Non
             over.set()
 
 
-async def heard_at_home(home: Running, folder: Path, sound: Path, model: ScriptedModel | None = None) -> None:
-    """Run a box that hears a recording once it knows the house, until all of that is answered."""
+async def heard_at_home(
+    home: Place,
+    folder: Path,
+    sound: Path,
+    model: ScriptedModel | None = None,
+    settings: Mapping[str, dict[str, object]] = MappingProxyType({}),
+    pages: PageReader | None = None,
+) -> None:
+    """Run a box that hears a recording once it knows the house and its servers of tools, until that is answered."""
     begins = asyncio.Event()
 
     def source(ears: EarsSettings, options: RunOptions) -> AudioSource | None:
         recording = REAL.source(ears, options)
         return HeldSource(recording, begins) if recording else None
 
-    environment = replace(_environment(model), source=source)
+    environment = replace(_environment(model), source=source, pages=lambda config: pages)
     options = RunOptions(input=sound, output=folder / "answer.wav", fast=True)
-    async with _running(home, folder, environment, options, conversation_over) as told:
+    async with _running(home, folder, environment, options, conversation_over, settings) as told:
         await told.connected()
         begins.set()
 
 
 @asynccontextmanager
 async def _running(
-    home: Running,
+    home: Place,
     folder: Path,
     environment: Environment,
     options: RunOptions,
     until_over: Callable[[Box], Awaitable[None]],
+    settings: Mapping[str, dict[str, object]] = MappingProxyType({}),
 ) -> AsyncIterator[AtHome]:
-    household = Household(folder, {"home": {"url": home.url}})
+    household = Household(folder, {"home": {"url": home.url}, **settings})
     config = load(household.write(), {"HOME": str(folder), "HOME_ASSISTANT_TOKEN": home.token})
     async with open_box(config, options, environment) as box, asyncio.TaskGroup() as group:
         group.create_task(serve(box, lambda: until_over(box)), name="the box")

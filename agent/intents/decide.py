@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents import agenda, recall, tasks, timers
+from agent.intents import agenda, recall, tasks, timers, weather
 from agent.intents.dialog_state import Action, DialogState, Turn
 from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
@@ -72,6 +72,8 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     intent = _meant(state, understand)
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
+    if intent.name == weather.INTENT and not state.has(weather.TOOL):
+        intent = UNKNOWN
     outcome = _outcome(state, intent, understand)
     if isinstance(outcome, str):
         return _say(state, outcome, intent.name)
@@ -309,6 +311,7 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "alarm": timers.alarm,
     "agenda": agenda.of_day,
     "agenda_next": agenda.what_next,
+    "weather": weather.told,
     "tasks": tasks.told,
     "task_cancel": tasks.take_off,
     "ask_when": _saying("ask_when"),

@@ -69,6 +69,13 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "日历{calendar}现在连不上，这是{length}前的内容。",
     ),
     "agenda_unread": ("I cannot read the calendar {calendar}: {reason}.", "日历{calendar}读不到：{reason}。"),
+    # the weather
+    "weather_now": ("Now {temperature}, {sky}.", "现在{temperature}，{sky}。"),
+    "weather_day": (
+        "{day}: {sky}, {lowest} to {highest}; the chance of rain or snow is {chance}.",
+        "{day}：{sky}，{lowest}到{highest}，下雨或下雪的可能是{chance}。",
+    ),
+    "weather_none": ("Nobody told me the weather of that day.", "没有查到那天的天气。"),
     "on_day_0": ("today", "今天"),
     "on_day_1": ("tomorrow", "明天"),
     "on_day_2": ("the day after tomorrow", "后天"),

@@ -21,6 +21,8 @@ from agent.tools.journal import journal_tool
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
+from agent.tools.weather import weather_tool
+from agent.web.weather import OpenMeteo
 from memory.state.database import Database
 from memory.state.journal import Journal
 from tests.agent.clock import MORNING
@@ -68,6 +70,7 @@ def real_tools() -> ToolRegistry:
             journal_tool(Journal(database)),
             *device_tools(NoDevice()),
             *calendar_tools(cast("Calendars", NoCalendars())),
+            weather_tool(OpenMeteo("nakari/test", ""), RunState()),
         ]
     )
 
@@ -79,8 +82,8 @@ def without(*names: str) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in TOOLS.specs if spec.name not in names)
 
 
-SPECS = without("set_volume", "device", "calendar_events", "calendar_add")
-"""What a box without a loudspeaker of its own, and without calendars, has."""
+SPECS = without("set_volume", "device", "calendar_events", "calendar_add", "weather")
+"""What a box without a loudspeaker of its own, without calendars and a forecaster, has."""
 
 
 def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:  # noqa: A002

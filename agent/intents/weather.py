@@ -1,0 +1,87 @@
+"""The weather, without a model: of a day, as the tool tells it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent
+from agent.intents.phrases import phrase
+from memory.json_value import Json
+
+INTENT: Final = "weather"
+TOOL: Final = "weather"
+
+SKIES: Final = {
+    "clear": "晴",
+    "mostly clear": "大致晴朗",
+    "partly cloudy": "多云",
+    "overcast": "阴",
+    "fog": "有雾",
+    "freezing fog": "有冻雾",
+    "light drizzle": "小毛毛雨",
+    "drizzle": "毛毛雨",
+    "heavy drizzle": "大毛毛雨",
+    "light freezing drizzle": "冻毛毛雨",
+    "freezing drizzle": "冻毛毛雨",
+    "light rain": "小雨",
+    "rain": "中雨",
+    "heavy rain": "大雨",
+    "light freezing rain": "小冻雨",
+    "freezing rain": "冻雨",
+    "light snow": "小雪",
+    "snow": "中雪",
+    "heavy snow": "大雪",
+    "snow grains": "米雪",
+    "light showers": "小阵雨",
+    "showers": "阵雨",
+    "violent showers": "强阵雨",
+    "light snow showers": "小阵雪",
+    "heavy snow showers": "大阵雪",
+    "thunderstorm": "雷雨",
+    "thunderstorm with hail": "雷雨伴有冰雹",
+    "thunderstorm with heavy hail": "雷雨伴有大冰雹",
+}
+"""In Chinese what the tool calls them in English."""
+
+
+def told(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say how the weather is on a day; of today also how it is now."""
+    days, language = intent.number("day"), state.language
+    if state.now is None:
+        return phrase("no_clock", language)
+    result = state.result(TOOL)
+    if result is None:
+        return [state.action(TOOL, days=days + 1)]
+    if result.has_failed:
+        return phrase("failed", language, reason=result.reason)
+    answer = _object(result.value)
+    found = answer.get("days")
+    wanted = f"{state.now + timedelta(days=days):%Y-%m-%d}"
+    of_days = [day for day in map(_object, found if isinstance(found, list) else ()) if day.get("date") == wanted]
+    said = [] if days else [_said(state, "weather_now", _object(answer.get("now")))]
+    said += [_said(state, "weather_day", day, phrase(f"on_day_{days}", language)) for day in of_days]
+    return ("" if language == "zh" else " ").join(said) or phrase("weather_none", language)
+
+
+def _said(state: DialogState, name: str, values: Mapping[str, Json], day: str = "") -> str:
+    sky = str(values.get("sky", ""))
+    named = {
+        "sky": SKIES.get(sky, sky) if state.language == "zh" else sky,
+        **{each: _rounded(values.get(each)) for each in ("temperature", "lowest", "highest")},
+        "chance": values.get("chance_of_rain_or_snow", ""),
+    }
+    return phrase(name, state.language, day=day, **named)
+
+
+def _rounded(told: Json) -> str:
+    """Return a value with its unit, without what stands behind its point."""
+    value, _, unit = str(told or "").partition(" ")
+    try:
+        return f"{round(float(value))} {unit}".strip()
+    except ValueError:
+        return value
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}

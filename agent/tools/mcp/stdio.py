@@ -45,6 +45,7 @@ class Program:
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._is_wanted = True
         self._is_read = asyncio.Event()
+        self._is_heard = asyncio.Event()
         """Set when nobody takes its messages any more."""
 
     async def read(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
@@ -79,14 +80,14 @@ class Program:
     async def listen(self) -> None:
         """Hand on what it says to people."""
         assert self._process.stderr is not None
-        while True:
+        line = b" "
+        while line:
             try:
                 line = await self._process.stderr.readline()
             except ValueError:
                 line = b"(a line too long to keep)"
-            if not line:
-                return
             self._heard(line)
+        self._is_heard.set()
 
     async def stop(self) -> None:
         """Let it end by itself, ask it to, kill it with all that it started: four times `STOP_SECONDS` at most."""
@@ -119,6 +120,7 @@ class Program:
     async def _end(self) -> str:
         with anyio.move_on_after(STOP_SECONDS):
             await self._process.wait()
+            await self._is_heard.wait()  # what it said last may still be in the pipe
         code = self._process.returncode
         if code is None:
             return "its program closed its output"

@@ -3,6 +3,8 @@
 import re
 from typing import Final, Literal
 
+from memory.chinese import simplified
+
 Consent = Literal["yes", "no", ""]
 
 _AND: Final = r"(?:please|thanks|thank you)"
@@ -46,7 +48,7 @@ def consent_in(words: str, phrase: str = "") -> Consent:
 
 
 def _plain(words: str) -> str:
-    """Return lower-case words with single spaces, and Chinese without any."""
-    spaced = re.sub(r"[\W_]+", " ", words.casefold())
+    """Return lower-case words with single spaces, and Chinese without any, in simplified characters."""
+    spaced = re.sub(r"[\W_]+", " ", simplified(words.casefold()))
     spaced = " ".join(_CALLED.sub(" ", spaced).split())
     return spaced if spaced.isascii() else spaced.replace(" ", "")

@@ -11,6 +11,7 @@ from agent.home.home import Home
 from agent.intents.intent import Language, language_of
 from agent.tools.mcp.schema import plain
 from agent.tools.tool import from_outside
+from memory.chinese import simplified
 from memory.json_value import Json
 
 AGENT: Final = "conversation.home_assistant"
@@ -52,7 +53,7 @@ class Sentences:
     async def asks_first(self, sentence: str) -> str:
         """Return what a sentence is about to open, as words after "to"; "" for nothing, and where it fails anyway."""
         try:
-            understood = await self._understood(sentence)
+            _, understood = await self._understood(sentence)
             return await self._consent.sentence(sentence, understood, language_of(sentence)) if understood else ""
         except ToolFailed:
             self._unjudged = [*self._unjudged[-MOST_UNJUDGED:], sentence]
@@ -66,22 +67,27 @@ class Sentences:
         if sentence in self._unjudged:
             self._unjudged.remove(sentence)
             raise ToolFailed(f"unavailable: Home Assistant: {self._home.reason or 'it was away just now'}")
-        understood = await self._understood(sentence)
+        form, understood = await self._understood(sentence)
         if not understood:
             return dict(NOT_UNDERSTOOD)
-        told = await self._home.ask(
-            "conversation/process", text=sentence, language=self._spoken(sentence), agent_id=AGENT
-        )
+        told = await self._home.ask("conversation/process", text=form, language=self._spoken(sentence), agent_id=AGENT)
         return await self._answered(told, language_of(sentence))
 
-    async def _understood(self, sentence: str) -> Mapping[str, Json]:
-        """Return how it is understood there; nothing where it is not."""
+    async def _understood(self, sentence: str) -> tuple[str, Mapping[str, Json]]:
+        """Return the form of a sentence that is understood there, and how; nothing where none is.
+
+        Its Chinese is zh-CN. What is heard in traditional characters is tried as it is first, for the sentences and
+        names that somebody wrote there so.
+        """
         if not sentence.strip() or len(sentence) > LONGEST:
-            return {}
-        told = await self._home.ask(RECOGNIZE, sentences=[sentence], language=self._spoken(sentence))
-        results = told.get("results") if isinstance(told, dict) else None
-        first = results[0] if isinstance(results, list) and results else None
-        return first if isinstance(first, dict) and _is_meant(first) else {}
+            return sentence, {}
+        for form in dict.fromkeys((sentence, simplified(sentence))):
+            told = await self._home.ask(RECOGNIZE, sentences=[form], language=self._spoken(sentence))
+            results = told.get("results") if isinstance(told, dict) else None
+            first = results[0] if isinstance(results, list) and results else None
+            if isinstance(first, dict) and _is_meant(first):
+                return form, first
+        return sentence, {}
 
     async def _answered(self, told: Json, language: Language) -> Json:
         response = told.get("response") if isinstance(told, dict) else None

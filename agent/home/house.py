@@ -11,6 +11,7 @@ from agent.errors import HomeRefused
 from agent.home.danger import OPENING, Danger, danger_of
 from agent.intents.intent import Language, language_of
 from agent.tools.mcp.schema import plain
+from memory.chinese import simplified
 from memory.json_value import Json
 
 MOST_THINGS: Final = 20_000
@@ -79,8 +80,11 @@ class House:
 
 
 def folded(name: str) -> str:
-    """Return a name as names are compared: small letters and digits only, so that "Front-Door" is "front door"."""
-    return _BETWEEN.sub("", name.casefold())
+    """Return a name as names are compared: small letters and digits only, so that "Front-Door" is "front door".
+
+    Chinese ones are compared in simplified characters.
+    """
+    return simplified(_BETWEEN.sub("", name.casefold()))
 
 
 async def read_house(ask: Ask) -> House:

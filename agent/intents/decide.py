@@ -179,7 +179,7 @@ def _asked_back(state: DialogState) -> tuple[str, bool]:
     if not people or not _is_recent(people[-1], state.turn):
         return "", False
     for name, turn in (("did_you_say", people[-1]), ("to_be_sure", people[0])):
-        words = turn.block.words
+        words = turn.words
         questions = {phrase(name, language, words=_bare(words)) for language in ("en", "zh")}
         if questions & set(people[-1].replies):
             return words, name == "to_be_sure"

@@ -12,6 +12,7 @@ from agent.context.history import turns
 from agent.intents.intent import Language, language_of
 from agent.model.messages import Message, ToolSpec
 from agent.tools.registry.finding import has_more
+from memory.chinese import simplified
 from memory.json_value import Json
 
 _OFFSET: Final = re.compile(r"UTC([+-])([01]\d|2[0-3]):([0-5]\d)")
@@ -65,6 +66,11 @@ class Turn:
     """What was said, in order, whether it came out whole or not."""
 
     @property
+    def words(self) -> str:
+        """What the person said, or what the event holds; Chinese in simplified characters."""
+        return simplified(self.block.words)
+
+    @property
     def ends_in_words(self) -> bool:
         """Whether the last thing done was to say something, and it came out whole."""
         if not self.results:
@@ -96,8 +102,8 @@ class DialogState:
 
     @property
     def words(self) -> str:
-        """What the person said, or what the event holds."""
-        return self.turn.block.words
+        """What the person said, or what the event holds; Chinese in simplified characters."""
+        return self.turn.words
 
     @property
     def is_doubtful(self) -> bool:

@@ -43,7 +43,7 @@ def said_at_home(state: DialogState, words: str = "") -> list[Action] | str:
     """
     result = state.result(HOME_SAY)
     if result is None:
-        return [state.action(HOME_SAY, sentence=words or state.words)] if state.has(HOME_SAY) else ""
+        return [state.action(HOME_SAY, sentence=words or state.turn.block.words)] if state.has(HOME_SAY) else ""
     if result.is_uncertain:
         return phrase("home_uncertain", state.language)
     return answer_of(result, state.language)

@@ -11,6 +11,7 @@ from agent.intents.intent import Intent, Language, Understand, language_of
 from agent.intents.phrases import phrase
 from agent.intents.questions import Question, is_question, read_question, spellings
 from agent.intents.spoken import to_second_person
+from memory.chinese import simplified
 from memory.json_value import Json
 
 LOOKED_AT: Final = 50
@@ -152,7 +153,7 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     """Return what a person stated in an entry of the journal, None where it is no statement of use here."""
     if not isinstance(entry, dict):
         return None
-    words, when = str(entry.get("words", "")).strip(), str(entry.get("when", ""))
+    words, when = simplified(str(entry.get("words", ""))).strip(), str(entry.get("when", ""))
     if entry.get("who") in _NOT_PEOPLE:
         return None
     said = Fact(words.rstrip(" .!。！"), was_to_be_kept=False, when=when, nearness=nearness)

@@ -12,6 +12,7 @@ from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
+from memory.chinese import simplified
 
 LONGEST: Final = 500
 """Characters of what may be a command; what is longer is a story, and matching it would take long."""
@@ -55,7 +56,7 @@ class Understanding:
         if len(words) > LONGEST:
             return UNKNOWN
         language = language_of(words)
-        plain = words.replace("’", "'")
+        plain = simplified(words.replace("’", "'"))
         found = recognize_all(plain, self._intents[language], language=_CODES[language])
         readings = [_reading(result, plain) for result in found]
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]

@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias, get_args
 
+from audio.chinese import simplified
+
 Reflex: TypeAlias = Literal["stop", "wait", "go on", "quieter", "louder", "repeat", "mute", "unmute", "forget"]
 
 REFLEXES: Final[tuple[Reflex, ...]] = get_args(Reflex)
@@ -78,11 +80,11 @@ def plain(words: str, names: Collection[str] = NAMES) -> str:
     """Return an utterance in small letters without punctuation, names, courtesies and repetition.
 
     "Please stop, stop!" is "stop". Fillers are taken off both ends only, so that what stands between two other words
-    keeps its meaning.
+    keeps its meaning. Chinese comes in simplified characters.
     """
-    spoken = _NO_WORD.sub(" ", words.casefold()).strip()
+    spoken = _NO_WORD.sub(" ", simplified(words.casefold())).strip()
     for name in sorted(names, key=len, reverse=True):
-        called = re.escape(_NO_WORD.sub(" ", name.casefold()).strip())
+        called = re.escape(_NO_WORD.sub(" ", simplified(name.casefold())).strip())
         edge = r"(?:^|(?<=\s)){}(?=\s|$)" if called.isascii() else "{}"
         spoken = re.sub(edge.format(called), " ", spoken)
     if _HAN.search(spoken):
@@ -131,9 +133,9 @@ def _spoken(number: str) -> int | None:
 
 def calls(words: str, names: Collection[str] = NAMES) -> bool:
     """Whether an utterance names it."""
-    spoken = f" {_NO_WORD.sub(' ', words.casefold())} "
-    told = ((f" {name.casefold()} " if name.isascii() else name.casefold()) for name in names if name.strip())
-    return any(name in spoken for name in told)
+    spoken = f" {_NO_WORD.sub(' ', simplified(words.casefold()))} "
+    told = (simplified(name.casefold()) for name in names if name.strip())
+    return any((f" {name} " if name.isascii() else name) in spoken for name in told)
 
 
 def _plain_chinese(spoken: str) -> str:

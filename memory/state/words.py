@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from memory.chinese import simplified, traditional
+
 MAX_TERMS: Final = 32
 """Terms of one question; what a person or a model asks for has fewer."""
 
@@ -49,6 +51,9 @@ def _pairs(term: str) -> list[str]:
 
 
 def _phrase(term: str) -> str:
-    """Return one term as a quoted phrase, matched by its beginning where words have one."""
-    quoted = '"' + " ".join(segmented(term).split()).replace('"', '""') + '"'
-    return quoted if _CHARACTER.match(term) else f"{quoted}*"
+    """Return one term as a quoted phrase, matched by its beginning where words have one, in either Chinese."""
+    forms = dict.fromkeys((term, simplified(term), traditional(term)))
+    quoted = ['"' + " ".join(segmented(form).split()).replace('"', '""') + '"' for form in forms]
+    if len(quoted) > 1:
+        return f"({' OR '.join(quoted)})"
+    return quoted[0] if _CHARACTER.match(term) else f"{quoted[0]}*"

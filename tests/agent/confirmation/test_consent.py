@@ -47,3 +47,12 @@ def test_a_plain_no_is_one(words: str) -> None:
 )  # fmt: skip
 def test_a_yes_in_a_longer_sentence_about_something_else_is_none(words: str) -> None:
     assert consent_in(words, DOOR) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("對。", "yes"), ("沒問題", "yes"), ("當然可以", "yes"), ("不用謝謝", "no")]
+)
+def test_traditional_characters_say_the_same(words: str, said: str) -> None:
+    """Whisper writes Mandarin in them where it likes."""
+    assert consent_in(words) == said
+    assert consent_in("好的，打開前門。", "打开前门") == "yes"

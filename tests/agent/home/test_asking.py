@@ -35,11 +35,20 @@ async def test_chinese_is_asked_as_chinese() -> None:
         assert {each["language"] for each in server.asked if "language" in each} == {"zh-CN"}
 
 
+async def test_chinese_in_traditional_characters_is_tried_in_simplified_ones_then() -> None:
+    async with small_home() as server, living(server) as told:
+        assert answer_of(await told.sentences.carry_out("打開床頭燈。")) == (True, True, "床头灯已打开")
+        tried = [each["sentences"] for each in server.asked if "sentences" in each]
+        assert tried == [["打開床頭燈。"], ["打开床头灯。"]]
+        assert server.entities["light.bed_light"]["state"] == "on"
+
+
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
         ("unlock the front door", "unlock Front Door"),
         ("把前门解锁", "把前门解锁"),
+        ("把前門解鎖", "把前门解锁"),
         ("lock the front door", ""),
         ("come home", "switch Come Home, which may open a lock or a door"),
         ("open sesame", "do this at home, which may open a lock or a door: open sesame"),

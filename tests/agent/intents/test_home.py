@@ -1,5 +1,6 @@
 """The house without any model: real loop, real mailbox, real journal, and a server that speaks as Home Assistant."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -49,7 +50,7 @@ async def hear(house: TestMind, words: str, confidence: str = "normal") -> str:
 @pytest.mark.shows("V30")
 @pytest.mark.parametrize(
     ("words", "answer"),
-    [("turn on the bed light", "Turned on the light"), ("打开床头灯", "床头灯已打开")],
+    [("turn on the bed light", "Turned on the light"), ("打开床头灯", "床头灯已打开"), ("打開床頭燈", "床头灯已打开")],
 )
 async def test_a_light_goes_on_without_a_model_and_the_call_is_journaled(
     tmp_path: Path, words: str, answer: str
@@ -59,6 +60,7 @@ async def test_a_light_goes_on_without_a_model_and_the_call_is_journaled(
         assert server.entities["light.bed_light"]["state"] == "on"
         requests = await house.journal.entries(topic="tools.requests")
         assert "home_say" in {str(each.body.get("tool_name")) for each in requests}
+        assert words in json.dumps([each.body for each in requests], ensure_ascii=False)  # as it was heard
 
 
 async def test_a_question_about_the_house_is_answered_by_it(tmp_path: Path) -> None:
@@ -88,6 +90,8 @@ async def test_what_was_hard_to_hear_is_asked_back_and_done_on_a_yes(tmp_path: P
         assert await hear(house, "turn on the bed light", "low") == "Did you say: turn on the bed light?"
         assert server.called == []
         assert await hear(house, "yes") == "Turned on the light"
+        assert await hear(house, "打開床頭燈", "low") == "你说的是：打开床头灯，对吗？"
+        assert await hear(house, "是的") == "床头灯已打开"
         assert await hear(house, "lock the front door", "low") == "Did you say: lock the front door?"
         assert await hear(house, "Lock the front door.", "low") == "Locked"
         assert (await hear(house, "", "low")).startswith("I did not catch that")

@@ -8,6 +8,7 @@ import pytest
 
 from agent.intents.intent import Intent, Slot
 from agent.intents.understanding import LONGEST, Understanding
+from memory.chinese import traditional
 
 FREE = frozenset({"recall", "ask_when"})
 """Meanings whose slots are not told here: recalling reads the whole sentence, and asking back reads none."""
@@ -398,3 +399,12 @@ def test_what_the_household_says_is_understood_where_no_model_is_needed(understa
     assert understood["recall"] == 15
     assert understood["hello"] == 7
     assert understood.total() == 179
+
+
+@pytest.mark.shows("X10")
+@pytest.mark.parametrize(("words", "meaning"), CHINESE)
+def test_a_sentence_in_traditional_characters_means_the_same(
+    understand: Understanding, words: str, meaning: Intent
+) -> None:
+    """Whisper writes Mandarin in them where it likes."""
+    assert understand(traditional(words)) == understand(words)

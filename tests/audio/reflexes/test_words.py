@@ -2,6 +2,7 @@
 
 import pytest
 
+from audio.chinese import traditional
 from audio.reflexes.words import PHRASES, REFLEXES, Reflex, asked, calls, plain
 
 
@@ -125,3 +126,11 @@ def test_courtesies_fall_at_the_ends_only() -> None:
     assert plain("can you just do that") == "do that"
     assert plain("just stop just") == "stop"
     assert plain("what can you do") == "what can you do"
+
+
+@pytest.mark.shows("V16")
+@pytest.mark.parametrize("words", [each for said in PHRASES.values() for each in said if not each.isascii()])
+def test_an_order_in_traditional_characters_is_the_same(words: str) -> None:
+    """Whisper writes Mandarin in them where it likes."""
+    assert asked(traditional(words)) == asked(words)
+    assert calls(f"小愛，{words}", ["小爱"])

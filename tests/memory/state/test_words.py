@@ -47,3 +47,14 @@ def test_any_run_of_characters_is_found(part: str) -> None:
     connection.execute("INSERT INTO said VALUES (?)", (segmented("我今天心情不太好"),))
     assert connection.execute("SELECT count(*) FROM said WHERE said MATCH ?", (all_words(part),)).fetchone() == (1,)
     connection.close()
+
+
+@pytest.mark.parametrize("kept", ["我的钥匙在抽屉里", "我的鑰匙在抽屜裡"])
+@pytest.mark.parametrize("asked", ["钥匙 抽屉", "鑰匙 抽屜"])
+def test_chinese_is_found_in_the_characters_of_either_standard(kept: str, asked: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE said USING fts5 (words)")
+    connection.execute("INSERT INTO said VALUES (?)", (segmented(kept),))
+    for query in (all_words(asked), any_words(asked)):
+        assert connection.execute("SELECT count(*) FROM said WHERE said MATCH ?", (query,)).fetchone() == (1,)
+    connection.close()

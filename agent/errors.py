@@ -11,6 +11,7 @@ AgentError
 ├── DamagedContext          what the journal has of a context cannot be read: it is given up, and begun anew
 ├── CalendarLost            a calendar cannot be reached, refuses the login, or what it sends is none
 ├── ServerLost              an MCP server cannot be reached, breaks the protocol or went away
+│   ├── KeyRefused          it does not take the key
 │   └── HomeLost            Home Assistant does; `fix` says what to do about it
 │       └── TokenRefused    it does not take the token
 ├── NotAttached             an image or a document that cannot be taken; the text is one sentence for a person
@@ -77,6 +78,10 @@ class DamagedContext(AgentError):
 
 class ServerLost(AgentError):
     """An MCP server is gone; the text says why, to follow on its name. Its owner task tries again by itself."""
+
+
+class KeyRefused(ServerLost):
+    """It does not take the key: each further try may be told there as an attack. Fix: correct the key."""
 
 
 class CalendarLost(AgentError):

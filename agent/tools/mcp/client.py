@@ -28,7 +28,7 @@ from mcp.types import (
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from agent.errors import ServerLost, ToolFailed
+from agent.errors import KeyRefused, ServerLost, ToolFailed
 from agent.tools.mcp.answer import listing_of, said_in, said_of_resources
 from agent.tools.mcp.schema import plain
 from agent.tools.mcp.server import READ_RESOURCE, Offered, Said, Server
@@ -195,7 +195,8 @@ async def connected(server: Server, say: Callable[[str], None], seconds: float) 
                 yield connection
                 group.cancel_scope.cancel()
     except Exception as error:  # whatever a stranger brought about in four libraries: it costs this connection only
-        raise ServerLost(reason_of(server, error)) from error
+        lost = KeyRefused if any(isinstance(leaf, KeyRefused) for leaf in _leaves(error)) else ServerLost
+        raise lost(reason_of(server, error)) from error
 
 
 def reason_of(server: Server, error: BaseException) -> str:
@@ -270,7 +271,7 @@ async def _hurry(request: httpx2.Request) -> None:
 async def _refused(server: Server, response: httpx2.Response) -> None:
     """End the connection where the server does not let us in; the library would tell an error like any other."""
     if response.status_code in (401, 403):
-        raise ServerLost(f"it does not let us in: {server.key_fix}")
+        raise KeyRefused(f"it does not let us in: {server.key_fix}")
     if response.status_code == 404 and server.absent:
         raise ServerLost(server.absent)
 

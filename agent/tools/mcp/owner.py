@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import structlog
 
-from agent.errors import ServerLost, ToolFailed
+from agent.errors import KeyRefused, ServerLost, ToolFailed
 from agent.tools.mcp.server import LAST_WORDS, Offered, Said, Server
 from memory.backoff import Backoff
 from memory.json_value import Json
@@ -33,6 +33,8 @@ class Pace:
     """Before it connects again."""
     longest: float = 60.0
     """The delay doubles up to it."""
+    refused: float = 900.0
+    """After a key was refused: each try may be told there as an attack, and ban this machine."""
     steady: float = 60.0
     """After a connection that lived so long the next delay is the first again."""
     look: float = 60.0
@@ -82,7 +84,8 @@ class Owner:
                 await self._keep_connected(connected)
             except ServerLost as lost:
                 _end_if_cancelled()
-                self._mark_lost(str(lost), self._backoff.failed())
+                rest = self._pace.refused if isinstance(lost, KeyRefused) else 0.0
+                self._mark_lost(str(lost), self._backoff.failed(rest))
             await asyncio.sleep(self._backoff.rest)
 
     async def call(self, tool: str, arguments: dict[str, Json]) -> Said:

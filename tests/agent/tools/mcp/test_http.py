@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from agent.tools.mcp.server import Server
 from agent.tools.tool import MAX_OBSERVATION
@@ -37,6 +38,19 @@ async def test_a_key_is_shown_and_a_wrong_one_is_told() -> None:
         async with a_house(server(old.url)) as house:
             reason = await house.lost("old")
             assert reason == "it does not let us in: correct the key that `api_key_env` names"
+
+
+async def test_a_refused_key_is_not_shown_again_for_a_quarter_of_an_hour() -> None:
+    """Home Assistant tells each try as an attack, and may ban this machine. What is only away is tried again soon."""
+    async with old_http() as old:
+        old.key = "sesame"
+        away = Server("away", url="http://127.0.0.1:9")
+        with capture_logs() as told:
+            async with a_house(server(old.url, key="wrong"), away) as house:
+                await house.lost("old")
+                await house.lost("away")
+    rests = {each["server"]: each["again_in_seconds"] for each in reversed(told) if each["event"] == "mcp_server_lost"}
+    assert (rests["old"], rests["away"]) == (900.0, QUICK.first)
 
 
 async def test_a_frozen_server_costs_a_call_its_time_and_is_told_to_stop() -> None:

@@ -1,6 +1,7 @@
 """Reads the text out of a page: a program of its own, which can be ended, as a thread cannot.
 
-On standard input a line of JSON (url, charset, most) and the page; on standard output one JSON object.
+On standard input a line of JSON (url, charset, most) and the page; on standard output one JSON object, {"missing": why}
+where it lacks a package.
 """
 
 import json
@@ -26,7 +27,11 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    import trafilatura.core  # noqa: F401  while the page is still on its way
+    try:
+        import trafilatura.core  # noqa: F401  while the page is still on its way
+    except ImportError as error:
+        sys.stdout.write(json.dumps({"missing": str(error)}))
+        return
 
     told = json.loads(sys.stdin.buffer.readline())
     sys.stdout.write(json.dumps(read(sys.stdin.buffer.read(), **told)))

@@ -4,17 +4,21 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 from agent.errors import ToolFailed
 from agent.web.fetch import PAGE, Fetched, Fetcher
 from agent.web.guard import Guard
 from memory.egress import SendsTo
 from memory.json_value import Json
+
+log = structlog.get_logger()
 
 READING_SECONDS: Final = 8.0
 """For the child, which begins while the page is still on its way."""
@@ -27,6 +31,8 @@ MOST_TEXT: Final = 8_000
 
 MARKED_UP: Final = frozenset({"text/html", "application/xhtml+xml"})
 PLAIN: Final = frozenset({"application/json", "application/xml", "application/rss+xml", "application/atom+xml"})
+
+INSTALL: Final = "run scripts/setup or scripts/install again, which brings what is missing"
 
 PROGRAM: Final = Path(__file__).with_name("extractor.py")
 
@@ -61,15 +67,25 @@ class PageReader:
 
     sends_to = (SendsTo("the addresses of pages that the agent reads, and this house's", "the servers of those pages"),)
 
-    def __init__(self, agent: str, guard: Guard | None = None, reading_seconds: float = READING_SECONDS) -> None:
-        """Take the guard that lets nothing pass but the public internet where none is given."""
+    def __init__(
+        self,
+        agent: str,
+        guard: Guard | None = None,
+        reading_seconds: float = READING_SECONDS,
+        python: Sequence[str] = (sys.executable, "-I"),
+    ) -> None:
+        """Take the guard that lets nothing pass but the public internet where none is given.
+
+        `python` starts the child's interpreter.
+        """
+        self._python = python
         self._fetcher = Fetcher(agent, guard or Guard(), PAGE)
         self._seconds = reading_seconds
         self._room = asyncio.Semaphore(MOST_CHILDREN)
 
     async def read(self, address: str) -> Page:
         """Return what an address leads to. Raises `ToolFailed`."""
-        async with self._room, _child() as child:
+        async with self._room, _child(self._python) as child:
             fetched = await self._fetcher.page(address)
             if reason := REFUSALS.get(fetched.status, "" if fetched.status < 400 else f"error {fetched.status}"):
                 raise ToolFailed(f"the page cannot be read: {reason}")
@@ -88,19 +104,23 @@ class PageReader:
         except TimeoutError as error:
             raise ToolFailed("the page is made so that reading it takes too long; it was given up") from error
         try:
-            return dict(json.loads(told))
+            read = dict(json.loads(told))
         except ValueError as error:  # it ran out of processor time or memory, or lxml fell over the page
             raise ToolFailed("the page is made so that it cannot be read within bounds; it was given up") from error
+        if missing := read.get("missing"):
+            log.error("page_reader_incomplete", reason=missing, fix=INSTALL)
+            raise ToolFailed(f"this installation cannot read pages ({missing}): {INSTALL}")
+        return read
 
 
 @asynccontextmanager
-async def _child() -> AsyncIterator[Process]:
+async def _child(python: Sequence[str]) -> AsyncIterator[Process]:
     """Start the program that reads one page, with nothing of this process's environment; it is ended on the way out.
 
     Its own limit of processor time ends one that is left behind.
     """
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", str(PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}
+        *python, str(PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}
     )
     try:
         yield child

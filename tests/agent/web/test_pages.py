@@ -1,5 +1,7 @@
 """Pages as text: what is read of good ones, and how a hostile one ends."""
 
+import sys
+
 import pytest
 
 from agent.errors import ToolFailed
@@ -121,3 +123,11 @@ async def test_what_is_no_page_is_told_in_a_sentence(answer: Answer, why: str) -
     async with WebServer({"/": answer}) as server:
         with pytest.raises(ToolFailed, match=why):
             await reader(server).read(server.url)
+
+
+async def test_a_missing_package_is_a_fault_of_the_installation_and_not_of_the_page() -> None:
+    without_packages = (sys.executable, "-I", "-S")
+    async with WebServer({"/a": Answer(ARTICLE.encode())}) as server:
+        lacking = PageReader("nakari/test", server.guard(page_test=server.host), 30.0, without_packages)
+        with pytest.raises(ToolFailed, match=r"installation cannot read pages \(No module named 'trafilatura'\): run"):
+            await lacking.read(f"http://page.test:{server.port}/a")

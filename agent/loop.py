@@ -35,6 +35,7 @@ from agent.run.think import Thinker
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import DELIVERED, REPLY
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 from memory.state.journal import Journal
 
 log = structlog.get_logger()
@@ -88,7 +89,7 @@ class Loop:
         run_state, replies = mind.run_state, attention.system_replies
         self._replies = replies
         self._confirmations = confirmations = Confirmations(
-            mind.registry, mind.bus, mind.contexts, mind.mailbox, replies, mind.journal
+            mind.registry, mind.bus, mind.contexts, mind.mailbox, replies, mind.journal, attention.names
         )
         self._opening = Opening(
             mind.mailbox, mind.journal, mind.bus, mind.contexts, run_state, situation, now, mind.recent, confirmations
@@ -176,6 +177,10 @@ class Loop:
     def run_in_hand(self) -> Run | None:
         """What is being handled; its `describe` is for the status."""
         return self._attention.run
+
+    def describe_questions(self) -> dict[str, Json]:
+        """Return which questions wait for a person's yes, for the status."""
+        return self._confirmations.describe()
 
     async def handle(self, lease: Lease) -> None:
         """Handle one event to its completion, suspension or, if a bug of ours shows, the dead letter."""

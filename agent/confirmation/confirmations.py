@@ -1,15 +1,16 @@
 """Asks a person before a call, keeps the question until it is answered, and lets one plain yes carry it out once."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
 
 from agent.bus import Bus
+from agent.confirmation.consent import NAMES
 from agent.confirmation.gate import Gate
-from agent.confirmation.question import Question, Verdict, body_of, level_of, question_of, verdict_on
+from agent.confirmation.question import WITHIN, Question, Verdict, body_of, level_of, question_of, verdict_on
 from agent.context.epochs import Contexts
 from agent.errors import Stopped, ToolFailed
 from agent.event import Event, new_id
@@ -21,6 +22,7 @@ from agent.run.stopping import Why
 from agent.run.system_replies import SystemReplies, phrase
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import REPLY
+from memory.json_value import Json
 from memory.state.journal import Journal
 
 log = structlog.get_logger()
@@ -107,6 +109,10 @@ class Confirmations:
     mailbox: Mailbox
     replies: SystemReplies
     journal: Journal
+    names: Collection[str] = NAMES
+    """What people call it, who say yes."""
+    waiting: dict[tuple[str, str], Question] = field(default_factory=dict)
+    """The question that waits since this start, by session and owner; the journal has them over starts."""
 
     async def hold(self, run: Run, calls: Sequence[ToolCall]) -> Held:
         """Return which of these calls are not carried out now: one is asked about, the others are told why."""
@@ -159,6 +165,8 @@ class Confirmations:
         )
         asked = step(ASKED, run.event, run.id, body_of(question))
         run.epoch.may_be_asked = True
+        self._drop_over()
+        self.waiting[_whose(run.event)] = question
         log.info("confirmation_asked", tool=question.tool, heard=question.is_heard, times=question.times)
         told = _WAITING if heard.is_whole else _CUT_OFF
         return told.format(question=words), replace(asked, id=question.id, created_at=question.asked_at)
@@ -175,7 +183,7 @@ class Confirmations:
         if question is None:
             run.epoch.may_be_asked = False
             return None
-        return Answered(question, verdict_on(question, event, self.mailbox.now()))
+        return Answered(question, verdict_on(question, event, self.mailbox.now(), self.names))
 
     async def settle(self, run: Run) -> Message | None:
         """Write down what the words are to the question, before anything comes of it; return the call to carry out.
@@ -190,6 +198,7 @@ class Confirmations:
         settled = step(SETTLED, run.event, run.id, {"question": question.id, "verdict": verdict})
         log.info("confirmation_settled", tool=question.tool, verdict=verdict)
         run.epoch.may_be_asked = False
+        self.waiting.pop(_whose(run.event), None)
         call = self._call_for(run, question, verdict)
         if call is None:
             await self.bus.publish(settled)
@@ -201,6 +210,18 @@ class Confirmations:
         await self.bus.publish(settled, self.contexts.envelope(run.epoch, run.event, run.id, message, run.cycle))
         self.contexts.append(run.epoch, message)
         return message
+
+    def describe(self) -> dict[str, Json]:
+        """Return which tools' questions wait for a yes, and until when; what they are about to do is not told here."""
+        self._drop_over()
+        told = self.waiting.values()
+        return {"waiting": [{"tool": one.tool, "until": (one.asked_at + WITHIN).isoformat()} for one in told]}
+
+    def _drop_over(self) -> None:
+        now = self.mailbox.now()
+        for whose, question in [*self.waiting.items()]:
+            if now - question.asked_at > WITHIN:
+                del self.waiting[whose]
 
     def _call_for(self, run: Run, question: Question, verdict: Verdict) -> ToolCall | None:
         name = f"call_{new_id()[:24]}"
@@ -219,6 +240,10 @@ def _how(event: Event, about: str) -> list[str]:
     if event.source != COMMAND_LINE:
         return []
     return [phrase("confirm_by_command" if event.session_id == COMMAND_LINE else "confirm_in_writing", about)]
+
+
+def _whose(event: Event) -> tuple[str, str]:
+    return event.session_id, event.owner_key
 
 
 def _is_stopped(run: Run, by: Why | None = None) -> bool:

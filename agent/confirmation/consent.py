@@ -1,6 +1,7 @@
 """A plain yes or no, in English and Chinese; deterministic, without a model."""
 
 import re
+from collections.abc import Collection
 from typing import Final, Literal
 
 from memory.chinese import simplified
@@ -9,8 +10,11 @@ Consent = Literal["yes", "no", ""]
 
 _AND: Final = r"(?:please|thanks|thank you)"
 
-_CALLED: Final = re.compile(r"nakari|那卡里|(?:(?:hey|ok|okay) )?(?:nabu|jarvis|mycroft|rhasspy|alexa)")
-"""Its name, and the usual wake words, which may stand in the same turn."""
+NAMES: Final = ("nakari", "那卡里")
+"""What it is called, where nobody gave it another name."""
+
+_CALLED: Final = re.compile(r"(?:(?:hey|ok|okay) )?(?:nabu|jarvis|mycroft|rhasspy|alexa)")
+"""The usual wake words, which may stand in the same turn."""
 
 _DO: Final = (
     r"(?:(?:please )?(?:do|do (?:it|that|so)|go (?:ahead|on)|you (?:may|can|should)|sure|of course|certainly)|"
@@ -32,23 +36,30 @@ _NO: Final = re.compile(
 )
 
 
-def consent_in(words: str, phrase: str = "") -> Consent:
+def consent_in(words: str, phrase: str = "", names: Collection[str] = NAMES) -> Consent:
     """Return whether the words are a yes or a no and nothing else; a yes may repeat the phrase that it was asked about.
 
     "yes", "yes please", "yes, unlock the front door", "好的"; not "yes but later", nor a yes about something else.
+    It may be called by one of its `names` in them.
     """
-    plain = _plain(words)
+    plain = _plain(words, names)
     if _NO.fullmatch(plain):
         return "no"
-    asked = _plain(phrase)
+    asked = _plain(phrase, ())
     for ending in (asked, f"{asked} please"):
         if asked and plain.endswith(ending) and plain != ending:
             plain = plain.removesuffix(ending).strip()
     return "yes" if _YES.fullmatch(plain) else ""
 
 
-def _plain(words: str) -> str:
+def _plain(words: str, names: Collection[str]) -> str:
     """Return lower-case words with single spaces, and Chinese without any, in simplified characters."""
-    spaced = re.sub(r"[\W_]+", " ", simplified(words.casefold()))
+    spaced = f" {_spaced(words)} "
+    for name in sorted(filter(str.strip, map(_spaced, names)), key=len, reverse=True):
+        spaced = spaced.replace(f" {name} " if name.isascii() else name, " ")
     spaced = " ".join(_CALLED.sub(" ", spaced).split())
     return spaced if spaced.isascii() else spaced.replace(" ", "")
+
+
+def _spaced(words: str) -> str:
+    return re.sub(r"[\W_]+", " ", simplified(words.casefold())).strip()

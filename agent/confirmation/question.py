@@ -1,11 +1,11 @@
 """A question whose yes is waited for, and what a person's next words are to it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from agent.confirmation.consent import consent_in
+from agent.confirmation.consent import NAMES, consent_in
 from agent.event import ASR_TRANSCRIPT, Event
 from memory.json_value import Json
 from memory.state.journal import Stored
@@ -75,9 +75,9 @@ def question_of(entry: Stored) -> Question | None:
     )
 
 
-def verdict_on(question: Question, event: Event, now: datetime) -> Verdict:
-    """Return what a person's words are to a question of their own session."""
-    said = consent_in(event.content, question.phrase)
+def verdict_on(question: Question, event: Event, now: datetime, names: Collection[str] = NAMES) -> Verdict:
+    """Return what a person's words are to a question of their own session; `names` are what they may call it."""
+    said = consent_in(event.content, question.phrase, names)
     if event.created_at - question.asked_at > WITHIN or now - event.created_at > WITHIN:
         return "late" if said == "yes" else "gone"
     if said == "no":

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
+from agent.confirmation.consent import NAMES
 from agent.event import Event
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
@@ -22,9 +23,18 @@ class Attention:
     """Decides what a person's words mean for the run in hand: nothing, that it ends, or that they go first."""
 
     def __init__(
-        self, mailbox: Mailbox, journal: Journal, system_replies: SystemReplies, stop_speaking: Callable[[], object]
+        self,
+        mailbox: Mailbox,
+        journal: Journal,
+        system_replies: SystemReplies,
+        stop_speaking: Callable[[], object],
+        names: Collection[str] = NAMES,
     ) -> None:
-        """`stop_speaking` silences speech at once: what was handed to it and is not heard yet must not be heard."""
+        """`stop_speaking` silences speech at once: what was handed to it and is not heard yet must not be heard.
+
+        `names` is what people call it.
+        """
+        self.names = names
         self._journal = journal
         self._stop_speaking = stop_speaking
         self.system_replies = system_replies

@@ -119,9 +119,7 @@ async def _child(python: Sequence[str]) -> AsyncIterator[Process]:
 
     Its own limit of processor time ends one that is left behind.
     """
-    child = await asyncio.create_subprocess_exec(
-        *python, str(PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}
-    )
+    child = await asyncio.create_subprocess_exec(*python, str(PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={})
     try:
         yield child
     finally:

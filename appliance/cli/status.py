@@ -14,7 +14,7 @@ COLUMNS: Final = 80
 TITLE: Final = 14
 """Columns of the first cell and the gap behind it."""
 
-MOST_LEAVING: Final = 6
+MOST_LEAVING: Final = 5
 """Lines for what leaves the house."""
 
 
@@ -44,6 +44,8 @@ def _facts(status: Values, heard: str) -> Iterator[tuple[str, str, int]]:
     if "models" in status:
         yield "model", _thinking(status["models"]), 2
     yield "at work on", _at_work(status.get("run")), 1
+    if waiting := status.get("questions", {}).get("waiting"):
+        yield "asked", _asked(waiting), 1
     yield "mailbox", _mailbox(status.get("mailbox", {})), 1
     if "own_work" in status:
         yield "own work", _own_work(status["own_work"]), 1
@@ -104,6 +106,12 @@ def _thinking(models: Values) -> str:
 
 def _at_work(run: Values | None) -> str:
     return "nothing" if not run else str(run.get("status", "an event")).lower().replace("_", " ")
+
+
+def _asked(waiting: Sequence[Values]) -> str:
+    until = datetime.fromisoformat(waiting[0]["until"]).astimezone()
+    more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+    return f"waits for a yes to {waiting[0]['tool']} until {until:%H:%M:%S}{more}"
 
 
 def _mailbox(counts: Mapping[str, int]) -> str:

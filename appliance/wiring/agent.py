@@ -38,6 +38,7 @@ from agent.tools.tool import Tool
 from appliance.api.handler import Part
 from appliance.config.load import Config
 from appliance.config.sections import EconomySettings
+from appliance.config.values import listed
 from appliance.model.catalog import catalog_of
 from appliance.model.switch import ModelChoice, prefix_of_room
 from appliance.notify import HeartBeat, LoopHeartBeat
@@ -96,6 +97,7 @@ class Agent:
             **({"home": self.home.home.describe} if self.home else {}),
             **({"calendar": self.calendars.describe} if self.calendars else {}),
             "tools": self.own.describe,
+            "questions": self.loop.describe_questions,
         }
 
     def describe_models(self) -> dict[str, Json]:
@@ -161,7 +163,8 @@ def open_sessions(world: World, output: Output, tiers: Tiers) -> Sessions:
     system_replies = SystemReplies(
         output.replies, run_state, _earcon(world, output), sign_after, world.environment.clock
     )
-    attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking)
+    names = listed(world.config.ears.names)
+    attention = Attention(state.mailbox, state.journal, system_replies, output.voice.stop_speaking, names)
     return Sessions(tokens, contexts, recent, run_state, attention, windows)
 
 

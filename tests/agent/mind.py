@@ -144,6 +144,8 @@ class Start:
     """What tools of the test act upon too."""
     clock: Callable[[], float] = monotonic
     """The one of the ears."""
+    names: Sequence[str] = ("nakari",)
+    """What people call it."""
     patience: ThoughtLimits = field(default_factory=ThoughtLimits)
     sign_after: float = 0.0
     """Never by default: on a busy machine any answer may take two real seconds."""
@@ -243,7 +245,7 @@ async def a_mind(
     tiers = Tiers(database, journal, lambda: start.today)
     recent = Recent(tiers, tokens, RECENT_TOKENS)
     mind = Mind(mailbox, journal, bus, contexts, registry, run_state, thinker, recent)
-    attention = Attention(mailbox, journal, replies, outlet.hush)
+    attention = Attention(mailbox, journal, replies, outlet.hush, start.names)
     try:
         prompts = OnePrompt(system) if isinstance(system, str) else system
         loop = Loop(mind, attention, prompts, start.situation, start.now or (lambda: NOON), start.limits)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,31 @@ async def test_a_yes_that_comes_too_late_opens_nothing_and_is_told_so(tmp_path: 
         await mind.handle(said("Yes.", at))
         assert heard(mind) == f"{QUESTION} That came too late. This was not done: unlock the front door."
         assert doors.opened == []
+
+
+async def test_a_yes_with_the_name_that_it_was_given_counts(tmp_path: Path) -> None:
+    doors, at = Doors(), Time()
+    start = Start(now=at, clock=lambda: at.seconds, names=["computer"])
+    async with a_mind(tmp_path, [ScriptedModel(calls(UNLOCK), DONE)], doors.tools, start=start) as mind:
+        await asked(mind, at)
+        await mind.handle(said("Computer, yes.", at))
+        assert len(doors.opened) == 1
+
+
+async def test_a_question_that_waits_is_told_until_it_is_answered_or_over(tmp_path: Path) -> None:
+    doors, at = Doors(), Time()
+    no, again = calls(UNLOCK, prefix="a"), calls(UNLOCK, prefix="b")
+    async with a_house(tmp_path, doors, at, no, again) as (mind, _):
+        assert mind.loop.describe_questions() == {"waiting": []}
+        await asked(mind, at)
+        until = (at() + timedelta(seconds=59)).isoformat()
+        assert mind.loop.describe_questions() == {"waiting": [{"tool": "lock", "until": until}]}
+        await mind.handle(said("No.", at))
+        assert mind.loop.describe_questions() == {"waiting": []}
+        await asked(mind, at)
+        assert len(mind.loop.describe_questions()["waiting"]) == 1  # type: ignore[arg-type]
+        at.passes(61)
+        assert mind.loop.describe_questions() == {"waiting": []}
 
 
 async def test_a_yes_in_time_that_is_taken_up_much_later_opens_nothing(tmp_path: Path) -> None:

@@ -56,3 +56,13 @@ def test_traditional_characters_say_the_same(words: str, said: str) -> None:
     """Whisper writes Mandarin in them where it likes."""
     assert consent_in(words) == said
     assert consent_in("好的，打開前門。", "打开前门") == "yes"
+
+
+@pytest.mark.parametrize("words", ["Computer, yes.", "Yes, Computer", "小愛，好的", "Okay Nabu, yes."])
+def test_it_may_be_called_by_the_names_that_it_was_given(words: str) -> None:
+    assert consent_in(words, DOOR, ["computer", "小爱"]) == "yes"
+
+
+@pytest.mark.parametrize("words", ["Computer, yes.", "小爱，好的", "Yes, computers."])
+def test_who_calls_another_says_yes_to_another(words: str) -> None:
+    assert consent_in(words, DOOR, ["nakari"]) == ""

@@ -8,6 +8,7 @@ import pytest
 from appliance.cli.status import duration, in_words
 from appliance.cli.terminal import cell_width, columns
 
+QUESTIONS: dict[str, Any] = {"waiting": [{"tool": "home_say", "until": "2026-11-22T06:30:00+00:00"}]}
 DEVICE = {"state": "here", "times_lost": 0, "reason": ""}
 USAGE = {"calls": 3, "prompt_tokens": 900, "cached_share": 0.5, "completion_tokens": 90, "cost_usd": 0.0123}
 STATUS: dict[str, Any] = {
@@ -128,3 +129,11 @@ def test_it_fits_one_screen_whatever_there_is_to_say() -> None:
 )
 def test_a_duration_is_told_in_its_two_largest_units(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+def test_a_question_that_waits_for_a_yes_is_one_line() -> None:
+    until = datetime.fromisoformat("2026-11-22T06:30:00+00:00").astimezone()
+    assert [text for title, text in in_words({**STATUS, "questions": QUESTIONS}) if title == "asked"] == [
+        f"waits for a yes to home_say until {until:%H:%M:%S}"
+    ]
+    assert not [title for title, _ in in_words({**STATUS, "questions": {"waiting": []}}) if title == "asked"]

@@ -49,6 +49,19 @@ async def test_the_recognizer_is_told_a_few_names_of_each_language_the_areas_fir
         assert len(", ".join(latin)) <= 80
 
 
+async def test_an_alias_that_somebody_gives_there_reaches_the_recognizer_at_once_and_stays_within_bounds() -> None:
+    async with small_home() as server, living(server) as told:
+        assert "书桌灯" not in await told.home.names()
+        server.entities["light.bed_light"]["aliases"].append("书桌灯")
+        told.changed.clear()
+        await server.rename("light.bed_light", "light.desk", "Desk")
+        async with asyncio.timeout(PATIENCE):
+            await told.changed.wait()
+        names = await told.home.names()
+        assert "书桌灯" in names
+        assert len("、".join(one for one in names if not one.isascii())) <= 80
+
+
 async def test_a_restart_is_survived_and_what_is_asked_meanwhile_gets_a_sentence() -> None:
     async with small_home() as server, living(server) as told:
         await server.stop()

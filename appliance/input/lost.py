@@ -24,6 +24,11 @@ LONGEST_REST: Final = 3600.0
 """Seconds."""
 
 
+def rest_of_unclear(clock: Callable[[], float] = monotonic) -> Backoff:
+    """Return the rest between two signs that speech was heard and not understood, whoever gives them."""
+    return Backoff(UNCLEAR_NOT_AGAIN_WITHIN, LONGEST_REST, steady=CLEAR_AFTER, clock=clock)
+
+
 class LostTurns:
     """A `TurnObserver`. The end of a turn only sets what sign is wanted; `run` gives it."""
 
@@ -31,9 +36,13 @@ class LostTurns:
         self,
         give: Callable[[Sign], Awaitable[None]],
         is_for_it: Callable[[float, float], bool],
+        unclear: Backoff,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`give` plays a sign; `is_for_it` says whether words between two moments of the clock may be for it."""
+        """`give` plays a sign; `is_for_it` says whether words between two moments of the clock may be for it.
+
+        `unclear` is `rest_of_unclear`, shared with all who give that sign.
+        """
         self._give = give
         self._is_for_it = is_for_it
         self._clock = clock
@@ -41,7 +50,7 @@ class LostTurns:
         """When speech began the last time."""
         self._rests: dict[Sign, Backoff] = {
             "error": Backoff(NOT_AGAIN_WITHIN, LONGEST_REST, clock=clock),
-            "unclear": Backoff(UNCLEAR_NOT_AGAIN_WITHIN, LONGEST_REST, steady=CLEAR_AFTER, clock=clock),
+            "unclear": unclear,
         }
         self._wanted: asyncio.Queue[Sign] = asyncio.Queue(maxsize=1)
         """A sign that comes while another one waits is left out."""

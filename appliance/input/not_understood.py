@@ -28,10 +28,6 @@ NOT_AGAIN_WITHIN: Final = 600.0
 LONGEST_REST: Final = 6 * 3600.0
 """Seconds."""
 
-NO_SIGN_WITHIN: Final = 5.0
-LONGEST_REST_OF_SIGNS: Final = 3600.0
-"""Seconds, the same of the sign that stands for the sentence meanwhile, until anything is understood."""
-
 FORGOTTEN_AFTER: Final = 12 * 3600.0
 """Seconds without such speech after which it is told as if for the first time."""
 
@@ -67,14 +63,18 @@ class NotUnderstood:
         say: Callable[[SpokenSentence], Awaitable[None]],
         give: Callable[[], Awaitable[None]],
         language: str,
+        unclear: Backoff,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`say` queues a sentence, `give` plays the sign; `language` is the house's, ISO 639-1: Chinese or English."""
+        """`say` queues a sentence, `give` plays the sign; `language` is the house's, ISO 639-1: Chinese or English.
+
+        `unclear` is the rest between two signs, shared with all who give that one.
+        """
         self._say = say
         self._give = give
         self._language = "zh" if language == "zh" else "en"
         self._tellings = Backoff(NOT_AGAIN_WITHIN, LONGEST_REST, steady=FORGOTTEN_AFTER, clock=clock)
-        self._signs = Backoff(NO_SIGN_WITHIN, LONGEST_REST_OF_SIGNS, clock=clock)
+        self._signs = unclear
         self._is_to_be_told = False
         self._wanted = asyncio.Event()
 
@@ -86,8 +86,6 @@ class NotUnderstood:
 
     def turn_ended(self, heard: RecognizedTurn | None, suppressed: str) -> None:
         """Want the sentence for speech that was not understood, or the sign where it was said a while ago."""
-        if not suppressed:
-            self._signs.worked()
         if suppressed != NOT_UNDERSTOOD or heard is None or not _is_persons(heard.utterance):
             return
         answer = self._signs if self._tellings.rest else self._tellings

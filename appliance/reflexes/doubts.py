@@ -19,8 +19,7 @@ OWN_WORDS: Final = "its own words"
 
 LEAST_LOGPROB: Final = -1.0
 MOST_NO_SPEECH: Final = 0.6
-"""Upstream's two thresholds of Whisper, which decide together what was speech; here either makes words unsure. Not
-measured: no true Whisper weights can be had."""
+"""Upstream's two thresholds of Whisper, which decide together what was speech; here either makes words unsure."""
 
 ANSWERED_WITHIN: Final = 12.0
 """Seconds after an order was asked back in which the next words are for it: the sentence takes 2 to 3 of them."""

@@ -11,7 +11,7 @@ from appliance.input.devices import supervised
 from appliance.input.ears import Ears, Followers
 from appliance.input.echo import calibrated
 from appliance.input.intake import Intake, TurnGate
-from appliance.input.lost import LostTurns
+from appliance.input.lost import LostTurns, rest_of_unclear
 from appliance.input.names import GraphNames, KnownNames, NameSource
 from appliance.input.not_understood import NotUnderstood, understood_guard
 from appliance.input.pending_turns import PendingTurns
@@ -150,13 +150,14 @@ def open_input(
         return Input(None, interruption, intake, acting, None, sign, {})
     names = KnownNames(*filter(None, (home, known)))
     hearing = world.environment.hearing(whisper_settings(config), names)
+    unclear = rest_of_unclear(clock)
     followers = Followers(
         acting.reflexes,
         interruption,
         Prewarm(agent.models.warm, clock),
         SuppressedTurns(world.state.bus),
-        LostTurns(acting.voice.give, addressing.is_open, clock),
-        NotUnderstood(speech.say, partial(acting.voice.give, "unclear"), config.ears.language, clock),
+        LostTurns(acting.voice.give, addressing.is_open, unclear, clock),
+        NotUnderstood(speech.say, partial(acting.voice.give, "unclear"), config.ears.language, unclear, clock),
     )
     listener = Listener(
         MutedSource(source, verbs.mute, _wakes_muted(output, acting)),

@@ -13,7 +13,7 @@ from audio.errors import ModelDamaged, ModelNotFound, RecognitionFailed
 from audio.pcm import SAMPLE_RATE, to_float
 from audio.recognizer.models import check_model_folder
 from audio.speech import Transcript, Utterance
-from audio.turns.evidence import Evidence, is_to_be_heard_again, letters_of
+from audio.turns.evidence import FIRST_SYLLABIC, Evidence, is_to_be_heard_again, letters_of
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -51,15 +51,21 @@ def fitting(words: Iterable[str], tokens_of: Callable[[str], int], most: int = M
     return fit
 
 
-def is_spoiled(text: str, prompt: str) -> bool:
-    """Say whether the prompt spoiled the text: no word is left, or nothing but two of its own or more, in its order.
+_WORD: Final = re.compile(rf"(?=\w)[{FIRST_SYLLABIC}-\U0003ffff]|[^\W{FIRST_SYLLABIC}-\U0003ffff]+")
+"""A word, and in scripts without spaces a character."""
 
-    Whisper continues a prompt where there is little to hear, and one that was trained with few may fall silent.
+
+def has_helped(text: str, prompt: str) -> bool:
+    """Say whether the prompt did what it is for: a name of it is in the text, none twice, and other words as well.
+
+    Without a name a prompt only changes the other words, and rather for the worse. Where there is little to hear,
+    Whisper continues the prompt instead: with some of its names and hardly a word beside them, or one again and again.
     """
-    heard, told = re.findall(r"\w+", text.lower()), re.findall(r"\w+", prompt.lower())
-    if len(heard) == 1:
-        return False
-    return not heard or any(heard == told[at : at + len(heard)] for at in range(len(told)))
+    heard = _WORD.findall(text.lower())
+    names = [_WORD.findall(name) for name in prompt.lower().split(", ")]
+    found = [name for name in names for at in range(len(heard)) if name and heard[at : at + len(name)] == name]
+    is_repeated = any(found.count(name) > 1 for name in found)
+    return len(found) == 1 or (not is_repeated and 0 < sum(map(len, found)) <= len(heard) / 2)
 
 
 Features: TypeAlias = NDArray[np.float32]
@@ -147,8 +153,8 @@ class FasterWhisperRecognizer:
     """A `Recognizer` over one model folder. Raises `ModelNotFound` at once for a folder that is no model.
 
     With the short window an utterance is decoded once; where that gives no words, or words that their own evidence
-    speaks against, again in the whole window with the two temperatures. So is one with hotwords, at once and without
-    them: they may help, and do no harm.
+    speaks against, again in the whole window with the two temperatures. With hotwords it is decoded twice from what the
+    encoder made, and what they lead to is taken only where one of them is heard, and surer: they do no harm.
     """
 
     sends_to = ()
@@ -190,9 +196,11 @@ class FasterWhisperRecognizer:
         loaded = self._load()
         loaded.window.cut_to(frames)
         prompt = loaded.hotwords(self._options.hotwords(language or self._heard_language))
-        heard = self._decode(utterance, frames, language, prompt)
-        if prompt and (is_spoiled(heard.text, prompt) or _is_to_be_retried(heard, utterance)):
-            heard = self._decode(utterance, frames, language, "")
+        heard = self._decode(utterance, frames, language, "")
+        if prompt:
+            named = self._decode(utterance, frames, language, prompt)
+            if has_helped(named.text, prompt) and _is_surer(named, heard) and not _is_to_be_retried(named, utterance):
+                heard = named
         if heard.evidence["language_probability"] >= SURE_OF_LANGUAGE:
             self._heard_language = heard.language
         return heard
@@ -271,6 +279,12 @@ def _is_to_be_retried(heard: Transcript, utterance: Utterance) -> bool:
         compression_ratio=heard.evidence.get("compression_ratio"),
     )
     return is_to_be_heard_again(figures)
+
+
+def _is_surer(named: Transcript, heard: Transcript) -> bool:
+    """Say whether Whisper is at least as sure of the words with a name as of those without: "Maya" is "May I", too."""
+    worst = float("-inf")
+    return named.evidence.get("avg_logprob", worst) >= heard.evidence.get("avg_logprob", worst)
 
 
 def _evidence(segments: Iterable["Segment"]) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Final, cast, get_args
 
 import structlog
 
+from audio.errors import ModelNotFound
 from benchmarks.ears.bench import Measurement, open_bench
 from benchmarks.ears.corpus import Split
 from benchmarks.ears.listening import Ears
@@ -23,6 +24,7 @@ MEASUREMENTS: Final = (
     "reflexes",
     "words",
     "duplex",
+    "names",
 )
 """The modules of this folder that are `Measurement`s; their names differ from those of all other benchmarks."""
 
@@ -34,16 +36,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(MEASUREMENTS)}")
     parser.add_argument("--split", choices=get_args(Split), default="report", help="which part of the clips")
     parser.add_argument("--recognizer", choices=get_args(RecognizerName), default="oracle")
+    parser.add_argument("--model", type=Path, help="of --recognizer whisper: the folder of a faster-whisper model")
     parser.add_argument("--sample", type=int, default=0, help="so many clips of a kind; all without")
     parser.add_argument("--seed", type=int, default=0)
     wanted = parser.parse_intermixed_args(arguments)
     if unknown := set(wanted.names) - set(MEASUREMENTS):
         parser.error(f"no such measurement: {', '.join(sorted(unknown))}")
+    if (wanted.recognizer == "whisper") != (wanted.model is not None):
+        parser.error("--recognizer whisper needs --model FOLDER, and no other one takes it")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:
-        bench = open_bench(wanted.folder, Ears(wanted.recognizer), wanted.split, wanted.seed, wanted.sample)
+        bench = open_bench(
+            wanted.folder, Ears(wanted.recognizer, wanted.model), wanted.split, wanted.seed, wanted.sample
+        )
     except FileNotFoundError as error:
         sys.exit(f"nakari: {error}; give a folder with clips")
+    except ModelNotFound as error:
+        sys.exit(f"nakari: {error}")
     counted = ", ".join(
         f"{len(bench.sampled(clips))} of {len(clips)} {what}"
         for what, clips in (("speech clips", bench.speech), ("noises", bench.noises))

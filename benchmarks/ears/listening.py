@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -38,11 +39,13 @@ class Ears:
     """Detector, energy gate, endpointer, recognizer and evidence guard, as the box joins them; a `TurnIntake`."""
 
     name: RecognizerName
+    model: Path | None = None
+    """The folder of the Whisper model, for the recognizer "whisper"."""
     detector: VoiceDetector = field(default_factory=load_detector)
     recognizer: Recognizer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.recognizer = recognizer_of(self.name)
+        self.recognizer = recognizer_of(self.name, self.model)
 
     async def admit(self, heard: RecognizedTurn) -> str:
         """Return what the evidence guard says."""

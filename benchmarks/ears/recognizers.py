@@ -1,24 +1,26 @@
-"""The recognizers that a measurement runs with; of true Whisper only what its figures are like is played."""
+"""The recognizers that a measurement runs with: those of the box, one that knows the words, and any Whisper model."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from agent.intents.grammar import command_grammar
 from audio.interfaces import Recognizer
-from audio.recognizer.faster_whisper import FasterWhisperRecognizer
+from audio.recognizer.faster_whisper import FasterWhisperRecognizer, WhisperOptions
 from audio.recognizer.pocketsphinx import PocketsphinxRecognizer
 from audio.speech import Transcript, Utterance
 from tests.audio.spoken import HOUSEHOLD_WHISPER
 
-RecognizerName: TypeAlias = Literal["oracle", "simulated", "pocketsphinx", "household"]
+RecognizerName: TypeAlias = Literal["oracle", "simulated", "pocketsphinx", "household", "whisper"]
 
 ABOUT: Final[dict[RecognizerName, str]] = {
     "oracle": "a recognizer that knows the words and is sure of them, and hears nothing in noise",
     "simulated": "a recognizer that knows the words, and invents some for noise, with figures drawn like Whisper's",
     "pocketsphinx": "pocketsphinx with the commands of the box",
     "household": "the tests' small Whisper, which makes one of its sentences of any sound",
+    "whisper": "the Whisper model of --model in any language, in the short window as where the box found it as good",
 }
 
 LETTERS_A_SECOND: Final = 13.0
@@ -80,8 +82,10 @@ class Oracle:
         }
 
 
-def recognizer_of(name: RecognizerName) -> Recognizer:
-    """Return one by its name; loaded when it is warmed."""
+def recognizer_of(name: RecognizerName, model: Path | None = None) -> Recognizer:
+    """Return one by its name; loaded when it is warmed. Raises `ModelNotFound` for a folder without a model."""
+    if name == "whisper" and model is not None:
+        return FasterWhisperRecognizer(model, threads=1, options=WhisperOptions(short_window=True))
     if name == "pocketsphinx":
         return PocketsphinxRecognizer(command_grammar("en"))
     if name == "household":

@@ -12,6 +12,7 @@ from audio.turns.listener import TOO_SHORT
 from benchmarks.ears.bench import Bench
 from benchmarks.ears.corpus import Clip
 from benchmarks.ears.mixing import LEVELS_DBFS, ROOMS, Condition, drawn, mixed
+from benchmarks.ears.words import is_about
 
 ABOUT: Final = "speech that is refused"
 
@@ -38,18 +39,21 @@ class Refused:
     by_reason: Counter[str] = field(default_factory=Counter)
     long: int = 0
     """Of the refused, those with `LONG_SECONDS` of speech and more."""
+    right: int = 0
+    """Of the refused, those whose words are about what was said: a misheard word is rightly kept from everybody."""
     clips_lost: int = 0
     """Clips of which a turn was refused, or that made none."""
     clips: int = 0
     steady: Counter[bool] = field(default_factory=Counter)
     """Turns beside a steady noise, by whether they were refused."""
 
-    def take(self, turns: Sequence[tuple[RecognizedTurn, str]], *, is_steady: bool) -> None:
+    def take(self, clip: Clip, turns: Sequence[tuple[RecognizedTurn, str]], *, is_steady: bool) -> None:
         """Count the turns of one clip."""
         self.turns += len(turns)
         for heard, why in turns:
             is_refused = why.startswith(REFUSED)
             self.long += is_refused and heard.utterance.speech_seconds >= LONG_SECONDS
+            self.right += is_refused and is_about(heard.transcript.text, clip)
             if is_steady:
                 self.steady[is_refused] += 1
 
@@ -66,9 +70,9 @@ class Refused:
     def __str__(self) -> str:
         reasons = "; ".join(f"{why.removeprefix(f'{REFUSED}: ')} {n}" for why, n in self.ranked)
         return (
-            f"{self.rate:6.1%} refused ({self.refused} of {self.turns} turns, {self.long} of them with "
-            f"{LONG_SECONDS} s of speech or more; beside steady noise {self.steady[True]} of {self.steady.total()}); "
-            f"{self.clips_lost} of {self.clips} clips lost something ({reasons})"
+            f"{self.rate:6.1%} refused ({self.refused} of {self.turns} turns, {self.right} of them with the right "
+            f"words, {self.long} with {LONG_SECONDS} s of speech or more; beside steady noise {self.steady[True]} of "
+            f"{self.steady.total()}); {self.clips_lost} of {self.clips} clips lost something ({reasons})"
         )
 
     @property
@@ -99,7 +103,7 @@ def refused_at(bench: Bench, clips: list[Clip], snr_db: float | None) -> Refused
         turns = heard.of(sound)
         reasons = [why for _, why in turns if why] or ([] if turns else [TOO_SHORT if heard.too_short else NOT_NOTICED])
         refused.by_reason.update(reasons)
-        refused.take(turns, is_steady=is_steady)
+        refused.take(clip, turns, is_steady=is_steady)
         refused.clips += 1
         refused.clips_lost += bool(reasons)
     return refused

@@ -102,6 +102,10 @@ def is_about(heard: str, clip: Clip) -> bool:
     return bool(wanted) and len(wanted & set(got)) >= HALF * len(wanted)
 
 
+DIGITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
 def plain(text: str) -> list[str]:
-    """Return the words without case and punctuation."""
-    return re.findall(r"[a-z']+", text.lower())
+    """Return the words without case and punctuation; a lone digit as a word."""
+    spelled = re.sub(r"(?<!\d)\d(?!\d)", lambda digit: DIGITS[int(digit[0])], text.lower())
+    return re.findall(r"[a-z']+", spelled)

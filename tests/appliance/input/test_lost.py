@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns
+from appliance.input.lost import LONGEST_REST, NOT_AGAIN_WITHIN, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from audio.capture.mute import MUTED
 from audio.playback.earcons import Sign
 from audio.speech import RecognizedTurn, SpeechStarted
@@ -28,7 +28,8 @@ class Room:
     meant: list[Sign] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.lost = LostTurns(self.give, self.is_for_it, lambda: self.now)
+        self.unclear = rest_of_unclear(lambda: self.now)
+        self.lost = LostTurns(self.give, self.is_for_it, self.unclear, lambda: self.now)
 
     async def give(self, meaning: Sign) -> None:
         self.signs.append(self.now)

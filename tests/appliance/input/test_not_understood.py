@@ -5,19 +5,21 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from appliance.input.lost import CLEAR_AFTER, UNCLEAR_NOT_AGAIN_WITHIN, LostTurns, rest_of_unclear
 from appliance.input.not_understood import (
     FORGOTTEN_AFTER,
     LEAST_IN_ANOTHER_LANGUAGE,
     LEAST_UNDERSTOOD,
     LONGEST_REST,
-    NO_SIGN_WITHIN,
     NOT_AGAIN_WITHIN,
     NOT_UNDERSTOOD,
     NotUnderstood,
     understood_guard,
 )
+from audio.playback.earcons import Sign
 from audio.playback.speech_output import SpokenSentence
 from audio.speech import RecognizedTurn, Transcript
+from audio.turns.evidence import REFUSED
 from tests.audio.heard import heard
 
 pytestmark = pytest.mark.shows("V12")
@@ -52,7 +54,8 @@ class Room:
     signs: int = 0
 
     def __post_init__(self) -> None:
-        self.follower = NotUnderstood(self.say, self.give, self.language, lambda: self.now)
+        self.unclear = rest_of_unclear(lambda: self.now)
+        self.follower = NotUnderstood(self.say, self.give, self.language, self.unclear, lambda: self.now)
 
     async def say(self, sentence: SpokenSentence) -> None:
         self.said.append(sentence)
@@ -85,17 +88,44 @@ async def test_it_is_told_at_most_now_and_then() -> None:
     assert await room.speak(after=1)
 
 
-async def test_meanwhile_a_sign_stands_for_it_ever_less_often_until_something_is_understood() -> None:
-    room = Room()
+async def test_meanwhile_a_sign_stands_for_it_once_a_minute_at_most_and_ever_less_often() -> None:
+    room, within = Room(), UNCLEAR_NOT_AGAIN_WITHIN
     assert await room.speak()
     signs = []
-    for after in (1.0, NO_SIGN_WITHIN - 1, 1.0, 2 * NO_SIGN_WITHIN):
-        assert not await room.speak(after=after)
+    for after in (1.0, within - 1, 1.0, 2 * within, CLEAR_AFTER + 4 * within):
+        await room.speak(after=after)
+        room.follower.turn_ended(understood(1.0), "")
         signs.append(room.signs)
-    assert signs == [1, 1, 2, 3]
-    room.follower.turn_ended(understood(1.0), "")
-    assert not await room.speak()
-    assert room.signs == 4
+    assert signs == [1, 1, 2, 3, 3], "after a while without any it is told in words again"
+
+
+async def test_that_sign_and_the_one_for_refused_words_share_one_rest() -> None:
+    room = Room()
+    meant: list[Sign] = []
+
+    async def give(sign: Sign) -> None:
+        meant.append(sign)
+
+    lost = LostTurns(give, lambda began, ended: True, room.unclear, lambda: room.now)
+    sure = replace(understood(0.0).utterance, probability=0.95)
+
+    async def mumble(after: float) -> int:
+        """Let clear speech be refused by the evidence; return how many signs there were of either kind."""
+        room.now += after
+        lost.turn_ended(replace(understood(0.0), utterance=sure), f"{REFUSED}: unlikely words")
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(lost.run())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            running.cancel()
+        return room.signs + len(meant)
+
+    assert await room.speak()
+    assert not await room.speak(after=1.0)
+    assert await mumble(after=1.0) == room.signs == 1
+    assert await mumble(after=UNCLEAR_NOT_AGAIN_WITHIN) == 2
+    assert not await room.speak(after=UNCLEAR_NOT_AGAIN_WITHIN)
+    assert (room.signs, meant) == (1, ["unclear"])
 
 
 async def test_nothing_is_told_of_a_syllable_or_of_another_reason() -> None:

@@ -21,12 +21,12 @@ from audio.recognizer.faster_whisper import (
     _evidence,
     encoded_once,
     fitting,
-    is_spoiled,
+    has_helped,
     listed,
     no_hotwords,
     short_window,
 )
-from audio.speech import Utterance
+from audio.speech import Transcript, Utterance
 from audio.turns.endpointer import Endpointer
 from audio.turns.listener import Listener
 from audio.turns.vad import load_detector
@@ -269,8 +269,7 @@ def test_they_reach_the_prompt_of_the_real_decoder(tmp_path: Path) -> None:
 
     model.get_prompt = kept
     recognizer.transcribe(utterance(said("What time is it?", "en-us", tmp_path)))
-    tokenizer, tokens = prompts[0]
-    assert tokens[0] == tokenizer.sot_prev
+    [(tokenizer, tokens)] = [each for each in prompts if each[1][0] == each[0].sot_prev]
     assert tokenizer.decode(tokens[1 : tokens.index(tokenizer.sot)]) == " ComfyUI, Ägidius"
 
 
@@ -304,15 +303,46 @@ def test_a_prompt_that_spoils_what_is_heard_is_left_out(tmp_path: Path) -> None:
         assert word_errors(sentence, recognizer.transcribe(utterance(said(sentence, "en-us", tmp_path))).text) <= 1
 
 
+@pytest.mark.shows("V13")
+def test_where_no_name_is_heard_the_words_are_those_without_a_prompt(tmp_path: Path) -> None:
+    names, (without, _) = ["Ottoline", "Xanthippe"], prompted([])
+    recognizer, prompt = prompted(names)
+    assert prompt
+    for sentence in PROMPTED_SENTENCES:
+        spoken = utterance(said(sentence, "slt", tmp_path))
+        assert recognizer.transcribe(spoken).text == without.transcribe(spoken).text
+
+
+@pytest.mark.shows("V13")
+@pytest.mark.parametrize(("logprob", "text"), [(-0.2, "Maya has a tea"), (-0.31, "May I have a tea")])
+def test_a_name_is_believed_only_where_whisper_is_surer_of_it(logprob: float, text: str) -> None:
+    class Torn(FasterWhisperRecognizer):
+        def _decode(self, utterance: Utterance, frames: int, language: str | None, prompt: str) -> Transcript:
+            said, sure = ("Maya has a tea", logprob) if prompt else ("May I have a tea", -0.3)
+            return Transcript(said, "en", self.name, evidence={"avg_logprob": sure, "language_probability": 1.0})
+
+    recognizer = Torn(HOUSEHOLD_WHISPER, "en", 2, WhisperOptions(hotwords=lambda _: ["Maya"]))
+    assert recognizer.transcribe(utterance(silence(1.5))).text == text
+
+
 @pytest.mark.parametrize(
-    ("text", "is_one"),
+    ("text", "has_one"),
     [
-        *(("Ottoline, Bo.", True), ("bo Anna", True), ("", True), (" ...", True), ("Anna", False), ("Anna, Bo", False)),
-        *(("Ottoline, Bo, Anna, where are you?", False), ("Where is Bo?", False)),
+        *(
+            ("Ottoline, Bo.", False),
+            ("bo Anna", False),
+            ("", False),
+            (" ...", False),
+            ("Anna", True),
+            ("Anna, Bo", False),
+        ),
+        *(("Ottoline, Bo, Anna, where are you?", True), ("Where is Bo?", True), ("Where is Bob?", False)),
+        *(("Thank you. Anna, Anna,", False), ("Is Bo in New York by now?", True), ("The new one", False)),
+        *(("请给欧阳打电话。", True), ("欧阳", True), ("请打电话。", False), ("欧阳欧阳", False)),
     ],
 )
-def test_a_text_that_is_the_prompt_or_nothing_is_spoiled_by_it(text: str, is_one: bool) -> None:
-    assert is_spoiled(text, "Ottoline, Bo, Anna") is is_one
+def test_a_prompt_has_helped_where_one_of_its_names_is_among_other_words(text: str, has_one: bool) -> None:
+    assert has_helped(text, "Ottoline, Bo, Anna, New York, 欧阳") is has_one
 
 
 def test_what_the_small_whisper_makes_of_a_prompt_it_never_saw(tmp_path: Path) -> None:

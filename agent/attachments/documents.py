@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Final
 
 from agent.attachments.attachment import MOST_CHARACTERS, Document
+from agent.child import reading_child
 from agent.errors import NotAttached
 
 MOST_BYTES: Final = 20_000_000
@@ -40,22 +40,8 @@ async def read_document(name: str, content: bytes, most: int = MOST_CHARACTERS) 
 
 async def _told(name: str, content: bytes, most: int) -> bytes:
     """Return what the child wrote; it is over on return, however that comes about."""
-    arguments = ("-I", "-B", str(_PROGRAM), str(most))
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={},
-        cwd="/",
-    )
     try:
-        async with asyncio.timeout(SECONDS):
+        async with reading_child(_PROGRAM, str(most)) as child, asyncio.timeout(SECONDS):
             return (await child.communicate(content))[0]
     except TimeoutError as error:
         raise NotAttached(f"{name} takes too long to read; attach a part of it, or a picture of a page") from error
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()

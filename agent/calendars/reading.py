@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.calendars.agenda import Agenda, agenda_of
+from agent.child import reading_child
 from agent.errors import CalendarLost
 
 SECONDS: Final = 40.0
 """For one answer; the process itself has less of the processor."""
 
-MODULE: Final = "agent.calendars.ics"
-ROOT: Final = Path(__file__).resolve().parents[2]
+PROGRAM: Final = Path(__file__).with_name("ics.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,11 @@ async def write(entry: Mapping[str, object]) -> bytes:
 
 
 async def _answer(question: Mapping[str, object], seconds: float = SECONDS) -> dict[str, Any]:
-    pipe = asyncio.subprocess.PIPE
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", MODULE, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
-    )
     try:
-        async with asyncio.timeout(seconds):
+        async with reading_child(PROGRAM) as child, asyncio.timeout(seconds):
             told, _ = await child.communicate(json.dumps(question).encode())
     except TimeoutError as error:
         raise CalendarLost(f"reading it took longer than {seconds:g} s") from error
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
     if child.returncode:
         raise CalendarLost("reading it took more time or memory than a calendar may")
     answer: dict[str, Any] = await asyncio.to_thread(json.loads, told)

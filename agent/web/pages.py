@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from asyncio.subprocess import Process
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from agent.child import PYTHON, reading_child
 from agent.errors import ToolFailed
 from agent.web.fetch import PAGE, Fetched, Fetcher
 from agent.web.guard import Guard
@@ -72,7 +71,7 @@ class PageReader:
         agent: str,
         guard: Guard | None = None,
         reading_seconds: float = READING_SECONDS,
-        python: Sequence[str] = (sys.executable, "-I"),
+        python: Sequence[str] = PYTHON,
     ) -> None:
         """Take the guard that lets nothing pass but the public internet where none is given.
 
@@ -85,7 +84,7 @@ class PageReader:
 
     async def read(self, address: str) -> Page:
         """Return what an address leads to. Raises `ToolFailed`."""
-        async with self._room, _child(self._python) as child:
+        async with self._room, reading_child(PROGRAM, python=self._python) as child:
             fetched = await self._fetcher.page(address)
             if reason := REFUSALS.get(fetched.status, "" if fetched.status < 400 else f"error {fetched.status}"):
                 raise ToolFailed(f"the page cannot be read: {reason}")
@@ -111,21 +110,6 @@ class PageReader:
             log.error("page_reader_incomplete", reason=missing, fix=INSTALL)
             raise ToolFailed(f"this installation cannot read pages ({missing}): {INSTALL}")
         return read
-
-
-@asynccontextmanager
-async def _child(python: Sequence[str]) -> AsyncIterator[Process]:
-    """Start the program that reads one page, with nothing of this process's environment; it is ended on the way out.
-
-    Its own limit of processor time ends one that is left behind.
-    """
-    child = await asyncio.create_subprocess_exec(*python, str(PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={})
-    try:
-        yield child
-    finally:
-        if child.returncode is None:
-            child.kill()
-        await child.wait()
 
 
 def _is_marked_up(fetched: Fetched) -> bool:

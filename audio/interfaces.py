@@ -137,6 +137,31 @@ class Recognizer(Protocol):
         """Return the words; empty text when there are none. Blocking. Raises `RecognitionFailed`."""
 
 
+@runtime_checkable
+class RemoteRecognizer(Protocol):
+    """Words from an utterance by a server: a member of `RecognizerChain`, which says how long it may take.
+
+    Used from one event loop; whatever is under way ends when it is cancelled.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, for people and logs."""
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """What it hands to other machines, by its own settings; () for nothing. Told before it is used."""
+
+    async def connect(self) -> None:
+        """Open ahead what the next utterance needs, where that saves time. Raises `RecognitionFailed`."""
+
+    async def recognize(self, utterance: Utterance) -> Transcript:
+        """Return the words; empty text when there are none. Raises `RecognitionFailed`, whatever the server does."""
+
+    async def aclose(self) -> None:
+        """Let go of what is open; safe to call twice."""
+
+
 class Synthesizer(Protocol):
     """Sound from one sentence."""
 
@@ -162,6 +187,28 @@ class KeepsReady(Protocol):
 
     def loops(self) -> Mapping[str, Loop]:
         """Return what keeps it ready, until cancelled."""
+
+
+@runtime_checkable
+class HasIdentity(Protocol):
+    """A voice that may sound different under the same name."""
+
+    @property
+    def identity(self) -> str:
+        """All that its sound depends on but the sentence: server, model, voices, settings. No secret."""
+
+
+def identity_of(voice: Synthesizer) -> str:
+    """Return what a voice's sound is kept under; its name where that says all."""
+    return voice.identity if isinstance(voice, HasIdentity) else voice.name
+
+
+@runtime_checkable
+class LoadsLibrary(Protocol):
+    """A voice that imports something with its first sentence, unless it is told to before."""
+
+    def load(self) -> None:
+        """Import it now. Blocking."""
 
 
 def loops_of(voice: Synthesizer) -> Mapping[str, Loop]:

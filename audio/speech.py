@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from audio.pcm import SAMPLE_RATE, Samples
 
 Confidence = Literal["normal", "low"]
@@ -49,6 +52,20 @@ class Utterance:
         return len(self.samples) / SAMPLE_RATE
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Voice:
+    """How somebody sounds in one utterance; it is kept in memory only, unless they want to be known by it."""
+
+    vector: NDArray[np.float32]
+    """Shape (256,), of length 1 (`audio.speakers.encoder`)."""
+    seconds: float
+    """How much speech it was made of."""
+    snr_db: float
+    """How far the speech stood out of the background."""
+    is_one: bool = True
+    """Whether one person speaks in it, as far as its parts tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """What a recognizer made of an utterance, with its evidence."""
@@ -62,6 +79,8 @@ class Transcript:
     confidence: Confidence = "normal"
     evidence: Mapping[str, float] = field(default_factory=dict)
     """What speaks for or against it: avg_logprob, no_speech_prob, compression_ratio, language_probability …"""
+    voice: Voice | None = None
+    """Of whoever said it; None where nobody listened for it, or too little was said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 import structlog
 
+from audio.backoff import Backoff
 from audio.devices.portaudio import DEVICES, DeviceList
 from audio.loops import Loop
 
@@ -30,6 +31,9 @@ IDLE_SECONDS: Final = 2 * SLOW_SECONDS
 
 CONNECT_SECONDS: Final = 6.0
 """Between two tries to reach a sound server that does not run; one costs 4 ms of a core."""
+
+QUICK_TRIES: Final = 10
+"""A server that restarts is back within a minute of them; where none ever answers they become rarer."""
 
 CONNECTED_SECONDS: Final = 1.0
 """A subscription that lives for so long has reached its server."""
@@ -165,11 +169,12 @@ class ServerChanges:
     ) -> None:
         self._command = command
         self._sleep = sleep
+        self._backoff = Backoff(CONNECT_SECONDS, SLOW_SECONDS, forgiven=QUICK_TRIES)
 
     async def __call__(self, changed: Callable[[], None]) -> None:
         """Tell of devices that come and go, of another default, and of a server that has come."""
         while await self._subscribe(changed) not in NOT_INSTALLED:
-            await self._sleep(CONNECT_SECONDS)
+            await self._sleep(self._backoff.failed(at_least=CONNECT_SECONDS))
 
     async def _subscribe(self, changed: Callable[[], None]) -> int:
         """Follow one subscription to its end; return what the program ended with."""
@@ -186,6 +191,7 @@ class ServerChanges:
         try:
             assert program.stdout is not None
             async for line in program.stdout:
+                self._backoff.worked()
                 if _DEVICE_CHANGE.match(line):
                     changed()
             return await program.wait()

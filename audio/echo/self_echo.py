@@ -55,8 +55,8 @@ class SelfEcho(SpeechObserver):
     def __init__(self, speech: Speaks, clock: Callable[[], float]) -> None:
         """Follow what `speech` says; `clock` is that of the utterances, in seconds."""
         self._clock = clock
-        self._began = 0.0
-        """When the sentence under way began."""
+        self._began: dict[SpokenSentence, float] = {}
+        """When each sentence under way began: in several rooms there may be several."""
         self._spoken: deque[_Spoken] = deque(maxlen=MOST_SENTENCES)
         speech.observe(self)
 
@@ -65,8 +65,8 @@ class SelfEcho(SpeechObserver):
 
         Seconds on the clock of the utterances; the end is open while the sentence is spoken. Text as it is written.
         """
-        if self._spoken and self._spoken[-1].started_at == started_at:
-            self._spoken.pop()
+        known = [sentence for sentence in self._spoken if sentence.started_at != started_at]
+        self._spoken = deque(known, maxlen=MOST_SENTENCES)
         self._spoken.append(_Spoken(words_of(text), started_at, ended_at))
 
     def forget(self) -> None:
@@ -76,13 +76,18 @@ class SelfEcho(SpeechObserver):
 
     def first_sound(self, sentence: SpokenSentence, at: float) -> None:
         """Take the beginning of a sentence."""
-        self._began = at
+        self._began[sentence] = at
         self.spoken(sentence.text, at)
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         """Take the end of a sentence: of the whole one, or of the part that was heard."""
-        if heard and self._spoken and self._spoken[-1].started_at == self._began:
-            self.spoken(heard, self._began, self._clock())
+        began = self._began.pop(sentence, None)
+        if heard and began is not None:
+            self.spoken(heard, began, self._clock())
+
+    def announced(self, sentence: SpokenSentence, at: float, ended_at: float) -> None:
+        """Take an announcement as it begins, and again with its end."""
+        self.spoken(sentence.text, at, ended_at)
 
     def __call__(self, heard: RecognizedTurn) -> str:
         """Return why nobody gets these words, "" when they are somebody's."""

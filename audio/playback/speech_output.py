@@ -1,6 +1,7 @@
 """Speech output: synthesizes the next sentence while the one before plays, and accounts for each."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -37,7 +38,7 @@ PERSON: Final = "a person"
 class SpeechObserver:
     """Follows what is spoken; override what is wanted. Told on the event loop; what it raises ends the playback loop.
 
-    Not told of announcements, but for those that fail.
+    Of announcements told only in `announced`, and of those that fail.
     """
 
     async def sentence_started(self, sentence: SpokenSentence) -> None:
@@ -54,6 +55,12 @@ class SpeechObserver:
 
     async def sentence_ended(self, sentence: SpokenSentence, heard: str, whole: bool) -> None:
         """Take the end of a sentence, after its last sample: what was heard of it, and whether that was all."""
+
+    def announced(self, sentence: SpokenSentence, at: float, ended_at: float) -> None:
+        """Take that the words of an announcement begin to sound, with an infinite end; told again with their end.
+
+        Both in seconds on the output's clock.
+        """
 
     def speaking_changed(self, speaking: bool) -> None:
         """Take that there is something to say, before its first sound, or that all of it has ended."""
@@ -123,6 +130,11 @@ class SpeechOutput:
         return self._open[0].sentence if self._open else None
 
     @property
+    def has_more(self) -> bool:
+        """Whether something waits behind the current sentence."""
+        return len(self._open) > 1
+
+    @property
     def last_reply(self) -> tuple[SpokenSentence, ...]:
         """The sentences of the newest reply (of the newest `key` that is not ""), in order, heard or not."""
         return tuple(self._last_reply[number] for number in sorted(self._last_reply))
@@ -153,7 +165,7 @@ class SpeechOutput:
         """Play a sound and say a sentence after it, behind what plays now and before all that waits.
 
         Returns when it was heard or hushed; cancelled, it is silent at once. `unless` is asked when its turn has come:
-        where it says so, nothing sounds, and False is returned. Observers are told only where it failed.
+        where it says so, nothing sounds, and False is returned.
         A pause does not silence it; one that cuts through a sentence delays it for about `LONGEST_HOLD`.
         """
         line = QueuedSentence(sentence, self._clock)
@@ -276,14 +288,20 @@ class SpeechOutput:
         await self._player.drain()
 
     async def _play_announced(self, sound: SpeechAudio, line: QueuedSentence) -> None:
+        began = math.inf
         try:
             await self._player.play(sound)
             while (piece := await line.next_piece()) is not None and not line.given_up:
                 line.played(piece)
+                if began == math.inf:
+                    began = self._clock()
+                    self._tell_announced(line, began)
                 await self._player.play(piece)
             await self._player.drain()
         except AudioError as error:
             line.give_up(self._player.stop(), str(error))
+        finally:
+            self._tell_announced(line, began, self._clock())
 
     async def _sound(self, line: QueuedSentence, piece: SpeechAudio, *, first: bool) -> None:
         now = self._clock()
@@ -304,6 +322,11 @@ class SpeechOutput:
     def _tell_speaking(self, speaking: bool) -> None:
         for observer in self._observers:
             observer.speaking_changed(speaking)
+
+    def _tell_announced(self, line: QueuedSentence, began: float, ended: float = math.inf) -> None:
+        if began < math.inf:
+            for observer in self._observers:
+                observer.announced(line.sentence, began, ended)
 
     def _tell_failed(self, line: QueuedSentence) -> None:
         for observer in self._observers:

@@ -61,11 +61,21 @@ def has_helped(text: str, prompt: str) -> bool:
     Without a name a prompt only changes the other words, and rather for the worse. Where there is little to hear,
     Whisper continues the prompt instead: with some of its names and hardly a word beside them, or one again and again.
     """
-    heard = _WORD.findall(text.lower())
-    names = [_WORD.findall(name) for name in prompt.lower().split(", ")]
-    found = [name for name in names for at in range(len(heard)) if name and heard[at : at + len(name)] == name]
+    heard, found = _found(text, prompt)
     is_repeated = any(found.count(name) > 1 for name in found)
     return len(found) == 1 or (not is_repeated and 0 < sum(map(len, found)) <= len(heard) / 2)
+
+
+def reads_out(text: str, prompt: str) -> bool:
+    """Say whether names of the prompt are in the text, and nobody said them: it is continued instead."""
+    return bool(_found(text, prompt)[1]) and not has_helped(text, prompt)
+
+
+def _found(text: str, prompt: str) -> tuple[list[str], list[list[str]]]:
+    """Return the words of the text, and as words the names of the prompt in it, each as often as it is there."""
+    heard = _WORD.findall(text.lower())
+    names = [_WORD.findall(name) for name in prompt.lower().split(", ")]
+    return heard, [name for name in names for at in range(len(heard)) if name and heard[at : at + len(name)] == name]
 
 
 Features: TypeAlias = NDArray[np.float32]

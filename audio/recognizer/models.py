@@ -90,3 +90,21 @@ def repository_of(name: str) -> str:
     if name not in MODELS:
         raise ModelNotFound(f"there is no Whisper model {name!r}; take one of {', '.join(MODELS)}")
     return MODELS[name]
+
+
+LANGUAGES: Final = (
+    "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id "
+    "is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd "
+    "si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo yue zh"
+)
+"""What a Whisper model of several languages was trained on (upstream `tokenizer.py`), as ISO 639 has them."""
+
+
+def languages_of(recognizer: str, language: str) -> tuple[str, ...]:
+    """Return what a recognizer of this name understands in a house of this language (ISO 639-1, "" or "auto" for any).
+
+    The last resort knows English, and so does a model whose name ends in .en.
+    """
+    if recognizer == "pocketsphinx" or recognizer.endswith(".en"):
+        return ("en",)
+    return tuple(LANGUAGES.split()) if language in ("", "auto") else (language,)

@@ -1,4 +1,4 @@
-"""One recognizer for several ears: who is next, the room's own ears before every other."""
+"""One recognizer for several ears: who is next, the rooms of the house before pages and programs."""
 
 import asyncio
 from collections import deque
@@ -13,10 +13,10 @@ PATIENCE_SECONDS: Final = 2.0
 
 
 class RecognizerTurns:
-    """Lets one at a time recognize: the room first, the others in the order in which they came. On the event loop.
+    """Lets one at a time recognize: rooms first, and all in the order in which they came. On the event loop.
 
-    A `TurnObserver` of the room's ears: while somebody speaks there, nobody else begins for `PATIENCE_SECONDS`, so that
-    the room mostly finds the recognizer free. A recognition that has begun is never interrupted.
+    A `TurnObserver` of the box's own ears: while somebody speaks there, nobody else but another room begins for
+    `PATIENCE_SECONDS`, so that it mostly finds the recognizer free. A recognition that has begun is never interrupted.
     """
 
     def __init__(self) -> None:
@@ -25,9 +25,14 @@ class RecognizerTurns:
         self._room_speaks = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody's words are being recognized, or wait to be."""
+        return self._is_busy or self._room_waits > 0
+
     @asynccontextmanager
     async def room(self) -> AsyncIterator[None]:
-        """Have the recognizer for the block, before all others that wait."""
+        """Have the recognizer for the block, before all that are no room."""
         self._room_waits += 1
         try:
             await self._until(lambda: not self._is_busy)
@@ -38,7 +43,7 @@ class RecognizerTurns:
 
     @asynccontextmanager
     async def other(self) -> AsyncIterator[None]:
-        """Have the recognizer for the block, when the room does not want it."""
+        """Have the recognizer for the block, when no room wants it."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._until(lambda: not self._room_speaks)

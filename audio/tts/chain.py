@@ -1,22 +1,25 @@
 """A chain of voices: the next speaks where the one before fails; a tone is the last."""
 
-import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 import numpy as np
+import structlog
 
 from audio.backoff import Backoff
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
-from audio.interfaces import Synthesizer, closing, loops_of
+from audio.interfaces import Synthesizer, loops_of
 from audio.loops import Loop
 from audio.pcm import Samples, from_float
 from audio.resampler import StreamResampler
 from audio.speech import SpeechAudio, WordTiming
+from audio.tts.watch import watched
 from audio.tts.words import WORD_MARKS, position_after
+
+log = structlog.get_logger()
 
 TONE_RATE = 24_000
 TONE_HZ = (440.0, 330.0)
@@ -37,9 +40,6 @@ FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 300.0
 """A voice's rest after one failure, doubled up to the longest: a person hears each, as a pause and another voice."""
 
-HEAD_SECONDS = 0.3
-"""Sound that a voice must have given before any of it is heard: most failures come earlier, and stay unheard."""
-
 PAUSE_SECONDS = 0.3
 """Silence before a sentence is begun anew."""
 
@@ -47,12 +47,13 @@ PAUSE_SECONDS = 0.3
 class VoiceChain:
     """A `Synthesizer` over others, tried in order for each sentence.
 
-    A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound. If it fails before they are heard,
-    the next voice speaks the whole sentence. If it fails later, the next one goes on after the last whole word where
-    the voice timed its words, and otherwise begins the sentence anew after a pause: a word twice is better than none.
-    A voice that failed is left out for a while in that language (`Backoff`), unless all are. When every voice has
-    failed, the `last_resort` is asked for the whole sentence, whether it could help before or not. When it cannot, a
-    tone is heard, and then `SynthesisFailed` tells of each why.
+    A voice has `first_audio_deadline` seconds for its first `HEAD_SECONDS` of sound, and `stall_deadline` for each
+    piece after it (`watched`). If it fails before they are heard, the next voice speaks the whole sentence. If it
+    fails later, the next one goes on after the last whole word where the voice timed its words, and otherwise begins
+    the sentence anew after a pause: a word twice is better than none.
+    A voice that failed is left out for a while in that language (`Backoff`), unless all are; each failure is logged.
+    When every voice has failed, the `last_resort` is asked for the whole sentence, whether it could help before or not.
+    When it cannot, a tone is heard, and then `SynthesisFailed` tells of each why.
     """
 
     name = "voices"
@@ -63,6 +64,7 @@ class VoiceChain:
         last_resort: Synthesizer | None = None,
         *,
         first_audio_deadline: float = 1.5,
+        stall_deadline: float = 3.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._voices = voices
@@ -71,7 +73,7 @@ class VoiceChain:
             lambda: Backoff(FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, clock=clock)
         )
         """By a voice's name and the language, because a voice may know one language and not another."""
-        self._first_audio_deadline = first_audio_deadline
+        self._patience = (first_audio_deadline, stall_deadline)
 
     @property
     def sends_to(self) -> tuple[SendsTo, ...]:
@@ -93,11 +95,11 @@ class VoiceChain:
                 for piece in said.anew():
                     yield piece
             try:
-                async with aclosing(self._attempt(voice, said.text, language)) as pieces:
+                async with aclosing(watched(voice, said.text, language, *self._patience)) as pieces:
                     async for piece in pieces:
                         yield said.take(piece)
             except SynthesisFailed as error:
-                breaker.failed()
+                log.warning("voice_failed", voice=voice.name, reason=str(error), rests=breaker.failed())
                 reasons.append(str(error))
                 for piece in said.interrupted():
                     yield piece
@@ -115,23 +117,6 @@ class VoiceChain:
         """Return the voices to be tried."""
         ready = [voice for voice in self._voices if not self._breakers[voice.name, language].rest]
         return [*(ready or self._voices), *([self._last_resort] if self._last_resort else [])]
-
-    async def _attempt(self, voice: Synthesizer, text: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
-        head: list[SpeechAudio] = []
-        async with closing(voice.speak(text, language)) as pieces:
-            try:
-                async with asyncio.timeout(self._first_audio_deadline):
-                    async for piece in pieces:
-                        head.append(piece)
-                        if sum(len(piece.samples) / piece.sample_rate for piece in head) >= HEAD_SECONDS:
-                            break
-            except TimeoutError as error:
-                late = f"{voice.name}: no sound within {self._first_audio_deadline:.1f} s"
-                raise SynthesisFailed(late) from error
-            for piece in head:
-                yield piece
-            async for piece in pieces:
-                yield piece
 
 
 class _Said:

@@ -5,44 +5,12 @@ from contextlib import aclosing
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-import av
-import numpy as np
-
 from audio.egress import SendsTo
 from audio.errors import SynthesisFailed
 from audio.pcm import Samples
 from audio.speech import SpeechAudio, WordTiming
+from audio.tts.decoding import Mp3Decoder
 from audio.tts.words import WordAligner
-
-
-class Mp3Decoder:
-    """Decodes one stream of mono MP3. Not thread-safe; a few microseconds a piece, so it runs on the event loop."""
-
-    def __init__(self) -> None:
-        self._decoder = av.CodecContext.create("mp3", "r")
-        self.sample_rate = 0
-        """Hz; 0 until the first sound."""
-
-    def feed(self, data: bytes) -> Samples:
-        """Return the samples that these bytes complete: int16, shape (n,), n may be 0. What is not MP3 is skipped."""
-        return self._decoded(self._decoder.parse(data))
-
-    def finish(self) -> Samples:
-        """Return what was kept for want of a following frame."""
-        return self._decoded(self._decoder.parse(b""))
-
-    def _decoded(self, packets: "list[av.Packet[av.AudioStream]]") -> Samples:
-        pieces = [np.zeros(0, np.int16)]
-        for packet in packets:
-            try:
-                frames = self._decoder.decode(packet)
-            except av.error.FFmpegError:
-                continue
-            for frame in frames:
-                self.sample_rate = frame.sample_rate
-                pieces.append(frame.to_ndarray()[0])
-        return np.concatenate(pieces)
-
 
 VOICES: Mapping[str, str] = MappingProxyType({"en": "en-US-AvaMultilingualNeural", "zh": "zh-CN-XiaoxiaoNeural"})
 """ISO 639-1 to the service's voice."""
@@ -81,9 +49,19 @@ class EdgeSynthesizer:
         """Seconds between two messages after it."""
 
     @property
+    def identity(self) -> str:
+        """Its voices, and the server where it is another one."""
+        return "\n".join((self.name, self._url, str(sorted(self._voices.items()))))
+
+    @property
     def sends_to(self) -> tuple[SendsTo, ...]:
         """Each sentence, to Microsoft or the server that stands in for it."""
         return (SendsTo("what nakari says", urlsplit(self._url).netloc or "Microsoft's read-aloud service"),)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether another server than Microsoft's is asked."""
+        return bool(self._url)
 
     @staticmethod
     def load() -> None:

@@ -2,78 +2,18 @@
 
 import asyncio
 import contextlib
+import os
 import re
-import struct
+import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import numpy as np
-
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import Loop
-from audio.pcm import Samples
 from audio.speech import SpeechAudio
-
-RIFF_BYTES = 12
-CHUNK_HEADER_BYTES = 8
-PCM_FORMAT = 1
-FMT_BYTES = 16
-LONGEST_HEADER = 4096
-"""Bytes within which the samples must begin."""
-
-
-class WavStream:
-    """Reads one WAV stream of 16-bit mono PCM.
-
-    The samples are taken to go on to the end of the stream, whatever length the header gives: programs that write to a
-    pipe do not know it (espeak-ng says 2 GB).
-    """
-
-    def __init__(self) -> None:
-        self._header = bytearray()
-        self._odd = b""
-        self.sample_rate = 0
-        """Hz; 0 until the header is whole."""
-
-    def feed(self, data: bytes) -> Samples:
-        """Return the samples that these bytes complete: int16, shape (n,), n may be 0. Raises `SynthesisFailed`."""
-        if self.sample_rate == 0:
-            self._header += data
-            start = self._samples_start()
-            if start is None:
-                return np.zeros(0, np.int16)
-            data = bytes(self._header[start:])
-        data = self._odd + data
-        whole = len(data) // 2 * 2
-        self._odd = data[whole:]
-        return np.frombuffer(data[:whole], "<i2").astype(np.int16)
-
-    def _samples_start(self) -> int | None:
-        """Return where the samples begin; None while the header is not whole. Reads the sample rate."""
-        header, position = bytes(self._header), RIFF_BYTES
-        sample_rate = 0
-        while len(header) >= position + CHUNK_HEADER_BYTES:
-            name, length = struct.unpack_from("<4sI", header, position)
-            position += CHUNK_HEADER_BYTES
-            if name == b"fmt " and len(header) >= position + FMT_BYTES:
-                sample_rate = _mono_rate(header[position : position + FMT_BYTES])
-            if name == b"data" and sample_rate:
-                self.sample_rate = sample_rate
-                return position
-            position += length + length % 2
-        if not b"RIFF".startswith(header[:4]) or len(header) > LONGEST_HEADER:
-            raise SynthesisFailed("the voice program wrote something that is not WAV")
-        return None
-
-
-def _mono_rate(fmt: bytes) -> int:
-    kind, channels, sample_rate, _, _, bits = struct.unpack("<HHIIHH", fmt)
-    if (kind, channels, bits) != (PCM_FORMAT, 1, 16):
-        raise SynthesisFailed(f"the voice program wrote {channels} channel(s) of {bits} bits, not 16-bit mono")
-    return int(sample_rate)
-
+from audio.tts.decoding import WavStream
 
 PIPE_BYTES = 8192
 """Taken at a time: 0.19 s of espeak-ng's sound."""
@@ -110,12 +50,14 @@ class VoiceProgram:
                     yield SpeechAudio(samples, stream.sample_rate)
             await self._check(process, total)
         finally:
-            await _end(process)
+            await end_of(process)
 
     async def start(self) -> Process:
         """Start the program, which then waits for its text. Raises `VoiceUnavailable` when it cannot be."""
         try:
-            return await asyncio.create_subprocess_exec(*self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+            return await asyncio.create_subprocess_exec(
+                *self.arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+            )
         except OSError as error:
             raise VoiceUnavailable(f"{self.arguments[0]} cannot be started ({error.strerror}): {self.fix}") from error
 
@@ -142,12 +84,18 @@ class VoiceProgram:
             raise SynthesisFailed(f"{self.arguments[0]} made no sound")
 
 
-async def _end(process: Process) -> None:
-    """Kill the program if it still runs."""
+async def end_of(process: Process) -> None:
+    """Kill the program if it still runs, and what it started, which would hold its pipes; it leads its own session."""
+    if process.stdin is not None:
+        process.stdin.close()
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.communicate()  # to the end of its pipes, which alone closes them
+            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            await process.communicate()  # to the end of its pipes, which alone closes them
+        except asyncio.CancelledError:  # again, while it was being ended: it is dead, and only has to be waited for
+            await process.wait()
+            raise
 
 
 async def _write(process: Process, text: str) -> None:
@@ -176,6 +124,7 @@ class EspeakSynthesizer:
     """
 
     name = "espeak-ng"
+    identity = f"{name} {WORDS_A_MINUTE}"
     sends_to = ()
 
     def __init__(self, *, program: str = "espeak-ng", stall_timeout: float = 3.0) -> None:
@@ -206,7 +155,7 @@ class EspeakSynthesizer:
                 await self._start_next()
         finally:
             if (left := self._take(None)) is not None:
-                await _end(left)
+                await end_of(left)
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence's sound, mono, 22,050 Hz. Raises `SynthesisFailed`, `VoiceUnavailable`."""
@@ -248,7 +197,7 @@ class EspeakSynthesizer:
         if self._waiting is not None and self._waiting[0] == self._next:
             return
         if (other := self._take(None)) is not None:
-            await _end(other)
+            await end_of(other)
         if self._next is not None:
             with contextlib.suppress(VoiceUnavailable):  # whoever speaks next is told
                 self._waiting = (self._next, await self._next.start())
@@ -275,6 +224,7 @@ class FliteSynthesizer:
     sends_to = ()
 
     def __init__(self, *, voice: str = "slt", program: str = "flite") -> None:
+        self.identity = f"{self.name} {voice}"
         self._voice = voice
         """One of `flite -lv`."""
         self._program = program

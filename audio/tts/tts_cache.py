@@ -15,7 +15,7 @@ import numpy as np
 import structlog
 
 from audio.errors import BadRecording, SynthesisFailed
-from audio.interfaces import Synthesizer, closing, loops_of
+from audio.interfaces import Synthesizer, closing, identity_of, loops_of
 from audio.loops import Loop
 from audio.pcm import Samples
 from audio.speech import SpeechAudio
@@ -64,7 +64,7 @@ class TtsCache:
         self._most_bytes = most_bytes
 
     def keep(self, voice: str, sentence: str, language: str, sound: SpeechAudio) -> None:
-        """Keep a sentence, or take note that it was said again. Raises OSError."""
+        """Keep a sentence, or take note that it was said again. `voice` is its `identity_of`. Raises OSError."""
         file = self._file(voice, sentence, language)
         if file.exists():
             os.utime(file)
@@ -143,7 +143,7 @@ class KeepingVoice:
             samples = np.concatenate([piece.samples for piece in pieces])
             sound = SpeechAudio(samples, pieces[0].sample_rate)
             try:
-                await asyncio.to_thread(self._phrases.keep, self.name, sentence, language, sound)
+                await asyncio.to_thread(self._phrases.keep, identity_of(self._voice), sentence, language, sound)
             except OSError as error:
                 log.debug("phrase_not_kept", reason=str(error))
 
@@ -157,7 +157,7 @@ class KeptVoice:
     def __init__(self, phrases: TtsCache, voices: Sequence[str]) -> None:
         self._phrases = phrases
         self._voices = voices
-        """Names of the voices whose phrases are looked for, the best first."""
+        """What the voices are kept under (`identity_of`), the best first."""
 
     async def speak(self, sentence: str, language: str) -> AsyncGenerator[SpeechAudio, None]:
         """Yield the sentence in one piece. Raises `SynthesisFailed` when it was not kept."""

@@ -36,6 +36,7 @@ from audio.turns.completeness import (
 from audio.turns.endpointer import Committed, Dropped, Endpointer, Resumed, Signal, SoftEnd, Started
 from audio.turns.foreground import Foreground
 from audio.turns.turn import Span, Turn
+from audio.turns.vad import LateDetector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -189,6 +190,8 @@ class Listener:
         self._detector.reset()
         try:
             async for chunk in self.source.chunks(lambda: self.is_at_rest):
+                if isinstance(self._detector, LateDetector) and not self._detector.is_loaded:
+                    await asyncio.to_thread(self._detector.load)  # the microphone keeps what it hears meanwhile
                 self._now = chunk.ended_at
                 self.counters.chunks += 1
                 self._take(chunk if self.is_at_rest and self._echo.passes(chunk) else self._echo.clean(chunk))

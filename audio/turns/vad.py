@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, log10, sqrt
 from pathlib import Path
@@ -219,6 +219,43 @@ _PACKAGED: Final = (
 def load_detector() -> VoiceDetector:
     """Return the detector of the box: Silero behind the energy gate. Raises `ModelNotFound` as `load_silero`."""
     return EnergyGate(load_silero())
+
+
+class LateDetector:
+    """A detector that is loaded when there is something to hear: a box without a microphone needs none."""
+
+    def __init__(self, load: Callable[[], VoiceDetector]) -> None:
+        self._load = load
+        self._detector: VoiceDetector | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether chunks can be asked about without waiting."""
+        return self._detector is not None
+
+    def load(self) -> VoiceDetector:
+        """Load it, the first time. Blocking (0.2 s). Raises what its loader raises."""
+        if self._detector is None:
+            self._detector = self._load()
+        return self._detector
+
+    def probability(self, samples: Samples) -> float:
+        """Return the probability of speech in [0, 1] for one chunk."""
+        return self.load().probability(samples)
+
+    def reset(self) -> None:
+        """Forget the state, where there is one."""
+        if self._detector is not None:
+            self._detector.reset()
+
+    def state(self) -> "Mapping[str, ArrayLike]":
+        """Return what the detector remembers, as a `Recallable`; {} of one that is none, or is not loaded."""
+        return self._detector.state() if isinstance(self._detector, Recallable) else {}
+
+    def recall(self, state: "Mapping[str, ArrayLike]") -> None:
+        """Go on from a state of the detector's."""
+        if isinstance(detector := self.load(), Recallable):
+            detector.recall(state)
 
 
 def load_silero() -> "SileroDetector":

@@ -17,7 +17,7 @@ import numpy as np
 from aiohttp import web
 
 from audio.pcm import Samples
-from audio.tts.programs import WavStream
+from audio.tts.decoding import WavStream
 
 PATH = "/consumer/speech/synthesize/readaloud/edge/v1"
 MESSAGE_BYTES = 720

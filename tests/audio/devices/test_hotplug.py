@@ -10,6 +10,7 @@ import pytest
 from audio.devices.hotplug import (
     AGAIN_SECONDS,
     CONNECT_SECONDS,
+    QUICK_TRIES,
     SETTLE_SECONDS,
     SLOW_SECONDS,
     FolderChanges,
@@ -164,9 +165,10 @@ async def test_a_folder_that_cannot_be_watched_is_silent(tmp_path: Path) -> None
 class Printing:
     """Runs `ServerChanges` on programs that print."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], tries: int = 2) -> None:
         self.words = 0
         self.slept: list[float] = []
+        self._tries = tries
         self._source = ServerChanges(command, self._sleep)
 
     async def run(self) -> None:
@@ -178,7 +180,7 @@ class Printing:
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        if len(self.slept) == 2:
+        if len(self.slept) == self._tries:
             raise TimeoutError
 
 
@@ -200,6 +202,14 @@ async def test_only_devices_are_a_word_and_not_our_own_streams(line: str, is_cha
     await printing.run()
     assert printing.words == 2 * is_change
     assert printing.slept == [CONNECT_SECONDS] * 2, "a server that ended is asked for again"
+
+
+@pytest.mark.shows("H9")
+async def test_a_server_that_never_answers_is_asked_for_ever_more_rarely() -> None:
+    printing = Printing(["false"], QUICK_TRIES + 5)
+    await printing.run()
+    assert printing.slept[:QUICK_TRIES] == [CONNECT_SECONDS] * QUICK_TRIES
+    assert printing.slept[QUICK_TRIES:] == [6.0, 12.0, 24.0, 48.0, SLOW_SECONDS]
 
 
 @pytest.mark.parametrize("command", [["env", "no-such-program"], ["/no/such/program"]])

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from audio.echo.self_echo import REASON, SelfEcho, repeats, words_of
+from audio.playback.earcons import bell
 from audio.playback.queued_sentence import SpokenSentence
 from audio.playback.speech_output import SpeechOutput
 from audio.speech import RecognizedTurn, SpeechAudio, Transcript, Utterance
 from tests.audio.ears_fakes import Unfollowed
-from tests.audio.mouth_fakes import Following, SilentPlayer
+from tests.audio.mouth_fakes import Following, ScriptedPlayer, ScriptedVoice, SilentPlayer
 from tests.audio.spoken import silence
 from tests.loops import together
 
@@ -158,3 +159,27 @@ async def test_it_follows_what_is_spoken_whoever_else_does() -> None:
         running.cancel()
     assert told == ["first", "ended"]
     assert spoken(heard("the weather tomorrow will be sunny", 50.5, 54.0)) == REASON
+
+
+async def test_sentences_of_two_rooms_that_overlap_are_both_known() -> None:
+    now = 100.0
+    spoken = SelfEcho(Unfollowed(), lambda: now)
+    one = SpokenSentence("a", 1, "The roses are dry today.", "en")
+    other = SpokenSentence("b", 1, "It will rain soon.", "en")
+    spoken.first_sound(one, 10.0)
+    spoken.first_sound(other, 11.0)
+    now = 12.0
+    await spoken.sentence_ended(one, one.text, whole=True)
+    now = 13.0
+    await spoken.sentence_ended(other, other.text, whole=True)
+    assert spoken(heard("the roses are dry today", 10.1, 11.9)) == REASON
+    assert spoken(heard("it will rain soon", 11.1, 12.9)) == REASON
+    assert spoken(heard("the roses are dry today", 14.0, 15.0)) == ""
+
+
+async def test_an_announcement_is_no_turn_either() -> None:
+    mouth = SpeechOutput(ScriptedVoice(), ScriptedPlayer(), lambda: 50.0)
+    spoken = SelfEcho(mouth, lambda: 50.0)
+    await mouth.announce(bell(), SpokenSentence("", 0, "Timer: the pasta is done.", "en"))
+    assert spoken(heard("timer the pasta is done", 49.9, 50.1)) == REASON
+    assert spoken(heard("timer the pasta is done", 52.0, 53.0)) == ""

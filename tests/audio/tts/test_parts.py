@@ -6,7 +6,7 @@ import pytest
 from audio.pcm import rms_dbfs
 from audio.resampler import StreamResampler
 from audio.tts.chain import TONE_RATE, failure_tone
-from audio.tts.edge import Mp3Decoder
+from audio.tts.decoding import Mp3Decoder
 from tests.audio.edge_server import mp3
 from tests.audio.mouth_fakes import is_tone, note
 

@@ -12,7 +12,8 @@ import pytest
 from audio.errors import SynthesisFailed, VoiceUnavailable
 from audio.loops import running
 from audio.pcm import Samples, rms_dbfs
-from audio.tts.programs import EspeakSynthesizer, FliteSynthesizer, VoiceProgram, WavStream
+from audio.tts.decoding import WavStream
+from audio.tts.programs import EspeakSynthesizer, FliteSynthesizer, VoiceProgram
 from tests.audio.mouth_fakes import Outcome, listen
 
 TEXT = "The kettle is on, and the tea will be ready in about five minutes."

@@ -1,6 +1,7 @@
 """From chunks to transcripts, with a scripted detector and recognizer: what is cut, kept, counted, and handed on."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ import pytest
 
 from audio.echo.duplex import HalfDuplex
 from audio.errors import DeviceUnavailable, ModelNotFound, RecognitionFailed
-from audio.interfaces import EchoGuard
+from audio.interfaces import EchoGuard, VoiceDetector
 from audio.pcm import CHUNK_SECONDS, AudioChunk
 from audio.recognizer.faster_whisper import FRAME_SAMPLES, WHOLE
 from audio.recognizer.recognition import WAITING_UTTERANCES
@@ -17,6 +18,7 @@ from audio.speech import RecognizedTurn
 from audio.turns.endpointer import Endpointer, EndpointerSettings
 from audio.turns.listener import REFLEX, Listener, NoEcho, Surroundings
 from audio.turns.turn import PRE_ROLL_SECONDS
+from audio.turns.vad import LateDetector
 from tests.audio.ears_fakes import (
     FAILED,
     Intake,
@@ -84,6 +86,26 @@ async def test_two_turns_give_two_transcripts_in_order_at_their_times() -> None:
     assert second.speech_seconds == pytest.approx(16 * CHUNK_SECONDS)
     assert [started.at for started in room.turns.started] == [first.started_at, second.started_at]
     assert room.listener.ended.is_set()
+
+
+@pytest.mark.shows("H9", "V1")
+async def test_a_detector_that_comes_late_is_loaded_beside_the_loop_and_hears_from_the_first_chunk_on() -> None:
+    room, loaded_in = Room(WORD + QUIET), []
+
+    def load() -> VoiceDetector:
+        loaded_in.append(threading.current_thread())
+        return room.detector
+
+    late = LateDetector(load)
+    late.reset()
+    assert not late.is_loaded
+    listener = Listener(room.source, late, room.endpointer, room.recognizer, room.intake, Surroundings(room.echo))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(listener.listen())
+        group.create_task(listener.recognize())
+    assert len(loaded_in) == 1
+    assert loaded_in[0] is not threading.main_thread()
+    assert room.heard[0].utterance.started_at == room.source.at(0)
 
 
 @pytest.mark.shows("V6")

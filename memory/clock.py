@@ -1,4 +1,4 @@
-"""The wall clock of this process: the machine's, or a calendar of its own while a life is rehearsed."""
+"""The wall clock of this process, the machine's or a rehearsed life's own; and moments as text."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +20,16 @@ _clocks: list[Clock] = [_machine]
 def utc_now() -> datetime:
     """Return the time, aware, in UTC."""
     return _clocks[-1]()
+
+
+def utc_text(at: datetime) -> str:
+    """Return a moment as ISO text in UTC with microseconds: as texts they sort as the moments do.
+
+    Raises ValueError for a naive one, which would mean another moment on another machine.
+    """
+    if at.tzinfo is None:
+        raise ValueError(f"the time {at.isoformat()} has no zone: give an aware one")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @contextmanager

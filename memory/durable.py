@@ -1,6 +1,7 @@
 """Durable renames: a folder's list of names synced before anything depends on a file made, renamed or removed."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -20,3 +21,17 @@ def rename_durably(new: Path, file: Path) -> None:
     """
     new.replace(file)
     sync_folder(file.parent)
+
+
+def replace_durably(file: Path, content: Iterable[bytes]) -> None:
+    """Put a private file of that content in the place of another, in one step that survives a cut of the power.
+
+    Blocking. Raises OSError.
+    """
+    new = file.with_suffix(".new")
+    with new.open("wb") as written:
+        new.chmod(0o600)
+        written.writelines(content)
+        written.flush()
+        os.fsync(written.fileno())
+    rename_durably(new, file)

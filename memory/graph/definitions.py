@@ -14,7 +14,7 @@ from memory.durable import rename_durably
 from memory.errors import GraphRefused
 from memory.graph.cypher import Statement, quoted
 from memory.graph.store import VectorOptions
-from memory.json_value import Json
+from memory.json_value import Json, listed
 
 SIMILARITIES: Final = ("COSINE", "EUCLIDEAN")
 
@@ -226,16 +226,12 @@ def as_cypher(wanted: IndexDefinition) -> str:
 
 
 def _head(index: Mapping[str, Json]) -> str:
-    labels = "|".join(quoted(str(label)) for label in _listed(index["labelsOrTypes"]))
+    labels = "|".join(quoted(str(label)) for label in listed(index["labelsOrTypes"]))
     return f"CREATE {index['type']} INDEX {quoted(str(index['name']))} IF NOT EXISTS FOR (n:{labels})"
 
 
 def _each(index: Mapping[str, Json]) -> str:
-    return ", ".join(f"n.{quoted(str(name))}" for name in _listed(index["properties"]))
-
-
-def _listed(value: Json) -> Iterable[Json]:
-    return value if isinstance(value, list) else []
+    return ", ".join(f"n.{quoted(str(name))}" for name in listed(index["properties"]))
 
 
 def _options(given: str, properties: tuple[str, ...]) -> VectorOptions:

@@ -18,7 +18,7 @@ from memory.graph.embedded.refusals import NameTaken
 from memory.graph.results import COUNTERS, Limits, Result, Written, collected, stats, wrote
 from memory.graph.store import Endpoint, Made, Refused, Store, StoreIndexes
 from memory.graph.survey import Schema, survey
-from memory.json_value import Json
+from memory.json_value import Json, listed
 from memory.kept import Kept
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Graph(Kept[str | Statement, Result, Written]):
             return
         named, columns = statement.names | keys, ("properties",) if is_long else ("labelsOrTypes", "properties")
         for index in await self._all("SHOW INDEXES"):
-            covers = {str(name) for column in columns for name in _listed(index[column])}
+            covers = {str(name) for column in columns for name in listed(index[column])}
             if is_by_itself(index["name"]) and str(index["name"]) not in named and covers <= named:
                 await self._drop(str(index["name"]))
 
@@ -303,10 +303,6 @@ def _keys_and_longest(value: object) -> tuple[set[str], int]:
         case _:
             return set(), 0
     return own.union(*(keys for keys, _ in inner)), max((longest for _, longest in inner), default=0)
-
-
-def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 async def _made(make: Callable[[], Awaitable[Made]], witness: Witness) -> Written:

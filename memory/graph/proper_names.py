@@ -7,7 +7,7 @@ from typing import Final
 
 from memory.graph.cypher import Statement
 from memory.graph.results import Result
-from memory.json_value import Json
+from memory.json_value import listed
 
 Read = Callable[[str | Statement], Awaitable[Result]]
 """Runs a statement that only reads (`memory.graph.graph.Graph.read`)."""
@@ -44,7 +44,7 @@ _JOINING: Final = frozenset(
 async def proper_names(read: Read) -> list[str]:
     """Return the names in use, each once, the best connected first. Raises what `read` raises."""
     found = await read(_NAMES)
-    told = (each for row in found.records for called in _listed(row["called"]) for each in _listed(called))
+    told = (each for row in found.records for called in listed(row["called"]) for each in listed(called))
     names = (" ".join(each.split()) for each in told if isinstance(each, str))
     return list(dict.fromkeys(name for name in names if is_proper_name(name)))
 
@@ -71,7 +71,3 @@ def script_of(text: str) -> str:
 _WITHOUT_CAPITALS: Final = frozenset(
     {"CJK", "HANGUL", "HIRAGANA", "KATAKANA", "ARABIC", "HEBREW", "DEVANAGARI", "THAI"}
 )
-
-
-def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

@@ -4,23 +4,26 @@ import asyncio
 import errno
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import structlog
 
 from memory.clock import utc_now
-from memory.durable import rename_durably, sync_folder
+from memory.durable import replace_durably, sync_folder
 from memory.errors import AuditBroken, StateUnusable
-from memory.history.audit_anchor import Anchor, AuditAnchors
+from memory.history.audit_anchor import Anchor, AuditAnchors, AuditLines, SharedLine
 from memory.history.audit_record import Kind, Record, as_line, sha256
 from memory.json_value import Json
 
 T = TypeVar("T")
+
+Behind: TypeAlias = Callable[[], None]
+"""Called, blocking, before lines are taken up that another machine wrote: this one's graph lacks what they tell of."""
 
 SEGMENT_BYTES: Final = 8_000_000
 """A file that has grown so long is closed, and the next one begun."""
@@ -73,11 +76,17 @@ class AuditLog:
         folder: Path,
         now: Callable[[], datetime] = utc_now,
         anchors: AuditAnchors | None = None,
+        shared: tuple[AuditLines, Behind] | None = None,
     ) -> None:
-        """Without `anchors` the log is all that tells where it ended: for who only reads it."""
+        """Without `anchors` the log is all that tells where it ended: for who only reads it.
+
+        `shared` has the lines of all machines of a household: each is there before it is in a file here.
+        """
         self.folder = folder
         self._now = now
         self._anchors = anchors
+        self._shared = shared
+        self._sharing = asyncio.Lock()
         self._tail: _Tail | None = None
         self._told: set[str] = set()
         """Files of which it was said that something in them is lost."""
@@ -90,13 +99,22 @@ class AuditLog:
         Among them is what was lost since the last snapshot: it may have been one. A log that its anchor is behind is
         taken up as it is. Raises `StateUnusable` when the folder, or the database of the anchors, cannot be used.
         """
-        await self._begin()
+        async with self._sharing:
+            await self._begin()
         return await self._run(self._pending)
 
     async def append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None = None) -> Record:
         """Write a record and return it; it is on the disk then. Raises what `open` raises."""
-        await self._begin()
-        record = await self._run(lambda: self._append(kind, facts, content))
+        async with self._sharing:
+            await self._begin()
+            record = await self._run(lambda: self._next(kind, facts, content))
+            if self._shared is not None:
+                try:
+                    await self._shared[0].add(record)
+                except BaseException:  # perhaps it is there all the same: the next one looks
+                    self._tail = None
+                    raise
+            await self._run(lambda: self._keep(record))
         await self._anchor(record.seq, record.hash)
         return record
 
@@ -105,10 +123,13 @@ class AuditLog:
 
         Each file is replaced in one step; that it happened is a record too.
         """
-        await self._begin()
-        erased, told = await self._run(lambda: self._erase(set(numbers)))
-        if told is not None:
-            await self._anchor(told.seq, told.hash)
+        await self.open()
+        if self._shared is not None:
+            without = await self._run(lambda: self._without_content(set(numbers)))
+            await self._shared[0].erase(without)
+        erased, is_told = await self._run(lambda: self._erase(set(numbers)))
+        if not is_told:
+            await self.append("erased", {"records": [*sorted(numbers)]})
         return erased
 
     async def verify(self) -> int:
@@ -191,8 +212,12 @@ class AuditLog:
 
     async def _begin(self) -> None:
         if self._tail is None:
-            anchors = await self._anchored()
+            anchors = await self._anchored() if self._shared is None else []
             tail = await self._run(lambda: self._open(anchors[-1] if anchors else None))
+            if self._shared is not None:
+                await self._take_up(tail, *self._shared)
+                self._tail = tail
+                return
             if self._anchors is not None and tail.seq and not anchors:
                 log.warning("audit_anchored", records=tail.seq)
             if tail.seq:
@@ -203,7 +228,7 @@ class AuditLog:
 
     async def _anchor(self, seq: int, hash_: str) -> None:
         """Have the anchor follow; one that stays behind is brought up by the next."""
-        if self._anchors is not None:
+        if self._anchors is not None and self._shared is None:
             try:
                 await self._anchors.add(Anchor(seq, hash_))
             except StateUnusable as error:
@@ -224,6 +249,8 @@ class AuditLog:
                     self._go_on_after(anchor, tail)
             except OSError as error:
                 raise _unusable(self.folder, error) from error
+            if self._shared is not None:
+                return tail
             self._tail = tail
         return self._tail
 
@@ -243,16 +270,45 @@ class AuditLog:
         self._write(lost)
         tail.follow(lost)
 
-    def _append(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
+    def _next(self, kind: Kind, facts: Mapping[str, Json], content: Mapping[str, Json] | None) -> Record:
         assert self._tail is not None
         digest = "" if content is None else sha256(as_line(content))
-        record = Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
+        return Record(self._tail.seq + 1, self._now(), kind, facts, digest, self._tail.hash, content)
+
+    def _keep(self, record: Record) -> None:
+        assert self._tail is not None
         try:
             self._write(record)
         except OSError as error:
             raise _unusable(self.folder, error) from error
         self._tail.follow(record)
-        return record
+
+    async def _take_up(self, tail: _Tail, lines: AuditLines, behind: Behind) -> None:
+        """Bring files and shared lines to the same end. Raises `StateUnusable`, `AuditBroken`."""
+        there = await lines.after(max(0, tail.seq - 1))
+        if tail.seq and not there:
+            await lines.share(await self._run(lambda: [*self.records()]))
+            return
+        try:
+            await self._run(lambda: self._follow(tail, there, lines.machine, behind))
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+
+    def _follow(self, tail: _Tail, lines: Sequence[SharedLine], machine: str, behind: Behind) -> None:
+        """Write into the files what of the shared lines they lack. Raises OSError, `AuditBroken`."""
+        known = bool(tail.seq)  # the first of them is the last one here
+        records = [Record.from_line(each.line) for each in lines]
+        if known and records[0].hash != tail.hash:
+            raise AuditBroken(f"{self.folder} is the audit log of another graph than the household's; move it away")
+        if any(each.machine != machine for each in lines[known:]):
+            behind()
+        for record in records[known:]:
+            self._write(record)
+            tail.follow(record)
+        if erased := frozenset[int]().union(*(record.erases for record in records[known:])):
+            self._erase(set(erased))
+        if new := len(records) - known:
+            log.info("audit_taken_up", records=new, last=tail.seq)
 
     def _write(self, record: Record) -> None:
         files = self._files()
@@ -273,7 +329,12 @@ class AuditLog:
         if is_full:
             sync_folder(self.folder)
 
-    def _erase(self, numbers: set[int]) -> tuple[int, Record | None]:
+    def _without_content(self, numbers: set[int]) -> dict[int, bytes]:
+        found = (record for record in self.records() if record.seq in numbers and record.content is not None)
+        return {record.seq: record.without_content().to_line() for record in found}
+
+    def _erase(self, numbers: set[int]) -> tuple[int, bool]:
+        """Return how many records had a content, and whether the log tells of all these erasures already."""
         erased = 0
         had, told = set[int](), set[int]()
         for file in self._files():
@@ -285,27 +346,15 @@ class AuditLog:
             told.update(*(record.erases for record in read))
             found = [record for record in read if record.seq in numbers and record.content is not None]
             if found or any(record.kind == "lost" for record in read):  # whose words a lost line holds, nobody knows
-                _replace(file, [record.without_content() if record in found else record for record in read])
+                kept = [record.without_content() if record in found else record for record in read]
+                replace_durably(file, (record.to_line() for record in kept))
                 erased += len(found)
-        if not had <= told:  # also after a crash between the one and the other: whoever cleans the graph goes by this
-            return erased, self._append("erased", {"records": [*sorted(numbers)]}, None)
-        return erased, None
+        return erased, had <= told  # not also after a crash in between: whoever cleans the graph goes by the record
 
 
 def _write_whole(descriptor: int, line: bytes) -> None:
     if os.write(descriptor, line) != len(line):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _replace(file: Path, records: list[Record]) -> None:
-    """Put a file of these records in the place of one, in one step that survives a power cut."""
-    new = file.with_suffix(".new")
-    with new.open("wb") as written:
-        new.chmod(0o600)
-        written.writelines(record.to_line() for record in records)
-        written.flush()
-        os.fsync(written.fileno())
-    rename_durably(new, file)
 
 
 def _whole_lines(file: Path) -> Iterator[bytes]:

@@ -1,13 +1,17 @@
-"""The audit log's anchor: how long it is and the hash it ends with, kept beside it in the state database."""
+"""What the state database has of the audit log: an anchor, which is its last hash; or all lines, where it is shared."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from memory.errors import StateUnreadable
+from memory.history.audit_record import Record
 from memory.state.database import Database
+from memory.state.reader import read_only
+
+if TYPE_CHECKING:
+    from memory.state.replicated import ReplicatedDatabase
 
 EACH: Final = 100
 """Of so many anchors one stays: a log that was written anew is known to be so from within as many records."""
@@ -21,6 +25,19 @@ CREATE TABLE IF NOT EXISTS audit_anchors (
 ) WITHOUT ROWID;
 """
 """For `Database.open`."""
+
+_LINES: Final = """
+CREATE TABLE IF NOT EXISTS audit_lines (
+    graph   TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    machine TEXT NOT NULL,
+    line    BLOB NOT NULL,
+    PRIMARY KEY (graph, seq)
+) WITHOUT ROWID
+"""
+
+AT_ONCE: Final = 500
+"""Lines that are put there in one transaction where a log is shared for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,73 @@ class AuditAnchors:
         await self._database.write(change, durable=False)
 
 
+@dataclass(frozen=True, slots=True)
+class SharedLine:
+    """A line of the log, and who wrote it."""
+
+    machine: str
+    line: bytes
+
+
+class AuditLines:
+    """The lines of one graph's audit log, in the order written, with their contents until these are erased.
+
+    A line is here, and so on the engine's disk, before it is in the log's file, and so before what it tells of happens:
+    of a machine that no longer leads it is refused.
+    """
+
+    def __init__(self, database: "ReplicatedDatabase", graph: str = "") -> None:
+        """`graph` is whose log it is, "" the household's."""
+        self._database = database
+        self._graph = graph
+
+    @property
+    def machine(self) -> str:
+        """The name of the machine that writes."""
+        return self._database.position.machine
+
+    async def after(self, seq: int) -> Sequence[SharedLine]:
+        """Return the lines behind that number, in order. Raises `StateUnusable`."""
+
+        def look(connection: sqlite3.Connection) -> list[SharedLine]:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit_lines'").fetchone():
+                return []
+            rows = connection.execute(
+                "SELECT machine, line FROM audit_lines WHERE graph = ? AND seq > ? ORDER BY seq", (self._graph, seq)
+            )
+            return [SharedLine(row["machine"], bytes(row["line"])) for row in rows]
+
+        return await self._database.read(look)
+
+    async def add(self, record: Record) -> None:
+        """Add a record behind those there are. Raises `StateUnusable`; an `Unconfirmed` one may come all the same."""
+        await self._insert("INSERT INTO", [record])
+
+    async def share(self, records: Sequence[Record]) -> None:
+        """Put there what the log has that is shared from now on, but what is there. Raises `StateUnusable`."""
+        for first in range(0, len(records), AT_ONCE):
+            await self._insert("INSERT OR IGNORE INTO", records[first : first + AT_ONCE])
+
+    async def _insert(self, how: str, records: Sequence[Record]) -> None:
+        rows = [(self._graph, each.seq, self.machine, each.to_line()) for each in records]
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute(_LINES)
+            connection.executemany(f"{how} audit_lines VALUES (?, ?, ?, ?)", rows)
+
+        await self._database.write(change)
+
+    async def erase(self, without: Mapping[int, bytes]) -> None:
+        """Put lines without their contents in the place of those of these numbers. Raises `StateUnusable`."""
+        rows = [(line, self._graph, seq) for seq, line in without.items()]
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.executemany("UPDATE audit_lines SET line = ? WHERE graph = ? AND seq = ?", rows)
+
+        if rows:
+            await self._database.write(change)
+
+
 async def forget_anchors(database: Database, graph: str) -> None:
     """Forget those of a graph that is no more. Raises `StateUnusable`."""
     await database.write(lambda connection: connection.execute("DELETE FROM audit_anchors WHERE graph = ?", (graph,)))
@@ -70,13 +154,9 @@ def anchors_in(path: Path, graph: str = "") -> list[Anchor]:
     """
     if not path.exists():
         return []
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)) as connection:
-            connection.row_factory = sqlite3.Row
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit_anchors'").fetchone()
-            return _anchors(connection, graph) if there else []
-    except sqlite3.Error as error:
-        raise StateUnreadable(f"the audit log's anchor in {path} cannot be read ({error})") from error
+    with read_only(path) as connection:
+        there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'audit_anchors'").fetchone()
+        return _anchors(connection, graph) if there else []
 
 
 def _anchors(connection: sqlite3.Connection, graph: str) -> list[Anchor]:

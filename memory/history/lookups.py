@@ -14,7 +14,7 @@ from memory.graph.definitions import create_lookup, is_by_itself
 from memory.graph.embedded.store import EmbeddedStore
 from memory.graph.name_usage import Lookup, NameUsage, lookup_name
 from memory.history.writer import Writer
-from memory.json_value import Json
+from memory.json_value import Json, listed
 
 MANY_NODES: Final = 5_000
 """Of a label: over fewer a scan takes milliseconds."""
@@ -135,5 +135,4 @@ def _over(row: dict[str, Json]) -> Lookup | None:
 
 
 def _names(row: dict[str, Json], column: str) -> list[str]:
-    found = row[column]
-    return [str(each) for each in found] if isinstance(found, list) else []
+    return [str(each) for each in listed(row[column])]

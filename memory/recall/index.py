@@ -7,16 +7,17 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
+from memory.clock import utc_text
 from memory.json_value import Json
 from memory.recall.question import AGENT, NOTE, SAID
 from memory.recall.terms import index_terms
 from memory.state.database import Database
 from memory.state.importance import judged
 from memory.state.journal import WORDS, Journal, Stored
+from memory.state.speakers import CORRECTED
 from memory.state.tiers import INTERRUPTED, MARKED, TASK
 from memory.state.words import storable
 
@@ -234,6 +235,8 @@ def _take_over(connection: sqlite3.Connection, page: Sequence[Stored], items: Se
     for item in items:
         _add(connection, item)
     for entry in page:
+        if entry.topic == CORRECTED:
+            _rename(connection, entry)
         importance = entry.body.get("importance")
         if entry.topic in (MARKED, TASK) and isinstance(importance, int | float):
             connection.execute(
@@ -241,6 +244,14 @@ def _take_over(connection: sqlite3.Connection, page: Sequence[Stored], items: Se
                 (min(1.0, max(0.0, float(importance))), entry.event_id, entry.owner_key),
             )
     connection.execute("INSERT OR REPLACE INTO recall_place (one, seq) VALUES (1, ?)", (page[-1].seq,))
+
+
+def _rename(connection: sqlite3.Connection, correction: Stored) -> None:
+    """Have what somebody said be another one's; what the agent answered stays its own."""
+    connection.execute(
+        "UPDATE recall_item SET speaker = ? WHERE event_id = ? AND owner_key = ? AND kind = 'said' AND speaker <> ?",
+        (storable(str(correction.body.get("speaker") or "")), correction.event_id, correction.owner_key, AGENT),
+    )
 
 
 def _add(connection: sqlite3.Connection, item: _Item) -> None:
@@ -258,7 +269,7 @@ def _add(connection: sqlite3.Connection, item: _Item) -> None:
             (
                 *(entry.seq, item.event_id, item.part, item.kind, entry.owner_key, entry.session_id),
                 _next_place(connection, entry) if item.kind == SAID else None,
-                *(_text(entry.at), item.speaker, item.importance, item.words, item.stems),
+                *(utc_text(entry.at), item.speaker, item.importance, item.words, item.stems),
             ),
         )
     elif entry.topic == SENTENCE:
@@ -273,7 +284,3 @@ def _next_place(connection: sqlite3.Connection, entry: Stored) -> int:
         "SELECT max(place) FROM recall_item WHERE owner_key = ? AND session_id = ?", (entry.owner_key, entry.session_id)
     ).fetchone()
     return (row[0] or 0) + 1
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")

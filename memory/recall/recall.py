@@ -10,7 +10,7 @@ from memory.errors import EmbeddingUnavailable, StateUnusable
 from memory.recall.index import Index
 from memory.recall.meaning import Meaning
 from memory.recall.question import Found, Hit, Question
-from memory.recall.search import bring_back, search
+from memory.recall.search import bring_back, page, rank, with_meaning
 from memory.state.journal import Journal
 from memory.state.reader import Reader
 from memory.state.tiers import Tiers
@@ -40,13 +40,13 @@ class Recall:
     async def find(self, question: Question, owner_key: str) -> Found:
         """Return what an owner's memory holds of a question. Raises `StateUnusable`."""
         await self._index.fill(CATCHES_UP)
-        found = await self._reader.look(partial(search, question=question, owner_key=owner_key))
-        if not question.words.strip() or found.sureness == "sure":
-            return found
-        if near := await self._meaning.near(question, owner_key):
-            both = partial(search, near=near, fuses=self._meaning.is_for_search)
-            return await self._reader.look(partial(both, question=question, owner_key=owner_key))
-        return found
+        ranking = await self._reader.look(partial(rank, question=question, owner_key=owner_key))
+        if question.words.strip() and ranking.sureness != "sure":
+            near = await self._meaning.near(question, owner_key)
+            both = partial(with_meaning, by_words=ranking, near=near, fuses=self._meaning.is_for_search)
+            if near:
+                ranking = await self._reader.look(partial(both, question=question, owner_key=owner_key))
+        return await self._reader.look(partial(page, ranking=ranking, question=question))
 
     async def brought_back(self, words: str, owner_key: str) -> tuple[Hit, ...]:
         """Return what was said or noted with the rare ones of these words, the best first; at once, without meaning.

@@ -4,11 +4,12 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from heapq import nlargest
 from math import log
 from typing import Final
 
+from memory.clock import utc_text
 from memory.recall.dates import Dated, dates_in
 from memory.recall.question import AGENT, Found, Hit, Line, Question, Sureness
 from memory.recall.terms import Term, index_terms, question_terms
@@ -102,37 +103,68 @@ class _Asked:
     def favours(self, row: sqlite3.Row) -> float:
         """Return by how much an item counts more for who said it, and when."""
         is_by = str(row["speaker"]).lower() in self.speakers
-        is_then = any(_text(each.since) <= row["at"] < _text(each.until) for each in self.dates)
+        is_then = any(utc_text(each.since) <= row["at"] < utc_text(each.until) for each in self.dates)
         return (1 + SPEAKER_SHARE * is_by) * (1 + DATE_SHARE * is_then) * (1 - ASKING_SHARE * int(row["asks"]))
 
 
-def search(
-    connection: sqlite3.Connection, question: Question, owner_key: str, near: Sequence[int] = (), *, fuses: bool = False
-) -> Found:
-    """Return what an owner's index holds of a question.
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Items of an owner's index, the best first."""
 
-    `near` are places in the index of what is near by meaning, the nearest first: they come behind what has the words,
-    or, where it `fuses`, count as much.
-    """
+    rows: tuple[sqlite3.Row, ...]
+    sureness: Sureness
+
+
+def newest(connection: sqlite3.Connection, question: Question, owner_key: str) -> Ranking:
+    """Return all that meets a question's filters, the newest first, as far as its page needs it."""
+    where, given = _where(question, owner_key)
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM recall_item WHERE {where} ORDER BY at DESC, id DESC LIMIT :most",
+        {**given, "most": question.skip + question.limit + 1},
+    ).fetchall()
+    return Ranking(tuple(rows), "sure" if len(rows) > question.skip else "nothing")
+
+
+def rank(connection: sqlite3.Connection, question: Question, owner_key: str) -> Ranking:
+    """Return what an owner's index holds of a question's words; of one that has none, the newest."""
     asked = _read(connection, question.words, owner_key)
     if not asked.terms:
-        return _newest(connection, question, owner_key)
+        return newest(connection, question, owner_key)
     matches = _Matches(connection, asked.terms)
     candidates = _candidates(connection, matches, question, owner_key)
     scored = _ranked(candidates, asked)
     best = [each.around for each in scored[:LOOKED_AT]]
     sureness = _sureness(max(map(matches.share, best), default=0.0), has_rare=any(map(matches.is_rare, best)))
-    ordered = [] if sureness == "nothing" else [each.row for each in scored]
+    return Ranking(() if sureness == "nothing" else tuple(each.row for each in scored), sureness)
+
+
+def page(connection: sqlite3.Connection, ranking: Ranking, question: Question) -> Found:
+    """Return the hits of a ranking that a question asks for, with what stands around them."""
+    end = question.skip + question.limit
+    hits = _hits(connection, ranking.rows[question.skip : end], question.neighbours)
+    return Found(tuple(hits), ranking.sureness, len(ranking.rows) > end)
+
+
+def with_meaning(
+    connection: sqlite3.Connection,
+    by_words: Ranking,
+    near: Sequence[int],
+    question: Question,
+    owner_key: str,
+    *,
+    fuses: bool,
+) -> Ranking:
+    """Return a ranking by words together with one by meaning.
+
+    `near` are places in the index, the nearest first: they come behind what has the words, or, where it `fuses`, count
+    as much.
+    """
     rows = {row["id"]: row for row in _rows(connection, near, question, owner_key)}
     by_meaning = [rows[id_] for id_ in near if id_ in rows][:MOST_NEAR]
-    known = {row["id"] for row in ordered}
+    known = {row["id"] for row in by_words.rows}
     behind = [row for row in by_meaning if row["id"] not in known]
-    ordered = _fused(ordered, by_meaning) if fuses else ordered + behind
-    if ordered and sureness == "nothing":
-        sureness = "faint"
-    page = ordered[question.skip : question.skip + question.limit]
-    hits = tuple(_hit(connection, row, question.neighbours) for row in page)
-    return Found(hits, sureness, len(ordered) > question.skip + question.limit)
+    ordered = _fused(by_words.rows, by_meaning) if fuses else [*by_words.rows, *behind]
+    return Ranking(tuple(ordered), "faint" if ordered and by_words.sureness == "nothing" else by_words.sureness)
 
 
 def bring_back(connection: sqlite3.Connection, words: str, owner_key: str) -> tuple[Hit, ...]:
@@ -148,7 +180,7 @@ def bring_back(connection: sqlite3.Connection, words: str, owner_key: str) -> tu
         if not each.row["asks"] and matches.share(each.terms) >= BROUGHT and matches.is_rare(each.terms)
     ]
     said = set(index_terms(words))
-    hits = (_hit(connection, row, 0) for row in near[:MOST_BROUGHT])
+    hits = _hits(connection, near[:MOST_BROUGHT], 0)
     return tuple(hit for hit in hits if len(set(index_terms(hit.words)) - said) >= LEAST_NEW)
 
 
@@ -305,10 +337,10 @@ def _where(question: Question, owner_key: str) -> tuple[str, dict[str, object]]:
         given["speaker"] = question.speaker
         wheres.append("speaker = :speaker COLLATE NOCASE")
     if question.since:
-        given["since"] = _text(question.since)
+        given["since"] = utc_text(question.since)
         wheres.append("at >= :since")
     if question.until:
-        given["until"] = _text(question.until)
+        given["until"] = utc_text(question.until)
         wheres.append("at < :until")
     if question.session:
         given["session"] = question.session
@@ -326,19 +358,14 @@ def _rows(
     )
 
 
-def _newest(connection: sqlite3.Connection, question: Question, owner_key: str) -> Found:
-    """Return the newest that meet the filters."""
-    where, given = _where(question, owner_key)
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM recall_item WHERE {where} ORDER BY at DESC, id DESC LIMIT :most OFFSET :skip",
-        {**given, "most": question.limit + 1, "skip": question.skip},
-    ).fetchall()
-    hits = tuple(_hit(connection, row, question.neighbours) for row in rows[: question.limit])
-    return Found(hits, "sure" if hits else "nothing", len(rows) > question.limit)
+def _hits(connection: sqlite3.Connection, rows: Iterable[sqlite3.Row], neighbours: int) -> Iterator[Hit]:
+    """Yield what stands in the index; what was erased since it was ranked does not any more."""
+    for row in rows:
+        if told := connection.execute("SELECT words FROM recall_item WHERE id = ?", (row["id"],)).fetchone():
+            yield _hit(connection, row, told["words"], neighbours)
 
 
-def _hit(connection: sqlite3.Connection, row: sqlite3.Row, neighbours: int) -> Hit:
-    (words,) = connection.execute("SELECT words FROM recall_item WHERE id = ?", (row["id"],)).fetchone()
+def _hit(connection: sqlite3.Connection, row: sqlite3.Row, words: str, neighbours: int) -> Hit:
     return Hit(
         *(row["event_id"], row["seq"], datetime.fromisoformat(row["at"]), row["speaker"], row["session_id"]),
         words,
@@ -360,7 +387,3 @@ def _beside(connection: sqlite3.Connection, row: sqlite3.Row, most: int, side: s
     return tuple(
         Line(each["event_id"], datetime.fromisoformat(each["at"]), each["speaker"], each["words"]) for each in rows
     )
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")

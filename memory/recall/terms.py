@@ -8,7 +8,7 @@ from unicodedata import combining, normalize
 
 from memory.chinese import simplified
 from memory.recall.languages import CHINESE_STOPS, STOP_WORDS, language_of
-from memory.state.words import storable
+from memory.state.words import pairs, storable
 
 DEFAULT_LANGUAGE: Final = "english"
 """Of a text too short to tell."""
@@ -66,7 +66,7 @@ def question_terms(text: str, languages: tuple[str, ...] = (DEFAULT_LANGUAGE,)) 
     found: dict[tuple[str, ...], Term] = {}
     for word in kept:
         if _is_spaceless(word):
-            for piece in (*_pairs(word), *word):
+            for piece in (*pairs(word), *word):
                 found.setdefault((piece,), Term(piece, (piece,), CHARACTER if len(piece) < min(2, len(word)) else 1.0))
         else:
             forms = tuple(dict.fromkeys(_stem(word, each) for each in (language, *languages)))
@@ -82,11 +82,7 @@ def _parted(word: str) -> list[str]:
 def _of_word(word: str, language: str) -> list[str]:
     if not _is_spaceless(word):
         return [_stem(word, language)]
-    return [*word, *_pairs(word)] if len(word) > 1 else [word]
-
-
-def _pairs(word: str) -> list[str]:
-    return [word[start : start + 2] for start in range(max(1, len(word) - 1))]
+    return [*word, *pairs(word)] if len(word) > 1 else [word]
 
 
 def _is_spaceless(word: str) -> bool:

@@ -15,6 +15,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from memory.errors import DiskFull, StateUnreadable, StateUnusable
 from memory.kept import Kept
+from memory.state.reader import read_only
+from memory.state.replica import position
 
 T = TypeVar("T")
 
@@ -86,6 +88,11 @@ class Database(Kept[Change, object, object]):
         self._log = -1  # the descriptor of the write-ahead log
         self._is_sync_due = False
         self._held = ExitStack()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines of the household have a copy of it."""
+        return False
 
     async def open(self, *schemas: str) -> None:
         """Open or create the file, bring it to the present version and run the schemas (idempotent SQL scripts).
@@ -189,17 +196,23 @@ class Database(Kept[Change, object, object]):
     def _commit(self, group: Sequence[_Job]) -> None:
         connection = self._opened()
         try:
-            # In the write-ahead log a sync takes with it all that was committed before.
-            connection.execute(f"PRAGMA synchronous={'FULL' if any(job.durable for job in group) else 'NORMAL'}")
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection, durable=any(job.durable for job in group))
             for job in group:
                 self._change(job)
-            connection.execute("COMMIT")
-        except sqlite3.Error as error:
+            self._finish(connection)
+        except (sqlite3.Error, StateUnusable) as error:
             for job in group:
                 job.error = self._explained(error)
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+    def _begin(self, connection: sqlite3.Connection, *, durable: bool) -> None:
+        # In the write-ahead log a sync takes with it all that was committed before.
+        connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+        connection.execute("BEGIN IMMEDIATE")
+
+    def _finish(self, connection: sqlite3.Connection) -> None:
+        connection.execute("COMMIT")
 
     def _change(self, job: _Job) -> None:
         """Run one change of a group, so that its failure takes back nothing but itself."""
@@ -229,7 +242,7 @@ class Database(Kept[Change, object, object]):
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 held.callback(os.close, locked(self.path))
-                connection = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
+                connection = self._connect()
                 held.callback(connection.close)
                 self._prepare(connection, schemas)
             except OSError as error:
@@ -243,23 +256,45 @@ class Database(Kept[Change, object, object]):
             held.callback(os.close, self._log)
             self._held = held.pop_all()
 
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
+
     def _prepare(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> None:
         connection.row_factory = sqlite3.Row
-        present = len(self._migrations) + 1
-        found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if found > present:
-            raise StateUnusable(
-                f"the state database {self.path} was written by a newer nakari (version {found}, this one knows "
-                f"{present}); update nakari, or set another [state] folder"
-            )
+        self._check_version(connection)
         connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # only a new file takes it
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA secure_delete=ON")  # what is deleted or changed is overwritten, in every build
+        self._bring_to_date(connection, schemas)
+
+    def _check_version(self, connection: sqlite3.Connection) -> int:
+        """Return the version of the file, 0 of an empty one."""
+        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found > self._present:
+            raise StateUnusable(
+                f"the state database {self.path} was written by a newer nakari (version {found}, this one knows "
+                f"{self._present}); update nakari, or set another [state] folder"
+            )
+        return found
+
+    def _bring_to_date(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> None:
+        if position.is_copy(connection):
+            what = "is a copy of what a household keeps on its engine, and would not be one any more"
+            raise StateUnusable(f"the state database {self.path} {what}; set [machines] url, or another [state] folder")
+        connection.executescript("\n;\n".join(("BEGIN IMMEDIATE", self._script(connection, schemas), "COMMIT")))
+
+    def _script(self, connection: sqlite3.Connection, schemas: Sequence[str]) -> str:
+        """Return the SQL that brings the file to the present version."""
+        found = self._check_version(connection)
         missing = self._migrations[found - 1 :] if found else ()
-        steps = ("BEGIN IMMEDIATE", *missing, *schemas, f"PRAGMA user_version={present}", "COMMIT")
-        connection.executescript("\n;\n".join(steps))
+        return "\n;\n".join((*missing, *schemas, f"PRAGMA user_version={self._present}"))
+
+    @property
+    def _present(self) -> int:
+        """The version that this nakari writes."""
+        return len(self._migrations) + 1
 
     def _explained(self, error: Exception) -> Exception:
         """Return a failure of the file as one sentence with its fix, anything else as it is."""
@@ -287,20 +322,10 @@ class DatabaseView(Database):
 
     def _open(self, schemas: Sequence[str]) -> None:
         with ExitStack() as held:
-            try:
-                if not self.path.exists():
-                    raise StateUnreadable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
-                connection = sqlite3.connect(
-                    f"{self.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0
-                )
-                held.callback(connection.close)
-                connection.row_factory = sqlite3.Row
-                connection.execute("SELECT 1 FROM sqlite_master")
-            except sqlite3.Error as error:
-                raise StateUnreadable(
-                    f"the state database {self.path} cannot be read ({error}); `nakari doctor` looks into it"
-                ) from error
-            self._connection = connection
+            if not self.path.exists():
+                raise StateUnreadable(f"nothing was kept yet: there is no {self.path}; `nakari run` makes it")
+            self._connection = held.enter_context(read_only(self.path))
+            self._connection.execute("SELECT 1 FROM sqlite_master")
             self._held = held.pop_all()
 
 

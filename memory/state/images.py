@@ -5,13 +5,14 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
 import structlog
 
+from memory.clock import utc_now, utc_text
 from memory.durable import rename_durably
 from memory.errors import MemoryFailure, StateUnusable
 from memory.state.database import Database
@@ -113,7 +114,7 @@ class Images:
 
     async def refer(self, owner_key: str, event_id: str, images: Mapping[str, int]) -> None:
         """Keep these, sizes in bytes by digest, as long as the event. Raises `StateUnusable`."""
-        at = datetime.now(UTC).isoformat(timespec="microseconds")
+        at = utc_text(utc_now())
         await self.database.write(lambda connection: refer(connection, owner_key, event_id, images, at), durable=False)
 
     async def sweep(self, days: int = 0) -> int:
@@ -121,7 +122,7 @@ class Images:
 
         Returns how many files it was. Raises `StateUnusable`, OSError.
         """
-        oldest = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds") if days else ""
+        oldest = utc_text(utc_now() - timedelta(days=days)) if days else ""
         async with self._one:
             referred = await self.database.write(lambda connection: _referred(connection, oldest, self._most))
             fresh = {digest for digest, came in self._fresh.items() if self._clock() - came < FRESH_SECONDS}

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypedDict, Unpack
 
 import structlog
 
-from memory.clock import utc_now
+from memory.clock import utc_now, utc_text
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 from memory.state.database import Change, Database
@@ -219,7 +219,7 @@ _FILTERS: Final = ("event_id", "run_id", "session_id", "owner_key")
 def _row(entry: Entry) -> tuple[dict[str, str], str]:
     """Return an entry as its columns and its searchable words; made at once, so that a later change harms nothing."""
     columns = {name: getattr(entry, name) for name in ("id", "topic", *_FILTERS)}
-    columns["at"] = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
+    columns["at"] = utc_text(entry.at)
     columns["body"] = _json(entry.body)
     words = entry.body.get(WORDS)
     return columns, segmented(words) if isinstance(words, str) else ""

@@ -1,10 +1,10 @@
-"""A read-only connection to the state database in a thread of its own: looks there hold up no write."""
+"""Read-only connections to the state database; a `Reader` looks in a thread of its own, and holds up no write."""
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,12 +29,19 @@ class Reader:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._look, look)
 
     def _look(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            address = f"{self._path.absolute().as_uri()}?mode=ro"
-            with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=5.0)) as connection:
-                connection.row_factory = sqlite3.Row
-                return look(connection)
-        except sqlite3.Error as error:
-            raise StateUnreadable(
-                f"the state database {self._path} cannot be read ({error}); `nakari doctor` looks into it"
-            ) from error
+        with read_only(self._path) as connection:
+            return look(connection)
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection that sees what was committed, whoever writes. Raises `StateUnreadable`, in the block too."""
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=5.0)) as connection:
+            connection.row_factory = sqlite3.Row
+            yield connection
+    except sqlite3.Error as error:
+        raise StateUnreadable(
+            f"the state database {path} cannot be read ({error}); `nakari doctor` looks into it"
+        ) from error

@@ -5,12 +5,12 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
-from memory.clock import utc_now
+from memory.clock import utc_now, utc_text
 from memory.errors import MemoryFailure
 from memory.json_value import Json
 from memory.state.database import Database
@@ -128,7 +128,7 @@ class Retention:
         }
 
     def _before(self, days: int) -> str:
-        return (self._now() - timedelta(days=days)).astimezone(UTC).isoformat(timespec="microseconds")
+        return utc_text(self._now() - timedelta(days=days))
 
     async def _repeat(self, step: Callable[[sqlite3.Connection], int]) -> None:
         while count := await self._database.write(step):
@@ -175,11 +175,13 @@ def _thin_epoch(connection: sqlite3.Connection, horizon: str, *, every: bool) ->
 
 def _drop_details(connection: sqlite3.Connection, horizon: str) -> int:
     topics = ", ".join(f"'{topic}'" for topic in DETAILS)
-    return connection.execute(
-        "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal "
-        f"WHERE topic IN ({topics}) AND at < ? AND body ->> '{WORDS}' IS NULL LIMIT ?)",
+    rows = connection.execute(
+        f"SELECT seq FROM journal WHERE topic IN ({topics}) AND at < ? AND body ->> '{WORDS}' IS NULL LIMIT ?",
         (horizon, BATCH),
-    ).rowcount
+    ).fetchall()
+    # By number: which ones come first is SQLite's to choose, and another machine's copy must lose the same.
+    connection.executemany("DELETE FROM journal WHERE seq = ?", [(row["seq"],) for row in rows])
+    return len(rows)
 
 
 def _drop_words(connection: sqlite3.Connection, oldest: str) -> int:

@@ -5,12 +5,13 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
 
+from memory.clock import utc_text
 from memory.state.database import Database
 from memory.state.importance import IMPORTANT, SUMMARY, UNSET, Importance, judged, summary_of
 from memory.state.journal import WORDS, Journal, Stored
@@ -23,7 +24,7 @@ TASK: Final = "runs.new"
 
 STEPS: Final = (
     *("context.*", "llm.*", "tools.*", "ui.*", "system.command", "command.result", "speech.*"),
-    *("timer.*", "ears.*", "models.*", "turns.*", "forgotten"),
+    *("timer.*", "ears.*", "models.*", "turns.*", "speakers.*", "forgotten"),
 )
 """Topics that are no members: steps of what is one already, and what the machine says of itself. All else is one, also
 what a plug-in merely published."""
@@ -199,7 +200,7 @@ class _Views:
         return [found[seq] for seq in sorted(found)]
 
     def _view(self, connection: sqlite3.Connection, select: str, span: timedelta, most: int) -> list[Remembered]:
-        values = {"owner": self.owner_key, "since": _text(self.now - span), "most": most}
+        values = {"owner": self.owner_key, "since": utc_text(self.now - span), "most": most}
         rows = connection.execute(f"{select} ORDER BY tier_item.seq DESC LIMIT :most", values)
         return [remembered(row) for row in rows][::-1]
 
@@ -230,11 +231,6 @@ def remembered(row: sqlite3.Row) -> Remembered:
     )
 
 
-def _text(moment: datetime) -> str:
-    """Return a moment as the journal writes it, so that texts compare as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
 def _place(connection: sqlite3.Connection) -> int:
     row = connection.execute("SELECT seq FROM tier_place").fetchone()
     return row["seq"] if row else 0
@@ -262,7 +258,7 @@ def _add(connection: sqlite3.Connection, entry: Stored) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING",
         (
             *(entry.seq, entry.event_id if entry.topic == TASK else entry.id),
-            *(entry.owner_key, entry.session_id, _text(entry.at)),
+            *(entry.owner_key, entry.session_id, utc_text(entry.at)),
             storable(str(entry.body.get("source") or "system")),
             *((importance.value, importance.reason, by) if importance else (None, "", "")),
             summary_of(said),

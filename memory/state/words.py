@@ -39,7 +39,7 @@ def all_words(text: str) -> str:
 
 def any_words(text: str) -> str:
     """Return the FTS5 query for entries with at least one term; a long spaceless run gives its pairs of characters."""
-    pieces = [piece for term in _terms(text) for piece in _pairs(term)]
+    pieces = [piece for term in _terms(text) for piece in (pairs(term) if _CHARACTER.match(term) else [term])]
     return " OR ".join(dict.fromkeys(_phrase(piece) for piece in pieces[: 2 * MAX_TERMS]))
 
 
@@ -47,10 +47,9 @@ def _terms(text: str) -> list[str]:
     return [term for term in _TERM.findall(text) if any(character.isalnum() for character in term)][:MAX_TERMS]
 
 
-def _pairs(term: str) -> list[str]:
-    if len(term) <= 2 or not _CHARACTER.match(term):
-        return [term]
-    return [term[start : start + 2] for start in range(len(term) - 1)]
+def pairs(run: str) -> list[str]:
+    """Return every two characters of a run that follow each other, and a single one as it is."""
+    return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
 
 
 def _phrase(term: str) -> str:

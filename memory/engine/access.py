@@ -1,0 +1,87 @@
+"""Where an engine is, and as whom to come to it."""
+
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from memory.errors import EngineRefused
+
+PORTS: Final = {"nats": 4222, "tls": 4222, "redis": 6379, "rediss": 6379}
+"""The port of a URL that names none, by its scheme; of the schemes that there are."""
+
+_SECURE: Final = {"tls", "rediss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What proves to the server who one is; empty where it asks for nothing. At most one kind is used."""
+
+    user: str = ""
+    password: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    """Of NATS."""
+    credentials: Path | None = None
+    """Of NATS: a file with a JWT and a seed (.creds), or with a seed of an nkey alone (.nk)."""
+    authority: Path | None = None
+    """A file with the certificate that the server's is signed with; None for those that this machine trusts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server's address, taken apart."""
+
+    scheme: str
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+
+    @property
+    def at(self) -> str:
+        """Host and port."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """With its scheme, without a login."""
+        return f"{self.scheme}://{self.at}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.scheme in _SECURE
+
+    def trust(self, authority: Path | None) -> ssl.SSLContext | None:
+        """Return what a secure connection checks the server by; None for one in the clear.
+
+        Raises `EngineRefused` when the file of the authority cannot be used.
+        """
+        if not self.is_secure:
+            return None
+        try:
+            return ssl.create_default_context(cafile=authority)
+        except (OSError, ssl.SSLError) as error:
+            what = f"the certificate {authority} of the engine's authority cannot be used ({error})"
+            raise EngineRefused(f"{what}; give a file in PEM format that nakari may read") from None
+
+
+def address(url: str) -> Address:
+    """Return the parts of a URL; raises `EngineRefused` for one that is none of an engine's."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/"):
+        kinds = "nats://HOST, tls://HOST, redis://HOST or rediss://HOST"
+        raise EngineRefused(f"{_plain(url)!r} is no engine's URL; set [machines] url to one of {kinds}")
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    return Address(parts.scheme, parts.hostname, port or PORTS[parts.scheme], user, password)
+
+
+def _plain(url: str) -> str:
+    """Return a URL without a login in it."""
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"

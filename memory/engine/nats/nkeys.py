@@ -1,0 +1,87 @@
+"""nkeys, by which a NATS server knows who comes: Ed25519 keys in base32 (the package `nkeys` has no wheel)."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from nats.aio.client import Client
+
+_SEED: Final = 18 << 3
+_USER: Final = 20 << 3
+"""Prefix bytes of a seed and of a user's public key (nats-io/nkeys, strkey.go)."""
+
+_KEY: Final = slice(2, 34)
+"""Where the key lies in a seed, behind two bytes that say of whom it is; two of a checksum follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserKey:
+    """A user's key."""
+
+    raw: bytes
+    """32 bytes; the private key."""
+
+    @classmethod
+    def of_seed(cls, seed: str) -> "UserKey":
+        """Return the key of a seed (S…). Raises ValueError for anything else."""
+        whole = base64.b32decode(seed + "=" * (-len(seed) % 8))
+        raw = whole[_KEY]
+        if len(raw) != 32 or not whole[0] & 0xF8 == _SEED or _checked(whole[:-2]) != whole:
+            raise ValueError("it is no seed of an nkey")
+        return cls(raw)
+
+    @property
+    def seed(self) -> str:
+        """What is kept, and shown to nobody."""
+        return _text(bytes([_SEED | (_USER >> 5), (_USER & 31) << 3]) + self.raw)
+
+    @property
+    def public(self) -> str:
+        """What a server's configuration names (U…)."""
+        public = Ed25519PrivateKey.from_private_bytes(self.raw).public_key()
+        return _text(bytes([_USER]) + public.public_bytes(Encoding.Raw, PublicFormat.Raw))
+
+    def signed(self, nonce: str) -> bytes:
+        """Return the signature of what a server asks to be signed, in base64."""
+        return base64.b64encode(Ed25519PrivateKey.from_private_bytes(self.raw).sign(nonce.encode()))
+
+
+def in_credentials(text: str) -> tuple[str, UserKey]:
+    """Return the JWT and the key of a file of credentials (.creds). Raises ValueError where one is missing."""
+    lines = [line.strip() for line in text.splitlines()]
+    found = {}
+    for what in ("NATS USER JWT", "USER NKEY SEED"):
+        begin = next((place for place, line in enumerate(lines) if f"BEGIN {what}" in line), len(lines))
+        found[what] = next(iter(lines[begin + 1 : begin + 2]), "")
+    if not all(found.values()):
+        raise ValueError("it has no JWT, or no seed")
+    return found["NATS USER JWT"], UserKey.of_seed(found["USER NKEY SEED"])
+
+
+def _checked(payload: bytes) -> bytes:
+    return payload + binascii.crc_hqx(payload, 0).to_bytes(2, "little")
+
+
+def _text(payload: bytes) -> str:
+    return base64.b32encode(_checked(payload)).decode().rstrip("=")
+
+
+class KeyedClient(Client):
+    """A client that proves who comes by our own reading of seeds and credentials, not by the package `nkeys`.
+
+    Given `nkeys_seed` or `user_credentials`, the path of a file; `connect` raises ValueError where it holds none,
+    OSError.
+    """
+
+    def _setup_nkeys_connect(self) -> None:  # the only place where the client asks for that package
+        if self._nkeys_seed is not None:
+            key = UserKey.of_seed(Path(self._nkeys_seed).read_text(encoding="utf-8").strip())
+            self._public_nkey = key.public
+        else:
+            jwt, key = in_credentials(Path(str(self._user_credentials)).read_text(encoding="utf-8"))
+            self._user_jwt_cb = jwt.encode
+        self._signature_cb = key.signed

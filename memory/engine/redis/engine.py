@@ -1,0 +1,113 @@
+"""One household on a Redis server."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memory.egress import SendsTo
+from memory.engine.access import Address, Login
+from memory.engine.interface import TAKE_SECONDS
+from memory.engine.names import require_word
+from memory.engine.redis.blobs import RedisBlobs
+from memory.engine.redis.connection import RedisLink
+from memory.engine.redis.inbox import RedisInbox
+from memory.engine.redis.keys import RedisKeys
+from memory.engine.redis.log import RedisLog
+from memory.engine.redis.topics import RedisTopics
+from memory.errors import EngineFailure, EngineRefused
+
+OLDEST: Final = (7, 0)
+"""The first version of Redis whose scripts and streams do what is asked of them here."""
+
+SENDS: Final = "what is said, done and remembered, to the household's other machines"
+
+_WANTED: Final = {
+    "appendonly": ("yes", "keeps nothing over a restart"),
+    "appendfsync": ("always", "acknowledges before it writes to its disk: a cut of its power loses that"),
+    "maxmemory-policy": ("noeviction", "throws away what it was given when its memory is full"),
+}
+"""What a setting must be, and what Redis does otherwise."""
+
+_NEARLY_FULL: Final = 0.9
+
+
+class RedisEngine:
+    """An `Engine`: its keys and channels are nakari:HOUSEHOLD:*."""
+
+    def __init__(self, server: Address, household: str, login: Login, *, take_seconds: float = TAKE_SECONDS) -> None:
+        self._server = server
+        self._take_seconds = take_seconds
+        self._link = RedisLink(server, login)
+        self._prefix = prefix = f"nakari:{household}"
+        self.log = RedisLog(self._link, prefix)
+        self.keys = RedisKeys(self._link, prefix)
+        self.topics = RedisTopics(self._link, prefix)
+        self.blobs = RedisBlobs(self._link, prefix)
+        self._inboxes: dict[str, RedisInbox] = {}
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the last that was tried came through."""
+        return self._link.is_up
+
+    @property
+    def sends_to(self) -> tuple[SendsTo, ...]:
+        """All of it goes to the one server."""
+        return (SendsTo(SENDS, self._server.at),)
+
+    def inbox(self, name: str) -> RedisInbox:
+        """Return the inbox of a name, the same each time."""
+        require_word(name)
+        made = RedisInbox(self._link, f"{self._prefix}:inbox:{name}", self._take_seconds)
+        return self._inboxes.setdefault(name, made)
+
+    async def open(self) -> None:
+        """Connect."""
+        await self._link.do("PING", changes=False)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._link.close()
+
+    async def describe(self) -> str:
+        """Return name, version and address."""
+        return f"Redis {(await self._info())['redis_version']} at {self._server.url}"
+
+    async def _info(self) -> Mapping[str, str]:
+        lines = (await self._link.do("INFO", changes=False)).decode(errors="replace").splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    async def check(self) -> Sequence[str]:
+        """Return what is wrong: version, settings, room."""
+        try:
+            info = await self._info()
+            return [*self._old(info), *await self._unsafe(), *self._full(info)]
+        except EngineFailure as failure:
+            return [str(failure)]
+
+    def _old(self, info: Mapping[str, str]) -> Sequence[str]:
+        version = info["redis_version"]
+        if tuple(int(part) for part in version.split(".")[:2]) >= OLDEST:
+            return ()
+        return (f"Redis {version} at {self._server.at} is too old; update it to {OLDEST[0]}.{OLDEST[1]} or newer",)
+
+    async def _unsafe(self) -> Sequence[str]:
+        try:
+            found = await self._link.do("CONFIG", "GET", *_WANTED, changes=False)
+        except EngineRefused:
+            what = f"whether Redis at {self._server.at} writes to its disk before it acknowledges cannot be seen"
+            return (f"{what}; permit this login CONFIG GET",)
+        present = {key.decode(): value.decode() for key, value in zip(found[::2], found[1::2], strict=True)}
+        return [
+            f"Redis at {self._server.at} {does}; set {name} {value} in its configuration"
+            for name, (value, does) in _WANTED.items()
+            if present.get(name, value) != value
+        ]
+
+    def _full(self, info: Mapping[str, str]) -> Sequence[str]:
+        problems = []
+        limit, used = int(info.get("maxmemory", "0")), int(info.get("used_memory", "0"))
+        if limit and used > _NEARLY_FULL * limit:
+            problems.append(f"Redis at {self._server.at} has used {used} of {limit} bytes; raise its maxmemory")
+        if info.get("aof_last_write_status", "ok") != "ok":
+            problems.append(f"Redis at {self._server.at} could not write to its disk; free some space there")
+        return problems

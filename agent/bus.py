@@ -4,12 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import structlog
 
 from agent.event import Event, new_id, require_event, utc_now
 from memory.errors import MemoryFailure
+from memory.json_value import Json
 from memory.state.database import Change, Writer
 
 log = structlog.get_logger()
@@ -35,33 +36,63 @@ ANSWER_SECONDS: Final = 30.0
 """How long a request waits for its answer where nothing else is said."""
 
 
-class Observer:
-    """A subscription. Order: publish order. Loss: the oldest, counted in `lost`, if the reader is too far behind."""
+class Transport(Protocol):
+    """Carries envelopes to the buses of other machines; one bus uses it. What comes from there goes to `Bus.arrived`.
 
-    def __init__(self, pattern: str, capacity: int = OBSERVER_CAPACITY) -> None:
+    Order: of one machine, as shown there. Loss: possible, and told; nothing comes twice, nor back to its own bus.
+    """
+
+    def show(self, event: Event) -> None:
+        """Hand an envelope to whoever observes elsewhere; nothing is waited for."""
+
+    async def request(self, event: Event) -> Event | None:
+        """Deliver a request to all handlers elsewhere; return the first answer that succeeded, else the last failure.
+
+        None where no other machine has a handler of its topic. It may wait for ever, and be cancelled at any time.
+        """
+
+    async def run(self, bus: "Bus") -> None:
+        """Carry until cancelled: what this bus shows, what others show to it, and their requests to its handlers."""
+
+    def describe(self) -> dict[str, Json]:
+        """Return how many envelopes went out and came in, and how many were lost, for the status."""
+
+
+class Observer:
+    """A subscription. Order: publish order of each machine. Loss: the oldest, if the reader is too far behind."""
+
+    def __init__(self, pattern: str, capacity: int = OBSERVER_CAPACITY, *, everywhere: bool = False) -> None:
         self.pattern = pattern
+        self.everywhere = everywhere
+        """Whether it sees what other machines publish too."""
         self.lost = 0
-        self._waiting: deque[Event] = deque()
+        """Envelopes that found no room here; and those, of any topic, that got lost on the way from other machines."""
+        self._waiting: deque[tuple[str, Event]] = deque()
         self._capacity = capacity
         self._arrived = asyncio.Event()
 
-    def offer(self, event: Event) -> None:
-        """Take an envelope without waiting."""
+    def offer(self, event: Event, machine: str = "") -> None:
+        """Take an envelope without waiting; `machine` is the other one that it came from."""
         if len(self._waiting) == self._capacity:
             self._waiting.popleft()
             self.lost += 1
-        self._waiting.append(event)
+        self._waiting.append((machine, event))
         self._arrived.set()
 
     def waiting(self) -> Iterator[Event]:
         """Yield what has come and was not read yet, without waiting."""
         while self._waiting:
-            yield self._waiting.popleft()
+            yield self._waiting.popleft()[1]
 
     async def __aiter__(self) -> AsyncIterator[Event]:
+        async for _, event in self.by_machine():
+            yield event
+
+    async def by_machine(self) -> AsyncIterator[tuple[str, Event]]:
+        """Yield the name of the machine that published, "" for this one, and the envelope, for ever."""
         while True:
-            for event in self.waiting():
-                yield event
+            while self._waiting:
+                yield self._waiting.popleft()
             self._arrived.clear()
             await self._arrived.wait()
 
@@ -103,13 +134,17 @@ class Bus:
 
     Guarantees: the journal has an envelope before anybody else and before `publish` returns; each observer and each
     handler sees publish order; one that is slow or crashes delays and harms no other. Not guaranteed: that an observer
-    sees everything (it counts what it lost). The bus sets no status: an answer's is its handler's. A transport to other
-    machines would stand where `show` and `request` fan out; there is none yet.
+    sees everything (it counts what it lost). The bus sets no status: an answer's is its handler's. With a transport,
+    `show` and `request` reach other machines too; who is here still gets everything at once, and never waits for them.
     """
 
-    def __init__(self, journal: Callable[..., Awaitable[None]]) -> None:
-        """`journal` is a `Recorder`; one that only takes envelopes will do for a bus on which nothing goes along."""
+    def __init__(self, journal: Callable[..., Awaitable[None]], transport: Transport | None = None) -> None:
+        """`journal` is a `Recorder`; one that only takes envelopes will do for a bus on which nothing goes along.
+
+        `transport` leads to the other machines; None where this one is alone.
+        """
         self._journal = journal
+        self.transport = transport
         self._observers: list[Observer] = []
         self._inboxes: list[Inbox] = []
         self._held: tuple[Event, ...] = ()
@@ -184,10 +219,23 @@ class Bus:
         for observer in self._observers:
             if matches(observer.pattern, event.type):
                 observer.offer(event)
+        if self.transport is not None:
+            self.transport.show(event)
 
-    def observe(self, pattern: str, capacity: int = OBSERVER_CAPACITY) -> Observer:
-        """Return a new observer of the topics that match `pattern`; end it with `forget`."""
-        observer = Observer(pattern, capacity)
+    def arrived(self, machine: str, event: Event, missed: int = 0) -> None:
+        """Show an envelope of another machine to those who observe everywhere; `missed` were lost before it."""
+        for observer in self._observers:
+            if observer.everywhere:
+                observer.lost += missed
+                if matches(observer.pattern, event.type):
+                    observer.offer(event, machine)
+
+    def observe(self, pattern: str, capacity: int = OBSERVER_CAPACITY, *, everywhere: bool = False) -> Observer:
+        """Return a new observer of the topics that match `pattern`; end it with `forget`.
+
+        `everywhere`, it sees what other machines publish as well, for those who look; who acts, acts on its own.
+        """
+        observer = Observer(pattern, capacity, everywhere=everywhere)
         self._observers.append(observer)
         return observer
 
@@ -195,9 +243,11 @@ class Bus:
         """End a subscription."""
         self._observers.remove(observer)
 
-    async def attend(self, pattern: str, observe: Callable[[Event], Awaitable[None]]) -> None:
+    async def attend(
+        self, pattern: str, observe: Callable[[Event], Awaitable[None]], *, everywhere: bool = False
+    ) -> None:
         """Call a function with each matching envelope, until cancelled; what it raises is logged and harms nobody."""
-        observer = self.observe(pattern)
+        observer = self.observe(pattern, everywhere=everywhere)
         try:
             async for event in observer:
                 try:
@@ -229,25 +279,47 @@ class Bus:
         published before it is returned.
         """
         await self.publish(event)
-        inboxes = [inbox for inbox in self._inboxes if matches(inbox.pattern, event.type)]
-        if not inboxes:
-            return event
-        answers = asyncio.Queue[Event](len(inboxes))
-        for inbox in inboxes:
-            inbox.offer(event, answers)
         try:
             async with asyncio.timeout(seconds):
-                answer = await _first_good(event, answers)
+                answer = await self._answer(event)
         except TimeoutError:
             answer = failed(event, f"nobody answered {event.type} within {seconds:g} s")
+        if answer is None:
+            return event
         if answer is not event:
             await self.publish(answer)
         return answer
 
+    async def _answer(self, event: Event) -> Event | None:
+        here = self.deliver(event)
+        if self.transport is None:
+            return await first_good(event, here)
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(each) for each in (first_good(event, here), self.transport.request(event))]
+            answer = None
+            for each in asyncio.as_completed(asked):
+                answer = await each or answer
+                if answer is not None and answer.status != FAILED and answer is not event:
+                    break
+            for task in asked:
+                task.cancel()
+        return answer
 
-async def _first_good(event: Event, answers: asyncio.Queue[Event]) -> Event:
-    """Return the first answer that is neither failed nor the request itself, else the last of all."""
-    answer = event
+    def deliver(self, event: Event) -> "asyncio.Queue[Event]":
+        """Hand a request to the handlers here, at once and in order; each will put one answer into the queue.
+
+        Its `maxsize` says how many come. An answer that is the request itself says nothing.
+        """
+        inboxes = [inbox for inbox in self._inboxes if matches(inbox.pattern, event.type)]
+        answers = asyncio.Queue[Event](len(inboxes))
+        for inbox in inboxes:
+            inbox.offer(event, answers)
+        return answers
+
+
+async def first_good(event: Event, answers: "asyncio.Queue[Event]") -> Event | None:
+    """Return the first answer that is neither failed nor the request itself, else the last; None without a handler."""
+    answer: Event | None = None
     for _ in range(answers.maxsize):
         answer = await answers.get()
         if answer.status != FAILED and answer is not event:

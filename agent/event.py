@@ -3,12 +3,13 @@
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import Final
 
 from agent.attachments.attachment import ATTACHMENTS, Attachment, Image, attachments_from
-from memory import clock
+from memory.clock import utc_now as utc_now
+from memory.clock import utc_text as utc_text
 from memory.json_value import Json
 from memory.state.importance import UNSET
 
@@ -43,6 +44,18 @@ OUTSIDE: Final = "outside"
 SPEAKER: Final = "speaker"
 """Key of an event's metadata: the name of whoever said it, where a client, a voice or an import tells it."""
 
+ROOM: Final = "room"
+"""Key of an event's metadata: the name of the room in which it was said, or that it is meant for."""
+
+BOX: Final = "box"
+"""What the box's own room is called where it has no name."""
+
+VOICE: Final = "voice"
+"""Key of the evidence of what was heard: whose voice it may be, as name, margin, and whether that is sure."""
+
+UNKNOWN: Final = "unknown"
+"""The name of whoever no known voice is near to: the normal case."""
+
 ATTACHED: Final = "what is attached"
 """Stands for whoever wrote an attached document or image."""
 
@@ -59,11 +72,6 @@ def require_event(value: object) -> None:
 def new_id() -> str:
     """Return a fresh identifier: 32 hexadecimal digits."""
     return uuid.uuid4().hex
-
-
-def utc_now() -> datetime:
-    """Return the time, aware, in UTC."""
-    return clock.utc_now()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +145,23 @@ def speaker_of(event: Event) -> str:
     return told.strip() if isinstance(told, str) else ""
 
 
+def room_of(event: Event) -> str:
+    """Return the name of the room in which it was said, or that it is meant for; "" for the box's without a name."""
+    told = event.metadata.get(ROOM)
+    return told.strip() if isinstance(told, str) else ""
+
+
+def in_room(event: Event, room: str) -> Event:
+    """Return an event as one that belongs to this room, "" for the one it belongs to already."""
+    return replace(event, metadata={**event.metadata, ROOM: room}) if room else event
+
+
+def in_room_of(event: Event) -> dict[str, Json]:
+    """Return the metadata by which what comes of an event belongs to the same room."""
+    return {ROOM: room} if (room := room_of(event)) else {}
+
+
 _FIELDS: Final = frozenset(field.name for field in fields(Event))
-
-
-def utc_text(at: datetime) -> str:
-    """Return a moment as ISO text in UTC with microseconds: as texts they sort as the moments do.
-
-    Raises ValueError for a naive one, which would mean another moment on another machine.
-    """
-    if at.tzinfo is None:
-        raise ValueError(f"the time {at.isoformat()} has no zone: give an aware one")
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def to_json(event: Event) -> str:

@@ -33,7 +33,7 @@ from agent.run.stopping import Stop
 from agent.run.summarizer import Summarizer
 from agent.run.think import Thinker
 from agent.tools.registry.registry import ToolRegistry
-from agent.tools.reply import DELIVERED, REPLY
+from agent.tools.reply import DELIVERED, REPLY, WHOLE
 from agent.turns.stages import Arrivals
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -344,5 +344,5 @@ class Loop:
         results = {m.tool_call_id: m.content for m in run.epoch.messages[-len(message.tool_calls) :]}
         if waits := next((result for result in results.values() if result.startswith(WAITS)), ""):
             return Completion(waits[:200])
-        only_replied = all(call.name == REPLY and results.get(call.id) == DELIVERED for call in message.tool_calls)
-        return Completion("replied") if only_replied else None
+        only_replied = all(call.name == REPLY and results.get(call.id) in WHOLE for call in message.tool_calls)
+        return Completion("replied") if only_replied and DELIVERED in results.values() else None

@@ -76,6 +76,8 @@ class Reply:
     """Sentences committed for this event before a crash, or replies that were read, in order: never given again."""
     is_aloud: bool = False
     """Said in the room, though the event came in writing."""
+    room: str = ""
+    """The name of the room in which it is wanted instead, or "everywhere"; "" for where the event came from."""
     sources: Sources = field(default_factory=Sources)
     """What it may rest on; taken when its words are whole."""
     is_sign: bool = False
@@ -156,38 +158,54 @@ class ShownReplies:
         self.show(step("llm.results", reply.event, self.run_id_of(reply.event.id), body))
 
 
-@dataclass(frozen=True, slots=True)
-class _ShownStream:
-    """A delivery that is another one, and tells of what it is fed."""
+@dataclass(slots=True)
+class ForwardedReply:
+    """A `ReplyStream` that is another one; a subclass does some of it otherwise."""
 
     stream: ReplyStream
-    reply: Reply
-    shown: ShownReplies
 
     @property
     def handed(self) -> str:
+        """The other one's."""
         return self.stream.handed
 
     @property
     def is_written(self) -> bool:
+        """The other one's."""
         return self.stream.is_written
 
     @property
     def is_over(self) -> bool:
+        """The other one's."""
         return self.stream.is_over
+
+    async def feed(self, text: str) -> None:
+        """Hand the text on."""
+        await self.stream.feed(text)
+
+    async def close(self) -> None:
+        """Say that the text is whole."""
+        await self.stream.close()
+
+    async def cut(self) -> None:
+        """Say that the text broke off."""
+        await self.stream.cut()
+
+    async def ended(self) -> Delivered:
+        """Wait until it was delivered."""
+        return await self.stream.ended()
+
+
+@dataclass(slots=True)
+class _ShownStream(ForwardedReply):
+    """A delivery that is another one, and tells of what it is fed."""
+
+    reply: Reply
+    shown: ShownReplies
 
     async def feed(self, text: str) -> None:
         self.shown.chunk(self.reply, text)
         await self.stream.feed(text)
-
-    async def close(self) -> None:
-        await self.stream.close()
-
-    async def cut(self) -> None:
-        await self.stream.cut()
-
-    async def ended(self) -> Delivered:
-        return await self.stream.ended()
 
 
 def unsaid(delivered: Delivered, already: tuple[str, ...] = ()) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from memory.chinese import has_chinese
 from memory.json_value import Json
+from memory.state.words import pairs
 
 SIMILAR: Final = 0.6
 """Of all words of two utterances, the share that they have in common."""
@@ -97,7 +98,7 @@ def _terms(words: str) -> frozenset[str]:
     found = set[str]()
     for word in _WORD.findall(words.casefold()):
         if has_chinese(word):
-            found |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
+            found.update(pairs(word))
         else:
             found.add("#" if word.isdecimal() else word)
     return frozenset(found)

@@ -14,6 +14,7 @@ from agent.model.messages import Message
 from agent.tools.reply import REPLY
 from memory.json_value import Json
 from memory.state.journal import WORDS, Journal, Stored
+from memory.state.speakers import corrections
 from memory.state.tiers import TASK
 
 ENTRIES: Final = 200
@@ -121,6 +122,7 @@ class Said:
     async def _exchanges(self, owner_key: str, since: int) -> AsyncIterator[Exchange]:
         """Yield what was said after a place, each event whole: in the order in which they ended."""
         open_one: Exchange | None = None
+        others = await corrections(self.journal, owner_key)
         while found := await self.journal.entries(
             topic=(TASK, MESSAGE), owner_key=owner_key, after=since, limit=ENTRIES
         ):
@@ -132,7 +134,7 @@ class Said:
                 replies = _replies_of(entry, is_to_person=bool(words or (open_one and open_one.words)))
                 if not (words or replies):
                     continue
-                speaker = str(entry.body.get(SPEAKER) or "")
+                speaker = others.get(entry.event_id, str(entry.body.get(SPEAKER) or ""))
                 open_one = open_one or Exchange(entry.event_id, entry.seq, entry.at, entry.session_id, speaker, words)
                 open_one.replies += [each for each in replies if each not in open_one.replies]
                 open_one.seq = entry.seq

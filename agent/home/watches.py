@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import structlog
 
 from agent.errors import HomeRefused
-from agent.event import HOME_WATCH, OUTSIDE, Event, utc_now
+from agent.event import HOME_WATCH, OUTSIDE, Event, in_room_of, utc_now
 from agent.home.home import STATE, Home, has_started
 from agent.home.house import House
 from agent.mailbox.economy import UNASKED
@@ -144,7 +144,12 @@ class Watches:
             source=SOURCE,
             priority=PRIORITY,
             not_before=now + LONGEST,
-            metadata={WATCH: watch.to_json(), TELL: tell, UNASKED: not cause.is_from_person},
+            metadata={
+                **in_room_of(cause),
+                WATCH: watch.to_json(),
+                TELL: tell,
+                UNASKED: not cause.is_from_person,
+            },
             created_at=now,
         )
         await self._mailbox.enqueue(event)
@@ -248,7 +253,7 @@ class _Follower:
             content=content.strip(),
             parent_id=watch.id,
             not_before=None,
-            metadata={TELL: tell_of(watch), OUTSIDE: "home", **_told_by(watch)},
+            metadata={**in_room_of(watch), TELL: tell_of(watch), OUTSIDE: "home", **_told_by(watch)},
             created_at=utc_now(),
         )
         await self._mailbox.enqueue(come)

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from agent.event import CALENDAR, HOME_WATCH, MODEL_AVAILABLE, TIMER
-from agent.intents import agenda, recall, status, tasks, timers, weather
-from agent.intents.dialog_state import Action, DialogState, Turn
+from agent.intents import agenda, recall, status, tasks, timers, voices, weather
+from agent.intents.dialog_state import SAID_ELSEWHERE, Action, DialogState, Turn
 from agent.intents.home import HOME_SAY, WORDS, is_home_away, said_at_home, told_of_watch, watched_at_home
 from agent.intents.intent import UNKNOWN, Intent, Understand
 from agent.intents.phrases import phrase
@@ -78,6 +78,8 @@ def decide(state: DialogState, understand: Understand) -> list[Action]:
     if intent.name in agenda.INTENTS and not state.has(agenda.TOOL):
         intent = Intent("recall") if intent.name == "agenda_next" else UNKNOWN  # somebody may have told it
     if intent.name == weather.INTENT and not state.has(weather.TOOL):
+        intent = UNKNOWN
+    if intent.name in voices.INTENTS and not voices.may_act(state, intent):
         intent = UNKNOWN
     outcome = _outcome(state, intent, understand)
     if isinstance(outcome, str):
@@ -308,6 +310,16 @@ def _not_caught(state: DialogState, _: Intent) -> str:
     return phrase("not_caught" if words else "not_heard", state.language, words=words)
 
 
+def _say_in(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Say something in another room, or in all; then a word that it was done, or which rooms there are."""
+    result = state.result(SAID_ELSEWHERE)
+    if result is None:
+        return [state.action("reply", room=intent.text("room"), text=intent.text("message"))]
+    if result.has_failed:
+        return phrase("no_such_room", state.language, rooms=result.reason.rpartition(": ")[2])
+    return phrase("said_there", state.language)
+
+
 def _again(state: DialogState, _: Intent) -> str:
     """Say the last reply once more."""
     said = [reply for turn in state.earlier for reply in turn.replies]
@@ -349,10 +361,15 @@ _SKILLS: Final[Mapping[str, Skill]] = {
     "mute_microphone": _device("mute"),
     "forget_last": _device("forget"),
     "repeat": _again,
+    "say_in": _say_in,
     "status": status.told,
     "why_slow": _told_by("why_slow"),
     "dreamt": _told_by("last_night"),
     "remember": recall.remember,
+    "voice_learn": voices.learn,
+    "voice_who": voices.who,
+    "voice_correct": voices.correct,
+    "voice_forget": voices.forget,
     "who_are_you": _saying("who"),
     "what_can_you_do": _help,
     "hello": _saying("hello"),

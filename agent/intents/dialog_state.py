@@ -10,7 +10,7 @@ from typing import Final
 from agent.context.block import Block, parse
 from agent.context.history import turns
 from agent.intents.intent import Language, language_of
-from agent.model.messages import Message, ToolSpec
+from agent.model.messages import Message, ToolCall, ToolSpec
 from agent.tools.registry.finding import RENAMED, has_more
 from memory.chinese import simplified
 from memory.json_value import Json
@@ -22,6 +22,9 @@ _YEARS: Final = range(1970, 9000)
 
 UNLISTED: Final = ("check_mailbox", "create_event", "device", "list_timers", "recall", "set_volume")
 """Tools of every box that are not listed where a model has little room; a call by name reaches them all the same."""
+
+SAID_ELSEWHERE: Final = "reply in another room"
+"""What a reply is called that does not go to whoever spoke."""
 
 _LONGEST_WAIT: Final = 366 * 86_400
 """Seconds; words do not wait longer than a year."""
@@ -167,7 +170,7 @@ def read_dialog(messages: Sequence[Message], tools: Sequence[ToolSpec], default:
 
 def _turn(messages: Sequence[Message]) -> Turn:
     block = _block(messages[0].content)
-    named = {call.id: call.name for message in messages for call in message.tool_calls}
+    named = {call.id: _name_of(call) for message in messages for call in message.tool_calls}
     results = tuple(
         ToolResult(named.get(message.tool_call_id, ""), message.content)
         for message in messages
@@ -184,8 +187,14 @@ def _block(content: str) -> Block:
 
 
 def _said(message: Message) -> list[str]:
-    replies = [_text_of(call.arguments) for call in message.tool_calls if call.name == "reply"]
+    replies = [_text_of(call.arguments) for call in message.tool_calls if _name_of(call) == "reply"]
     return [message.content if message.role == "assistant" else "", *replies]
+
+
+def _name_of(call: ToolCall) -> str:
+    """Return the name of a call's tool; a reply that is said in another room is no answer."""
+    given = _json(call.arguments) if call.name == "reply" else None
+    return SAID_ELSEWHERE if isinstance(given, dict) and given.get("room") else call.name
 
 
 def _text_of(arguments: str) -> str:

@@ -13,6 +13,12 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "date_2": ("The day after tomorrow is {date}.", "后天是{date}。"),
     "date_-1": ("Yesterday was {date}.", "昨天是{date}。"),
     "no_clock": ("I do not know what time it is.", "我不知道现在几点。"),
+    # rooms
+    "said_there": ("All right, I said it.", "好的，已经说了。"),
+    "no_such_room": (
+        "There is no such room. I can speak here: {rooms}.",
+        "没有这个房间。我能在这里说话：{rooms}。",
+    ),
     # timers and alarms
     "timer_set": ("Your timer is set for {length}.", "{length}的计时器已经开始了。"),
     "timer_set_for": ("I will tell you in {length}: {label}.", "{length}后我会提醒你：{label}。"),
@@ -26,6 +32,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
     "timer_left_of": ("{left} left on your {label}.", "{label}还有{left}。"),
     "timer_left_for": ("{left} left for {label}.", "{label}还有{left}。"),
     "timer_left_to": ("{left} left: {label}.", "{label}还有{left}。"),
+    "timer_there": ("{told} It rings here: {room}.", "{told}在这里响：{room}。"),
     "alarm_left": ("Your alarm is due at {clock}{day}.", "闹钟设在{day}{clock}。"),
     "alarm_left_for": ("This is due at {clock}{day}: {label}.", "{day}{clock}：{label}。"),
     "timer_up": ("Your {timer} is up.", "{timer}到时间了。"),
@@ -129,6 +136,15 @@ _PHRASES: Final[Mapping[str, tuple[str, str]]] = {
         "I find nothing about that in what was said here; to know more I need a model, and none can be reached.",
         "这里说过的话里没有找到；要知道更多需要模型，现在连不上。",
     ),
+    # voices
+    "voice_learnt": ("I know {who} by voice now.", "现在我听得出{who}的声音了。"),
+    "voice_is": ("By your voice you are {who}.", "听声音你是{who}。"),
+    "voice_unknown": (
+        "I do not know your voice. Say: my name is, and your name.",
+        "我听不出你是谁。请说“我叫”，再加上你的名字。",
+    ),
+    "voice_corrected": ("All right, that was {who}.", "好的，那是{who}说的。"),
+    "voice_forgotten": ("I no longer know that voice.", "那个声音我已经忘掉了。"),
     # company
     "fine": ("All right.", "好的。"),
     "left_alone": ("All right, I leave it.", "好的，那就算了。"),

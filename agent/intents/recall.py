@@ -168,7 +168,7 @@ def _fact(entry: Json, nearness: int, question: Question, understand: Understand
     intent = understand(words)
     if intent.name == "remember":
         return Fact(intent.text("fact"), was_to_be_kept=True, when=when, nearness=nearness)
-    return said if intent.name == "unknown" and not _is_asking(words) else None
+    return said if intent.name in {"unknown", "voice_learn"} and not _is_asking(words) else None
 
 
 def _is_asking(words: str) -> bool:

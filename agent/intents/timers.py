@@ -163,6 +163,12 @@ def _timers(listed: ToolResult) -> Sequence[dict[str, Json]]:
 
 
 def _left(state: DialogState, timer: dict[str, Json]) -> str:
+    """Say of a timer how long it has left, and in which room it rings where that is another one."""
+    told, room = _time_left(state, timer), timer.get("room")
+    return phrase("timer_there", state.language, told=told, room=room) if room else told
+
+
+def _time_left(state: DialogState, timer: dict[str, Json]) -> str:
     """Say of a timer how long it has left; of what is an hour away or more and no timer, when it is due."""
     language, label, left = state.language, str(timer.get("label", "")), str(timer.get("left", ""))
     told_label = to_second_person(label, language)

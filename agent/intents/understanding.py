@@ -12,6 +12,7 @@ from hassil.intents import Intents
 from hassil.recognize import RecognizeResult
 
 from agent.intents.intent import UNKNOWN, Intent, Language, Slot, language_of
+from agent.intents.voices import names_somebody
 from memory.chinese import simplified
 
 LONGEST: Final = 500
@@ -59,6 +60,7 @@ class Understanding:
         plain = simplified(words.replace("’", "'"))
         found = recognize_all(plain, self._intents[language], language=_CODES[language])
         readings = [_reading(result, plain) for result in found]
+        readings = [reading for reading in readings if names_somebody(reading[1])]
         return min(readings, key=lambda reading: reading[0], default=(0, UNKNOWN))[1]
 
 

@@ -340,6 +340,16 @@ def erase(connection: sqlite3.Connection, event_id: str) -> bool:
     return True
 
 
+def rename(connection: sqlite3.Connection, event_id: str, speaker: str) -> bool:
+    """Have somebody else have said an event; False when it is unknown, or its words are erased."""
+    renamed = connection.execute(
+        "UPDATE mailbox SET envelope = json_set(envelope, '$.metadata.speaker', ?) "
+        "WHERE id = ? AND envelope ->> '$.content' <> ''",
+        (storable(speaker), event_id),
+    )
+    return bool(renamed.rowcount)
+
+
 def in_spite_of_damage(connection: sqlite3.Connection, now: datetime, step: Callable[[], T]) -> T:
     """Return what a step of the mailbox does; where it meets an event that cannot be read, once more without those."""
     try:
@@ -368,7 +378,9 @@ def give_up_unreadable(connection: sqlite3.Connection, now: datetime) -> int:
         )
         log.error("event_damaged", event_id=row["id"], type=row["type"])
     bare = to_json(Event("unknown"))
-    connection.execute("UPDATE mailbox SET envelope = ? WHERE NOT json_valid(envelope)", (bare,))  # closed ones
+    closed = connection.execute("SELECT id FROM mailbox WHERE NOT json_valid(envelope)").fetchall()
+    # By id: a copy on another machine has it undamaged, and is to hold the same.
+    connection.executemany("UPDATE mailbox SET envelope = ? WHERE id = ?", [(bare, row["id"]) for row in closed])
     connection.execute(offspring.SCHEMA)
     return len(damaged)
 

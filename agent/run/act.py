@@ -22,7 +22,7 @@ from agent.run.system_replies import SystemReplies
 from agent.tools.events import ENDINGS
 from agent.tools.registry.finding import unwrapped
 from agent.tools.registry.registry import ToolRegistry
-from agent.tools.reply import DELIVERED, REPLY
+from agent.tools.reply import REPLY, WHOLE
 from agent.tools.tool import Call, Tool, bounded, run_tool
 from memory.errors import MemoryFailure
 from memory.json_value import Json
@@ -214,7 +214,7 @@ class Actor:
     def _with_what_was_said(self, call: ToolCall, observation: str) -> str:
         """Tell of a reply that was called wrongly what was said of it while it came, lest it say that once more."""
         delivery = self.run_state.deliveries.get(call.id)
-        if delivery is None or observation == DELIVERED or not (handed := delivery.handed.strip()):
+        if delivery is None or observation in WHOLE or not (handed := delivery.handed.strip()):
             return observation
         return f"{observation}{HAD_ALREADY}{handed}"
 
@@ -227,7 +227,7 @@ class Actor:
 
     async def _end(self, run: Run, call: ToolCall, replies: Sequence[str]) -> str:
         """Carry out an ending call; `replies` is what came of the replies of the same answer."""
-        if call.name == "complete_event" and any(reply != DELIVERED for reply in replies):
+        if call.name == "complete_event" and not WHOLE.issuperset(replies):
             return NOT_WHOLE
         if self.run_state.ending is not None:
             return TWICE

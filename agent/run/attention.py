@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from agent.confirmation.consent import NAMES
-from agent.event import Event
+from agent.event import Event, room_of
 from agent.mailbox import Mailbox
 from agent.replies import SENTENCE_STARTED
 from agent.run.opening import predecessor
@@ -47,7 +47,12 @@ class Attention:
         """A person's last event that arrived while none was in hand; perhaps the next one was just being taken."""
         self._standing_back: deque[str] = deque(maxlen=MOST_ARRIVALS)
         """Ids of a person's events that arrived while another was in hand, and were not taken in hand yet."""
+        self._elsewhere: list[Callable[[str], bool]] = []
         mailbox.observe_arrivals(self._arrived)
+
+    def interrupt_too(self, interrupt: Callable[[str], bool]) -> None:
+        """Hand each interruption on to whoever has runs on another machine, and says whether it may be about one."""
+        self._elsewhere.append(interrupt)
 
     def take_up(self, run: Run) -> None:
         """Make a run the one in hand, and look at what arrived while its event was being taken."""
@@ -68,11 +73,12 @@ class Attention:
         To be called on the event loop, once an interruption is sure. Speech stops; the model's stream and the tools
         that can be broken off end at once, each call with a result; the others keep their time limit. A person's
         event and a timer's are completed as interrupted, the agent's own work comes back. The session's next block
-        says what was heard and what was not. False when there is no such run.
+        says what was heard and what was not. False when there is no such run, here or elsewhere.
         """
+        told = [interrupt(event_id) for interrupt in self._elsewhere]
         run = self.run
         if run is None or run.is_over or (event_id and run.event.id != event_id):
-            return False
+            return any(told)
         run.stop.give("interrupted")
         self._stop_speaking()
         return True
@@ -124,8 +130,11 @@ class Attention:
         return bool(run.lease.grants) or (run.waited_for_model and not self.system_replies.run_state.has_words)
 
     async def _sign_in_time(self, event: Event) -> None:
-        """Let whoever spoke hear that their words are not lost, when others are in hand for long without a word."""
-        is_speaking = True
+        """Let whoever spoke hear that their words are not lost, when others are in hand for long without a word.
+
+        Of others in another room they hear nothing: they are told at once.
+        """
+        is_speaking = self.run is None or room_of(self.run.event) == room_of(event)
         while is_speaking and event.id in self._standing_back:
             await asyncio.sleep(self.system_replies.sign_after)
             is_speaking = self.system_replies.run_state.is_speaking

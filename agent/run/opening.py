@@ -13,7 +13,7 @@ from agent.context.epoch import Prefix
 from agent.context.epochs import MESSAGE, Contexts
 from agent.context.mapping import RESULT, ROLES
 from agent.context.situation import AtOpening, SituationProvider, gather, written_at
-from agent.event import SPEAKER, Event, speaker_of
+from agent.event import SPEAKER, UNKNOWN, VOICE, Event, speaker_of
 from agent.mailbox import Lease, Mailbox
 from agent.model.messages import Message
 from agent.record import step
@@ -209,7 +209,6 @@ def block_of(
 ) -> block.Block:
     """Return what an event looks like to the model."""
     event = lease.event
-    evidence = event.metadata.get("evidence")
     return block.Block(
         event_id=event.id,
         event_type=event.type,
@@ -219,9 +218,22 @@ def block_of(
         budget=budget,
         time=time,
         situation=situation,
-        evidence={k: str(v) for k, v in evidence.items()} if isinstance(evidence, dict) else {},
+        evidence=evidence_of(event),
         attached=attached,
     )
+
+
+def evidence_of(event: Event) -> dict[str, str]:
+    """Return what speaks for the words, and who said them: `speaker` where that is sure, else what a voice tells."""
+    found = event.metadata.get("evidence")
+    told = {name: str(value) for name, value in found.items() if name != VOICE} if isinstance(found, dict) else {}
+    if speaker := speaker_of(event):
+        return told | {SPEAKER: speaker}
+    voice = found.get(VOICE) if isinstance(found, dict) else None
+    if not isinstance(voice, dict):
+        return told
+    name = str(voice.get("name") or UNKNOWN)
+    return told | {SPEAKER: name if name == UNKNOWN else f"perhaps {name}"}
 
 
 def is_handed_over(run: Run) -> bool:

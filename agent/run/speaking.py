@@ -17,7 +17,9 @@ class Speaking:
         self._run_state = run_state
         self._reply_sink = reply_sink
         self._text_id = ""
-        self._replies: dict[int, tuple[ReplyStream, PartialString]] = {}
+        self._replies: dict[int, tuple[str, PartialString, PartialString]] = {}
+        self._elsewhere: set[str] = set()
+        """Ids of reply calls whose words are for another room."""
         self._opened: list[ReplyStream] = []
 
     async def take(self, item: StreamItem) -> None:
@@ -25,13 +27,9 @@ class Speaking:
         if isinstance(item, TextDelta):
             await self._say_bare(item.text)
         elif isinstance(item, ToolCallStarted) and item.name == REPLY:
-            self._replies[item.index] = self._open(item.id), PartialString("text")
+            self._replies[item.index] = item.id, PartialString("text"), PartialString("room")
         elif isinstance(item, ArgumentsDelta) and item.index in self._replies:
-            delivery, partial = self._replies[item.index]
-            if words := partial.feed(item.text):
-                await delivery.feed(words)
-            if '"' in item.text and partial.is_whole:
-                await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
+            await self._say(*self._replies[item.index], item.text)
 
     async def finish(self) -> None:
         """Say that the bare text is whole; the text of a reply call was, at its closing quote."""
@@ -58,6 +56,20 @@ class Speaking:
             for name in opened:
                 del self._run_state.deliveries[name]
         return " ".join(words for words in heard if words)
+
+    async def _say(self, call_id: str, partial: PartialString, room: PartialString, piece: str) -> None:
+        """Pass on what a piece of a reply's arguments adds to its words; the tool says those for another room."""
+        words, delivery = partial.feed(piece), self._run_state.deliveries.get(call_id)
+        if delivery is None:
+            if room.feed(piece):
+                self._elsewhere.add(call_id)
+            if not words or call_id in self._elsewhere:
+                return
+            delivery = self._open(call_id)
+        if words:
+            await delivery.feed(words)
+        if '"' in piece and partial.is_whole:
+            await delivery.close()  # the last sentence need not wait for the rest of the answer, nor for the disk
 
     async def _say_bare(self, text: str) -> None:
         if not self._run.event.is_from_person or not (self._text_id or text.strip()):

@@ -135,7 +135,7 @@ class SystemReplies:
     reply_sink: ReplySink
     run_state: RunState
     earcon: Callable[[], Awaitable[object]] | None = None
-    """Plays the sign that it goes on; None says a sentence instead."""
+    """Plays the sign that it goes on, at the box; None says a sentence instead, as elsewhere."""
     sign_after: float = SIGN_AFTER
     """Seconds without a word until such a sign; 0 is never."""
     clock: Callable[[], float] = monotonic
@@ -175,7 +175,7 @@ class SystemReplies:
         """Let whoever spoke hear that it goes on: once an event."""
         if event.type != ASR_TRANSCRIPT or event.id in self._filled:
             return
-        if self.earcon is None:
+        if self.earcon is None or event.source != "mic":
             await self.fill(event)
         else:
             self._filled.append(event.id)

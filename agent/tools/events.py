@@ -10,7 +10,7 @@ from agent.context.block import format_time, parse_time
 from agent.context.epochs import Contexts
 from agent.context.summary import Compression
 from agent.errors import ToolFailed
-from agent.event import CALENDAR, GROWTH, HOME_WATCH, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event
+from agent.event import CALENDAR, GROWTH, HOME_WATCH, HOUSEHOLD, PERSON_TYPES, SELF_CREATED, TIMER, Event, in_room_of
 from agent.mailbox import Mailbox, Wake
 from agent.mailbox.economy import SELF
 from agent.mailbox.mail import first_words
@@ -104,7 +104,7 @@ class EventTools:
             max_tool_calls=budget or None,
             priority=priority,
             not_before=_moment(begins) if begins else None,
-            metadata={EXPIRES: _moment(expires).isoformat()} if expires else {},
+            metadata=in_room_of(event) | ({EXPIRES: _moment(expires).isoformat()} if expires else {}),
         )
         await self.box.enqueue(created)
         return {"id": created.id} | self._less_than(created) | await self._put_off(event.owner_key)
@@ -126,7 +126,7 @@ class EventTools:
         action: Annotated[
             Literal["list", "cancel", "move"], Field(description="move: give it another priority or time.")
         ] = "list",
-        id: str = "",  # noqa: A002
+        id: str = "",
         priority: Annotated[int | None, Field(ge=-10, le=9)] = None,
         not_before: Annotated[str, Field(description="UTC time.")] = "",
     ) -> Json:

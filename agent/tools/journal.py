@@ -105,7 +105,7 @@ def journal_read_tool(journal: Journal) -> Tool:
 
     async def journal_read(
         event: Event,
-        id: Annotated[str, Field(min_length=1, description="Id of an event, or the one a summary names.")],  # noqa: A002
+        id: Annotated[str, Field(min_length=1, description="Id of an event, or the one a summary names.")],
         start: Annotated[int, Field(ge=0, description="Where to read on, as the last answer says.")] = 0,
     ) -> Json:
         """Read again, word for word, what left your context: what was said and done for an event, or in a context."""

@@ -20,7 +20,7 @@ from memory.graph.definitions import is_by_itself
 from memory.graph.name_usage import NameUsage
 from memory.graph.survey import alike, used_once
 from memory.history.audit_record import Origin
-from memory.json_value import Json
+from memory.json_value import Json, listed
 from memory.vectors.embedding import Handles
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _shape(schema: "Schema") -> dict[str, Json]:
     by_itself = [each for each in schema.vector_indexes if is_by_itself(each["name"])]
     vector: list[Json] = [each for each in schema.vector_indexes if each not in by_itself]
     over: list[Json] = [
-        ".".join(str(name) for column in (each.get("labels"), each.get("properties")) for name in _listed(column))
+        ".".join(str(name) for column in (each.get("labels"), each.get("properties")) for name in listed(column))
         for each in by_itself
     ]
     return {
@@ -226,10 +226,6 @@ def _shape(schema: "Schema") -> dict[str, Json]:
         "vectorIndexes": vector,
         **({"lookupIndexes": over} if over else {}),
     }
-
-
-def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 async def _hygiene(schema: "Schema", usage: NameUsage) -> dict[str, Json]:

@@ -14,6 +14,11 @@ from memory.json_value import Json
 
 REPLY = "reply"
 DELIVERED = "delivered"
+DELIVERED_THERE = "delivered there, and not to whoever spoke"
+"""Of what was said in another room only."""
+
+WHOLE = frozenset({DELIVERED, DELIVERED_THERE})
+"""What came of replies that went out as they were meant."""
 
 
 def tools(context: ToolContext) -> list[Tool]:
@@ -26,26 +31,29 @@ def reply_tool(run_state: RunState, reply_sink: ReplySink) -> Tool:
 
     async def reply(
         call: Call,
-        text: Annotated[str, Field(description="What you say, as one speaks; no markdown.")],
-        aloud: Annotated[bool, Field(description="Also say it in the room; only when they typed.")] = False,
+        *,
+        room: Annotated[str, Field(description="Another room, or everywhere.")] = "",
+        text: str,
+        aloud: Annotated[bool, Field(description="Also say it, when they typed.")] = False,
     ) -> Json:
-        """Say something to whoever the event in hand came from; heard sentence by sentence while you write."""
+        """Say something to whoever the event in hand came from."""
         delivery = run_state.deliveries.get(call.id)
-        if delivery is None:
+        if delivery is None and not room:
             whole = Reply(call.event, call.id, run_state.already, sources=run_state.sources, stages=run_state.stages)
             delivery = run_state.deliveries[call.id] = reply_sink.open(whole)
             await delivery.feed(text)
-        await delivery.close()
-        if aloud and delivery.is_written:
-            await say_too(call, text)
-        return DELIVERED
+        if delivery is not None:
+            await delivery.close()
+        if room or (aloud and delivery is not None and delivery.is_written):
+            await say(call, text, room)
+        return DELIVERED if delivery is not None else DELIVERED_THERE
 
-    async def say_too(call: Call, text: str) -> None:
+    async def say(call: Call, text: str, room: str) -> None:
         if call.event.owner_key != HOUSEHOLD:
-            raise ToolFailed("they have it in writing; the room is the household's, it is not said there")
-        name = f"{call.id}-aloud"
+            raise ToolFailed("they have it in writing; the rooms are the household's, it is not said there")
+        name = f"{call.id}-{room or 'aloud'}"
         if name not in run_state.deliveries:
-            spoken = Reply(call.event, name, run_state.already, is_aloud=True)
+            spoken = Reply(call.event, name, run_state.already, is_aloud=not room, room=room)
             run_state.deliveries[name] = stream = reply_sink.open(spoken)
             await stream.feed(text)
             await stream.close()

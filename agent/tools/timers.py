@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agent.context.block import format_time
 from agent.errors import ToolFailed
-from agent.event import TIMER, Event, new_id
+from agent.event import BOX, ROOM, TIMER, Event, in_room_of, new_id, room_of
 from agent.mailbox.economy import UNASKED
 from agent.time.quiet import QuietHours
 from agent.time.series import SERIES, BadRule, described, end_of_day, first, is_recurring, successor
@@ -129,7 +129,7 @@ class Timers:
     async def list_timers(self, event: Event) -> Json:
         """List the timers and alarms that are set, the next one first."""
         timers = await self.mailbox.waiting(TIMER, event.owner_key)
-        return [self._shown(timer) for timer in timers] or "no timer is set"
+        return [self._shown(timer) | _elsewhere(timer, event) for timer in timers] or "no timer is set"
 
     async def cancel_timer(
         self,
@@ -165,7 +165,7 @@ class Timers:
 
     async def _set(self, event: Event, wish: "_Wish") -> Json:
         due, series_id = self._kept_quiet(event, wish.due), new_id()
-        metadata: dict[str, Json] = {} if event.is_from_person else {UNASKED: True}
+        metadata = in_room_of(event) | ({} if event.is_from_person else {UNASKED: True})
         if wish.rule:
             due, series = self._begun(wish.rule, due, series_id)
             metadata |= series
@@ -202,7 +202,7 @@ class Timers:
             return due
         return self.quiet.until(due) or due
 
-    def _shown(self, timer: Event) -> Json:
+    def _shown(self, timer: Event) -> dict[str, Json]:
         due = timer.not_before or self.now()
         left = max(0.0, (due - self.now()).total_seconds())
         shown: dict[str, Json] = {"id": timer.id, "label": label_of(timer), "due": self._local(due)}
@@ -223,6 +223,11 @@ class _Wish:
     due: datetime
     rule: str = ""
     """RRULE; "" for once."""
+
+
+def _elsewhere(timer: Event, event: Event) -> dict[str, Json]:
+    """Return the room that a timer rings in, where that is another one than this event's."""
+    return {ROOM: room_of(timer) or BOX} if room_of(timer) != room_of(event) else {}
 
 
 def late_seconds(event: Event, now: datetime) -> float:

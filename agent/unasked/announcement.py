@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
-from agent.event import HOME_WATCH, SELF_CREATED, Event
+from agent.event import BOX, HOME_WATCH, ROOM, SELF_CREATED, Event, room_of
 from agent.mailbox.economy import SELF, UNASKED
 from memory.json_value import Json
 from memory.state.importance import UNSET
@@ -21,8 +21,9 @@ EXPIRES: Final = "expires"
 ENTITY: Final = "entity"
 """Key of a home watch's metadata: the entity that it tells of."""
 
-Kind: TypeAlias = Literal["urgent", "awaited", "notice", "own"]
-"""Urgent by configuration; awaited by a person who asked for it; another program's notice; the agent's own idea."""
+Kind: TypeAlias = Literal["urgent", "answer", "awaited", "notice", "own"]
+"""Urgent by configuration; an answer, kept as its room was away; awaited by a person who asked for it; another
+program's notice; the agent's own idea."""
 
 MOST_ABOUT: Final = 200
 """Characters that are kept of what it came of."""
@@ -43,6 +44,7 @@ class Terms:
 
 TERMS: Final[Mapping[Kind, Terms]] = {
     "urgent": Terms(timedelta(hours=1), timedelta(0)),
+    "answer": Terms(timedelta(minutes=30), timedelta(0)),
     "awaited": Terms(timedelta(hours=6), timedelta(minutes=10)),
     "notice": Terms(timedelta(hours=1), timedelta(minutes=10)),
     "own": Terms(timedelta(hours=3), None),
@@ -70,6 +72,8 @@ class Announcement:
     session_id: str = "room"
     importance: float = UNSET
     """From 0 to 1, as the event had it."""
+    room: str = ""
+    """The name of the room that it belongs to, "" for wherever somebody is."""
 
     @property
     def rank(self) -> tuple[int, float, datetime]:
@@ -80,7 +84,11 @@ class Announcement:
 def announcement_of(
     event: Event, words: str, kind: Kind, made_at: datetime, quiet_until: datetime | None
 ) -> Announcement:
-    """Return what a reply to an event is as an announcement; the quiet hours do not count against it."""
+    """Return what a reply to an event is as an announcement; the quiet hours do not count against it.
+
+    For an answer there are none: somebody asked.
+    """
+    until = quiet_until if quiet_until and kind != "answer" else made_at
     digest = hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Announcement(
         id=f"{event.id}.{digest}",
@@ -89,9 +97,10 @@ def announcement_of(
         about=str(event.metadata.get(ENTITY) or event.content)[:MOST_ABOUT],
         cause=event.id,
         made_at=made_at,
-        expires_at=_given_end(event) or (quiet_until or made_at) + TERMS[kind].useful,
+        expires_at=_given_end(event) or until + TERMS[kind].useful,
         session_id=event.session_id,
         importance=event.importance,
+        room=room_of(event) or (BOX if kind == "answer" else ""),
     )
 
 
@@ -100,6 +109,8 @@ def kind_of(event: Event, words: str, urgent: Collection[str], parent: Event | N
 
     What the agent thought of itself is never urgent, whatever stands in it.
     """
+    if event.is_from_person:
+        return "answer"
     if event.source != SELF and _names_any(f"{event.metadata.get(ENTITY, '')} {event.content} {words}", urgent):
         return "urgent"
     if event.type == HOME_WATCH:
@@ -123,6 +134,7 @@ def event_of(announcement: Announcement) -> Event:
             "about": announcement.about,
             "cause": announcement.cause,
             EXPIRES: announcement.expires_at.isoformat(),
+            **({ROOM: announcement.room} if announcement.room else {}),
         },
         created_at=announcement.made_at,
     )
@@ -143,6 +155,7 @@ def kept_in(event: Event) -> Announcement | None:
         expires,
         event.session_id,
         event.importance,
+        room_of(event),
     )
 
 

@@ -1,6 +1,6 @@
 """Decides what of that which waits is said now, and what is not said any more: a pure function of facts and time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Final
@@ -25,8 +25,8 @@ REST: Final = 20.0
 MOST_IN_BREATH: Final = 5
 """Announcements said in one; the others wait for the next gap."""
 
-LOOK, LOOK_SELDOM = 0.25, 30.0
-"""Seconds to the next look: towards a gap; and where only time or somebody's words can change anything."""
+LOOK, LOOK_AWAY, LOOK_SELDOM = 0.25, 2.0, 30.0
+"""Seconds to the next look: towards a gap; for a room that is away; where only time or words can change anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,13 @@ class Facts:
     """Seconds since something was last said unasked."""
     company: Mapping[str, float] | None = field(default_factory=dict)
     """Rooms in which somebody was understood, and how many seconds ago; None where nothing hears."""
+    away: Collection[str] = ()
+    """Rooms that something waits for, and where nothing can be heard now."""
 
     @property
     def room(self) -> str:
         """The room in which somebody was understood last, lately; "" where nobody was."""
-        near = {room: ago for room, ago in (self.company or {}).items() if ago <= COMPANY}
-        return min(near, key=near.__getitem__, default="")
+        return nearest(self.company or {})
 
     @property
     def is_gap(self) -> bool:
@@ -86,6 +87,12 @@ class Decision:
     """Seconds; None once something else is filed."""
 
 
+def nearest(company: Mapping[str, float]) -> str:
+    """Return the room in which somebody was understood last, lately; "" where nobody was."""
+    near = {room: ago for room, ago in company.items() if ago <= COMPANY}
+    return min(near, key=near.__getitem__, default="")
+
+
 def decide(waiting: Sequence[Announcement], facts: Facts, past: Sequence[Fate], rules: Rules) -> Decision:
     """Return what is said now and what never will be; `past` has the oldest first."""
     drop: list[tuple[Announcement, Outcome]] = []
@@ -109,7 +116,7 @@ def _outcome(
         return "expired"
     if any(_stands_for(one, each) for one in newer):
         return "merged"
-    if each.kind == "urgent":
+    if each.kind in {"urgent", "answer"}:
         return None
     if any(one.is_like(each.words, each.about) for one in rules.unwanted):
         return "unwanted"
@@ -121,7 +128,8 @@ def _outcome(
 def _stands_for(newer: Announcement, older: Announcement) -> bool:
     """Whether a newer one says what an older one would; what one event had to say twice is two things."""
     is_same = bool(older.about) and newer.about == older.about and newer.cause != older.cause
-    return newer.kind == older.kind and (is_same or likeness(newer.words, older.words) >= SAME)
+    is_rival = (newer.kind, newer.room) == (older.kind, older.room)
+    return is_rival and (is_same or likeness(newer.words, older.words) >= SAME)
 
 
 def _urgent(left: Sequence[Announcement], facts: Facts, rules: Rules) -> list[Announcement]:
@@ -135,12 +143,13 @@ def _urgent(left: Sequence[Announcement], facts: Facts, rules: Rules) -> list[An
 
 
 def _in_gap(left: Sequence[Announcement], facts: Facts, past: Sequence[Fate], rules: Rules) -> list[Announcement]:
-    if not facts.is_gap or facts.breath_ago < REST or _is_quiet(facts, rules):
+    if not facts.is_gap or facts.breath_ago < REST:
         return []
+    is_quiet = _is_quiet(facts, rules)
     own = rules.per_day - said_today(past, facts.now, rules.zone)
     say: list[Announcement] = []
     for each in left:
-        if len(say) == MOST_IN_BREATH or not _is_heard(each, facts):
+        if len(say) == MOST_IN_BREATH or not _is_heard(each, facts) or (is_quiet and each.kind != "answer"):
             continue
         if each.kind == "own":
             own -= 1
@@ -151,7 +160,9 @@ def _in_gap(left: Sequence[Announcement], facts: Facts, past: Sequence[Fate], ru
 
 
 def _is_heard(each: Announcement, facts: Facts) -> bool:
-    """Whether somebody is there to hear it, or it has waited for them long enough."""
+    """Whether somebody is there to hear it, or it has waited for them long enough; an answer, whether its room is."""
+    if each.kind == "answer":
+        return each.room not in facts.away
     alone = TERMS[each.kind].alone
     is_alone_long = alone is not None and facts.now - each.made_at >= alone
     return facts.company is None or bool(facts.room) or is_alone_long
@@ -165,5 +176,8 @@ def _look_in(left: Sequence[Announcement], facts: Facts, rules: Rules) -> float 
     if not left:
         return None
     is_urgent = left[0].kind == "urgent"
-    can_change = not _is_quiet(facts, rules) and any(_is_heard(each, facts) for each in left)
-    return LOOK if is_urgent or can_change else LOOK_SELDOM
+    is_quiet = _is_quiet(facts, rules)
+    can_change = any(_is_heard(each, facts) and (not is_quiet or each.kind == "answer") for each in left)
+    if is_urgent or can_change:
+        return LOOK
+    return LOOK_AWAY if any(each.kind == "answer" for each in left) else LOOK_SELDOM

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.chinese import simplified
+from memory.state.words import pairs
 
 ALIKE: Final = 0.6
 """Share of all their words that two texts have in common, from which they say the like (Jaccard's index)."""
@@ -45,5 +46,4 @@ def _terms(text: str) -> frozenset[str]:
     """Return words in small letters, but for the emptiest; of Chinese every two characters that stand together."""
     plain = simplified(text.casefold())
     words = {word for word in _PIECE.findall(_HAN.sub(" ", plain)) if word not in _EMPTY}
-    pairs = {run[at : at + 2] for run in _HAN.findall(plain) for at in range(max(1, len(run) - 1))}
-    return frozenset(words | pairs)
+    return frozenset(words.union(*map(pairs, _HAN.findall(plain))))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent import buses
 from tests.agent.mailboxes import KINDS, Rig
 from tests.agent.offline_talk import OFFLINE, Talk
 from tests.in_memory import tmp_path
@@ -23,3 +24,10 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
 def talk() -> Talk:
     """A talk in which nothing was said yet."""
     return Talk(OFFLINE)
+
+
+@pytest.fixture(params=buses.KINDS)
+async def pair(request: pytest.FixtureRequest) -> AsyncIterator[buses.Pair]:
+    """A bus on which is published, and one that has to show it; whoever takes it runs once with each kind."""
+    async with buses.KINDS[request.param]() as pair:
+        yield pair

@@ -1,16 +1,23 @@
 """Every kind of mailbox that must keep the same promises, each with a way to let its process die."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from agent.event import Event
 from agent.mailbox import SCHEMA, Lease, Mailbox
+from memory.engine.access import Login
+from memory.engine.open import engine_at
 from memory.state.database import Database
+from memory.state.replicated import ReplicatedDatabase
 from tests.agent.clock import Clock
 from tests.agent.in_memory_mailbox import InMemoryMailbox
+from tests.engine_servers import Server
+from tests.engine_session import shared_server
 
 
 class NothingDue(Exception):
@@ -67,6 +74,51 @@ async def sqlite(folder: Path) -> AsyncIterator[Rig]:
     await rig.stop()
 
 
+class EngineRig:
+    """The mailbox of a household on an engine; each start of its process is another machine with an empty folder."""
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        self.clock = Clock()
+        self._folder = folder
+        self._url = server.url
+        self._household = f"h{uuid.uuid4().hex}"
+        self._machines = 0
+
+    async def start(self) -> None:
+        self._machines += 1
+        self._engine = engine_at(self._url, self._household, Login())
+        name = f"machine-{self._machines}"
+        path = self._folder / name / "nakari.db"
+        self._database = ReplicatedDatabase(path, self._engine, household=self._household, machine=name)
+        await self._engine.open()
+        await self._database.open(SCHEMA)
+        await self._database.lead(self._machines)
+        self.mailbox: Mailbox = Mailbox(self._database, self.clock, self.clock.wait)
+
+    async def stop(self) -> None:
+        await self._database.close()
+        await self._engine.close()
+
+    async def restart(self) -> list[Lease]:
+        await self.stop()
+        await self.start()
+        return await self.mailbox.recover()
+
+    async def take_now(self) -> Lease:
+        async def refuse(*_: object) -> None:
+            raise NothingDue
+
+        return await Mailbox(self._database, self.clock, refuse).take()
+
+
+@asynccontextmanager
+async def on_engine(scheme: str, folder: Path) -> AsyncIterator[Rig]:
+    rig = EngineRig(folder, await shared_server(scheme))
+    await rig.start()
+    yield rig
+    await rig.stop()
+
+
 class MemoryRig:
     """The mailbox in memory; what it holds outlives its "process", for it keeps the promises of one on a disk."""
 
@@ -89,8 +141,13 @@ async def memory(folder: Path) -> AsyncIterator[Rig]:
     yield MemoryRig()
 
 
-KINDS = {"sqlite": sqlite, "memory": memory}
-"""Each keeps what the contract tests ask; one more, such as Redis, is one more entry."""
+KINDS: dict[str, Callable[[Path], AbstractAsyncContextManager[Rig]]] = {
+    "sqlite": sqlite,
+    "memory": memory,
+    "nats": partial(on_engine, "nats"),
+    "redis": partial(on_engine, "redis"),
+}
+"""Each keeps what the contract tests ask; those on an engine are skipped where there is no such server."""
 
 
 def work(content: str = "work", **fields: object) -> Event:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.context.block import Block, render
+from agent.event import Event
 from agent.intents import OfflineModel
 from agent.mailbox import Mailbox
 from agent.model.interface import Answer, ArgumentsDelta, StreamItem, TextDelta, ToolCallStarted
@@ -21,8 +22,10 @@ from agent.tools.journal import recall_tool
 from agent.tools.registry.registry import ToolRegistry
 from agent.tools.reply import reply_tool
 from agent.tools.timers import timer_tools
+from agent.tools.voices import voice_tool
 from agent.tools.weather import weather_tool
 from agent.web.weather import OpenMeteo
+from memory.json_value import Json
 from memory.recall import Recall
 from memory.state.database import Database
 from memory.state.journal import Journal
@@ -59,6 +62,22 @@ class NoCalendars:
         raise NotImplementedError
 
 
+class NoVoices:
+    """Stands where the voices are: never called here."""
+
+    async def learn(self, name: str, event: Event) -> str:
+        raise NotImplementedError
+
+    async def who(self, event: Event) -> Json:
+        raise NotImplementedError
+
+    async def correct(self, name: str, event: Event, of: str) -> str:
+        raise NotImplementedError
+
+    async def forget(self, name: str, event: Event) -> str:
+        raise NotImplementedError
+
+
 def real_tools() -> ToolRegistry:
     """The tools of the appliance, never called here: what the model calls is checked against their arguments."""
     database = Database(Path("never opened"))
@@ -73,6 +92,7 @@ def real_tools() -> ToolRegistry:
             *device_tools(NoDevice()),
             *calendar_tools(cast("Calendars", NoCalendars())),
             weather_tool(OpenMeteo("nakari/test", ""), RunState()),
+            voice_tool(NoVoices()),
         ]
     )
 
@@ -84,11 +104,11 @@ def without(*names: str) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in TOOLS.specs if spec.name not in names)
 
 
-SPECS = without("set_volume", "device", "calendar_events", "calendar_add", "weather")
-"""What a box without a loudspeaker of its own, without calendars and a forecaster, has."""
+SPECS = without("set_volume", "device", "calendar_events", "calendar_add", "weather", "voice")
+"""What a box without a loudspeaker of its own, calendars, a forecaster, and ears for voices, has."""
 
 
-def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:  # noqa: A002
+def a_timer(label: str, left: str, due: str = "2026-11-21 11:10:00 CET", id: str = "t1") -> dict[str, str]:
     """A timer as the timer tools show it."""
     return {"id": id, "label": label, "due": due, "left": left}
 
@@ -117,6 +137,10 @@ class Talk:
     ) -> None:
         """Append a person's words."""
         self._append(words, "asr_transcript", at, {"Timezone": zone, **situation}, {"confidence": confidence})
+
+    def read(self, words: str, at: datetime = MORNING) -> None:
+        """Append what a person typed."""
+        self._append(words, "user_text", at, {"Timezone": BERLIN}, {})
 
     def happen(self, content: str, event_type: str, at: datetime = MORNING, **situation: str) -> None:
         """Append an event that no person caused."""

@@ -107,7 +107,7 @@ class ScriptedCall:
 _count = iter(range(1, 1_000_000))
 
 
-def call(name: str, arguments: Mapping[str, Any] | str, id: str | None = None) -> ScriptedCall:  # noqa: A002
+def call(name: str, arguments: Mapping[str, Any] | str, id: str | None = None) -> ScriptedCall:
     """Return a call; arguments given as text are sent as they are, malformed or not."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return ScriptedCall(name, (text,), f"call_{next(_count)}" if id is None else id)

@@ -11,45 +11,19 @@ from agent.bus import RECENT, Bus
 from agent.event import Event
 from agent.record import Recorder
 from memory.errors import StateUnusable
-from memory.state.database import Change, Database
+from memory.state.database import Database
 from memory.state.journal import SCHEMA, Journal
-
-
-class Keeper:
-    """A journal that keeps what it gets, or refuses."""
-
-    def __init__(self) -> None:
-        self.written: list[tuple[Event, ...]] = []
-        """Each transaction."""
-        self.changes: list[Change | None] = []
-        """What went along with each."""
-        self.lasted: list[bool] = []
-        """Whether each was to last."""
-        self.refuses: Exception | None = None
-
-    @property
-    def kept(self) -> list[Event]:
-        return [event for events in self.written for event in events]
-
-    async def __call__(
-        self, events: tuple[Event, ...], *, in_transaction: Change | None = None, durable: bool = True
-    ) -> None:
-        if self.refuses is not None:
-            raise self.refuses
-        self.written.append(events)
-        self.changes.append(in_transaction)
-        self.lasted.append(durable)
+from tests.agent.buses import Keeper, Pair
 
 
 def numbered(*numbers: int, topic: str = "node.message") -> list[Event]:
     return [Event(type=topic, content=str(number)) for number in numbers]
 
 
-@pytest.mark.shows("E5", "E7")
-async def test_an_observer_sees_each_envelope_it_asked_for_unchanged_and_in_order() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
-    everything, nodes, exact = bus.observe("*"), bus.observe("node.*"), bus.observe("ui.events")
+@pytest.mark.shows("E5", "E7", "E11")
+async def test_an_observer_sees_each_envelope_it_asked_for_unchanged_and_in_order(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
+    everything, nodes, exact = pair.observe("*"), pair.observe("node.*"), pair.observe("ui.events")
     published = [*numbered(1, 2), *numbered(3, topic="ui.events"), *numbered(4)]
     before = repr(published)
     await bus.publish(*published[:2])
@@ -79,10 +53,10 @@ async def test_whose_envelope_cannot_be_written_takes_nothing_along_of_what_othe
     await database.close()
 
 
-async def test_what_the_journal_refuses_nobody_sees() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
-    observer = bus.observe("*")
+@pytest.mark.shows("E5", "E11")
+async def test_what_the_journal_refuses_nobody_sees(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
+    observer = pair.observe("*")
     keeper.refuses = OSError("the disk is full")
     with pytest.raises(OSError, match="disk is full"):
         await bus.publish(*numbered(1))
@@ -91,11 +65,10 @@ async def test_what_the_journal_refuses_nobody_sees() -> None:
     assert (await anext(aiter(observer))).content == "2"
 
 
-@pytest.mark.shows("E5")
-async def test_what_is_held_goes_with_the_next_envelopes_and_before_them() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
-    stream = aiter(bus.observe("*"))
+@pytest.mark.shows("E5", "E11")
+async def test_what_is_held_goes_with_the_next_envelopes_and_before_them(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
+    stream = aiter(pair.observe("*"))
     first, second, third, fourth = numbered(1, 2, 3, 4)
     bus.hold(first)
     bus.hold(second)
@@ -130,12 +103,11 @@ async def test_a_transaction_lasts_when_anything_in_it_has_to() -> None:
     assert keeper.lasted == [False, True, True, False], "what was held for the disk stays so until it is there"
 
 
-@pytest.mark.shows("A24")
-async def test_a_change_of_the_state_goes_along_with_its_envelopes_and_those_held() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
+@pytest.mark.shows("A24", "E11")
+async def test_a_change_of_the_state_goes_along_with_its_envelopes_and_those_held(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
     held, told = numbered(1, 2)
-    stream = aiter(bus.observe("*"))
+    stream = aiter(pair.observe("*"))
 
     def change(connection: object) -> None: ...
 
@@ -169,34 +141,34 @@ async def test_what_is_held_outlives_a_full_disk_but_not_a_bug() -> None:
     assert keeper.kept[2:] == [lost]
 
 
-@pytest.mark.shows("E7")
-async def test_a_slow_observer_loses_the_oldest_and_knows_how_many() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
-    slow = bus.observe("*", capacity=3)
+@pytest.mark.shows("E7", "E11")
+async def test_a_slow_observer_loses_the_oldest_and_knows_how_many(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
+    slow, quick = pair.observe("*", capacity=3), aiter(pair.observe("*"))
     await bus.publish(*numbered(*range(10)))
+    assert [(await anext(quick)).content for _ in range(10)] == [str(number) for number in range(10)]
     stream = aiter(slow)
     assert [(await anext(stream)).content for _ in range(3)] == ["7", "8", "9"]
     assert slow.lost == 7
     assert len(keeper.kept) == 10, "the journal loses nothing"
 
 
-async def test_a_passing_piece_is_shown_but_not_kept() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
-    observer = bus.observe("ui.*")
+@pytest.mark.shows("E11")
+async def test_a_passing_piece_is_shown_but_not_kept(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
+    observer = pair.observe("ui.*")
     bus.show(numbered(1, topic="ui.events")[0])
     assert (await anext(aiter(observer))).content == "1"
     assert keeper.kept == []
 
 
-async def test_who_forgets_sees_no_more() -> None:
-    bus = Bus(Keeper())
-    observer, other = bus.observe("*"), bus.observe("*")
-    bus.forget(observer)
-    await bus.publish(*numbered(1))
+@pytest.mark.shows("E11")
+async def test_who_forgets_sees_no_more(pair: Pair) -> None:
+    observer, other = pair.observe("*"), pair.observe("*")
+    pair.there.forget(observer)
+    await pair.here.publish(*numbered(1))
     assert (await anext(aiter(other))).content == "1"
-    assert observer.lost == 0
+    assert (observer.lost, [*observer.waiting()]) == (0, [])
 
 
 def test_an_event_is_frozen_and_has_a_type() -> None:
@@ -207,8 +179,8 @@ def test_an_event_is_frozen_and_has_a_type() -> None:
         Event(type=" ")
 
 
-@pytest.mark.shows("E20")
-async def test_an_observer_that_crashes_harms_neither_the_others_nor_itself() -> None:
+@pytest.mark.shows("E20", "E11")
+async def test_an_observer_that_crashes_harms_neither_the_others_nor_itself(pair: Pair) -> None:
     seen: list[str] = []
     all_seen = asyncio.Event()
 
@@ -221,11 +193,10 @@ async def test_an_observer_that_crashes_harms_neither_the_others_nor_itself() ->
         if event.content == "3":
             all_seen.set()
 
-    bus = Bus(Keeper())
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-        tasks = [group.create_task(bus.attend("*", observe)) for observe in (crash, keep)]
+        tasks = [group.create_task(pair.there.attend("*", observe, everywhere=True)) for observe in (crash, keep)]
         await asyncio.sleep(0)
-        await bus.publish(*numbered(1, 2, 3))
+        await pair.here.publish(*numbered(1, 2, 3))
         await all_seen.wait()
         for task in tasks:
             task.cancel()

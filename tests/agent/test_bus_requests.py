@@ -12,7 +12,7 @@ from agent.bus import INBOX_CAPACITY, Bus, Handler
 from agent.event import Event
 from agent.mailbox import Mailbox
 from memory.state.database import Database
-from tests.agent.test_bus import Keeper
+from tests.agent.buses import Keeper, Pair
 
 
 @asynccontextmanager
@@ -38,13 +38,12 @@ async def fail(event: Event) -> Event:
     raise ZeroDivisionError("a bug")
 
 
-@pytest.mark.shows("E2", "E8", "E5")
-async def test_a_request_comes_back_with_the_result_and_the_status_its_handler_set() -> None:
-    keeper = Keeper()
-    bus = Bus(keeper)
+@pytest.mark.shows("E2", "E8", "E5", "E11")
+async def test_a_request_comes_back_with_the_result_and_the_status_its_handler_set(pair: Pair) -> None:
+    keeper, bus = pair.keeper, pair.here
     request = Event(type="action.execute", content="hello", session_id="s1")
     before = repr(request)
-    async with serving(bus, ("action.*", shout)):
+    async with serving(pair.there, ("action.*", shout)):
         answer = await bus.request(request)
     assert (answer.status, answer.result, answer.parent_id, answer.session_id) == (
         "completed", "HELLO", request.id, "s1",
@@ -53,18 +52,18 @@ async def test_a_request_comes_back_with_the_result_and_the_status_its_handler_s
     assert [event.id for event in keeper.kept] == [request.id, answer.id], "both are in the journal"
 
 
-@pytest.mark.shows("E9")
-async def test_without_a_handler_a_request_comes_back_unchanged() -> None:
-    bus = Bus(Keeper())
+@pytest.mark.shows("E9", "E11")
+async def test_without_a_handler_a_request_comes_back_unchanged(pair: Pair) -> None:
+    bus = pair.here
     request = Event(type="action.execute")
     assert await bus.request(request) is request
 
 
-@pytest.mark.shows("E8")
-async def test_an_exception_comes_back_as_a_new_failed_envelope() -> None:
-    bus = Bus(Keeper())
+@pytest.mark.shows("E8", "E11")
+async def test_an_exception_comes_back_as_a_new_failed_envelope(pair: Pair) -> None:
+    bus = pair.here
     request = Event(type="action.execute")
-    async with serving(bus, ("action.execute", fail)):
+    async with serving(pair.there, ("action.execute", fail)):
         answer = await bus.request(request)
         again = await bus.request(request)
     assert (answer.status, answer.error, request.status) == ("failed", "ZeroDivisionError: a bug", "pending")
@@ -72,17 +71,18 @@ async def test_an_exception_comes_back_as_a_new_failed_envelope() -> None:
     assert again.status == "failed", "the handler lives on"
 
 
-async def test_what_is_no_event_is_no_answer() -> None:
+@pytest.mark.shows("E11")
+async def test_what_is_no_event_is_no_answer(pair: Pair) -> None:
     async def wrong(event: Event) -> Event:
         return "yes"  # type: ignore[return-value]
 
-    bus = Bus(Keeper())
-    async with serving(bus, ("*", wrong)):
+    bus = pair.here
+    async with serving(pair.there, ("*", wrong)):
         assert "no Event" in (await bus.request(Event(type="x"))).error
 
 
-@pytest.mark.shows("E10")
-async def test_all_handlers_are_called_and_a_slow_or_broken_one_delays_nobody() -> None:
+@pytest.mark.shows("E10", "E11")
+async def test_all_handlers_are_called_and_a_slow_or_broken_one_delays_nobody(pair: Pair) -> None:
     called: list[str] = []
 
     async def slow(event: Event) -> Event:
@@ -93,52 +93,63 @@ async def test_all_handlers_are_called_and_a_slow_or_broken_one_delays_nobody() 
         called.append("broken")
         return await fail(event)
 
-    bus = Bus(Keeper())
-    async with serving(bus, ("*", slow), ("*", broken), ("action.*", shout)):
+    bus = pair.here
+    async with serving(pair.there, ("*", slow), ("*", broken), ("action.*", shout)):
         answer = await bus.request(Event(type="action.execute", content="now"))
         assert answer.result == "NOW"
         assert sorted(called) == ["broken", "slow"]
         assert (await bus.request(Event(type="action.execute", content="again"))).result == "AGAIN"
 
 
-async def test_a_request_that_nobody_answers_in_time_is_failed() -> None:
-    bus = Bus(Keeper())
-    async with serving(bus, ("*", never)):
+@pytest.mark.shows("E11")
+async def test_a_request_that_nobody_answers_in_time_is_failed(pair: Pair) -> None:
+    bus = pair.here
+    async with serving(pair.there, ("*", never)):
         answer = await bus.request(Event(type="x"), seconds=0.01)
     assert answer.error == "nobody answered x within 0.01 s"
 
 
-async def test_a_handler_that_goes_away_leaves_nobody_waiting() -> None:
-    bus = Bus(Keeper())
+@pytest.mark.shows("E11")
+async def test_a_handler_that_goes_away_leaves_nobody_waiting(pair: Pair) -> None:
+    bus = pair.here
+    counted = asyncio.Queue[Event](2)
+
+    async def count(event: Event) -> Event:
+        counted.put_nowait(event)
+        return await fail(event)
+
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-        served = group.create_task(bus.serve("*", never))
+        served = [group.create_task(pair.there.serve("*", handler)) for handler in (never, count)]
         await asyncio.sleep(0)
         asked = [group.create_task(bus.request(Event(type="x"))) for _ in range(2)]
-        await asyncio.sleep(0)
-        served.cancel()
+        for _ in asked:
+            await counted.get()
+        for each in served:
+            each.cancel()
         assert {(await one).error for one in asked} == {"the handler of * has gone"}
     assert (await bus.request(Event(type="x"))).status == "pending", "nobody serves any more"
 
 
-@pytest.mark.shows("E8", "E4")
-async def test_a_message_may_be_sent_without_waiting_for_an_answer() -> None:
+@pytest.mark.shows("E8", "E4", "E11")
+async def test_a_message_may_be_sent_without_waiting_for_an_answer(pair: Pair) -> None:
     arrived = asyncio.Queue[str](10)
 
     async def take(event: Event) -> None:
         await arrived.put(event.content)
 
-    bus = Bus(Keeper())
+    bus = pair.here
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-        attending = group.create_task(bus.attend("node.message", take))
+        attending = group.create_task(pair.there.attend("node.message", take, everywhere=True))
         await asyncio.sleep(0)
         await bus.publish(Event(type="node.message", content="one"), Event(type="node.message", content="two"))
         assert [await arrived.get(), await arrived.get()] == ["one", "two"]
         attending.cancel()
 
 
-async def test_a_handler_with_too_much_to_do_says_so() -> None:
-    bus = Bus(Keeper())
-    async with serving(bus, ("*", never)), asyncio.TaskGroup() as group:
+@pytest.mark.shows("E11")
+async def test_a_handler_with_too_much_to_do_says_so(pair: Pair) -> None:
+    bus = pair.here
+    async with serving(pair.there, ("*", never)), asyncio.TaskGroup() as group:
         waiting = [group.create_task(bus.request(Event(type="x"))) for _ in range(INBOX_CAPACITY + 1)]
         await asyncio.sleep(0)
         assert "too much to do" in (await bus.request(Event(type="x"))).error

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent.tools.device import DeviceVerbs
     from agent.tools.files import HouseholdFiles
     from agent.tools.home import HomeTools
+    from agent.tools.voices import SpeakerVoices
     from agent.web.pages import PageReader
     from agent.web.search import SearchEngine
     from agent.web.weather import OpenMeteo
@@ -59,5 +60,7 @@ class ToolContext:
     """None where no calendar is configured."""
     home: "HomeTools | None" = None
     """None where no Home Assistant is configured: then its tools are not offered."""
+    voices: "SpeakerVoices | None" = None
+    """None where nakari does not listen for who speaks."""
     growth: "Growth | None" = None
     """None where the agent does not look back by itself."""

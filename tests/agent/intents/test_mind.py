@@ -56,11 +56,11 @@ async def model_calls(house: TestMind, event: Event) -> int:
     return (await house.topics(event)).count("llm.requests")
 
 
-async def hear(house: TestMind, words: str, confidence: str = "normal") -> str:
-    """Say something and return what is answered."""
+async def hear(house: TestMind, words: str, confidence: str = "normal", at: datetime | None = None) -> str:
+    """Say something, now where no moment is given, and return what is answered."""
     before = len(house.outlet.said)
     evidence = {"evidence": {"confidence": confidence}}
-    event = replace(spoken(words, metadata=evidence), created_at=datetime.now(UTC))
+    event = replace(spoken(words, metadata=evidence), created_at=at or datetime.now(UTC))
     await house.handle(event)
     assert await house.state_of(event) == "completed"
     return " ".join(house.outlet.said[before:])

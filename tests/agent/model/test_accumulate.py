@@ -20,7 +20,7 @@ def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Json]:
     return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish_reason}]}
 
 
-def piece(index: int | None = None, id: str | None = None, **function: Any) -> dict[str, Json]:  # noqa: A002
+def piece(index: int | None = None, id: str | None = None, **function: Any) -> dict[str, Json]:
     made: dict[str, Any] = {"function": function}
     if index is not None:
         made["index"] = index

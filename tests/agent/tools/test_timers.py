@@ -213,3 +213,13 @@ async def test_the_model_sees_only_what_it_has_to_give(rig: Rig) -> None:
     }
     with pytest.raises(ZoneInfoNotFoundError):
         timer_tools(rig.mailbox, rig.clock, "Mars/Olympus")
+
+
+@pytest.mark.shows("V28", "V23")
+async def test_a_timer_belongs_to_the_room_it_was_set_in_and_the_list_names_another_one(rig: Rig) -> None:
+    kitchen = Event("asr_transcript", metadata={"room": "kitchen"})
+    await call(rig, "set_timer", kitchen, seconds=600, label="bread")
+    await call(rig, "set_timer", ASKED, seconds=700, label="call")
+    there, here = json.loads(await call(rig, "list_timers", kitchen)), json.loads(await call(rig, "list_timers"))
+    assert [timer.get("room") for timer in there] == [None, "box"]
+    assert [timer.get("room") for timer in here] == ["kitchen", None]

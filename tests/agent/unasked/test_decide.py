@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from agent.time.quiet import quiet_hours
 from agent.unasked.announcement import TERMS, Announcement, Kind
-from agent.unasked.decide import COMPANY, GAP, LOOK_SELDOM, MOST_IN_BREATH, REST, Decision, Facts, Rules, decide
+from agent.unasked.decide import (
+    COMPANY,
+    GAP,
+    LOOK_AWAY,
+    LOOK_SELDOM,
+    MOST_IN_BREATH,
+    REST,
+    Decision,
+    Facts,
+    Rules,
+    decide,
+)
 from agent.unasked.likeness import Matter
 from agent.unasked.past import Fate, Outcome, last_breath
 
@@ -209,3 +220,18 @@ def test_nothing_that_can_wait_is_said_over_people(
     assert all(each.expires_at > NOON for each in said)
     if is_speaking or is_engaged or silent_for < GAP:
         assert all(each.kind == "urgent" for each in said)
+
+
+@pytest.mark.shows("V28")
+def test_an_answer_waits_for_its_room_alone_and_for_nobody_in_it() -> None:
+    answer = replace(made("At ten past nine.", "answer"), room="kitchen")
+    empty = Facts(NOON, company={})
+    there, away = replace(empty, away={"study"}), replace(empty, away={"kitchen"})
+    night = Rules(quiet=quiet_hours("11:00-13:00", UTC), unwanted=(Matter("At ten past nine."),))
+    assert says(noon(answer, facts=there, rules=night)) == ["At ten past nine."], "somebody asked"
+    assert (says(noon(answer, facts=away)), noon(answer, facts=away).look_in) == ([], LOOK_AWAY)
+    other = replace(answer, id="other", room="study", made_at=NOON)
+    assert says(noon(answer, other, facts=empty)) == ["At ten past nine."] * 2, (
+        "two rooms that asked the same are two answers"
+    )
+    assert drops(noon(replace(answer, expires_at=NOON), facts=there)) == {"At ten past nine.": "expired"}

@@ -1,0 +1,71 @@
+"""Who speaks, without a model: a name that somebody gives, whose voice it is, and whose words they were."""
+
+import re
+from typing import Final
+
+from agent.event import UNKNOWN
+from agent.intents.dialog_state import Action, DialogState
+from agent.intents.intent import Intent
+from agent.intents.phrases import phrase
+
+TOOL: Final = "voice"
+INTENTS: Final = frozenset({"voice_learn", "voice_who", "voice_correct", "voice_forget"})
+
+_SURNAMES: Final = (
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔"
+    "钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤安艾"
+)
+"""With which a name begins that stands behind no word that says it is one."""
+
+_LATIN: Final = re.compile(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*){0,2}")
+_ANY_LATIN: Final = re.compile(r"[A-Za-zÀ-ÿ][\w'’-]*(?: [A-Za-zÀ-ÿ][\w'’-]*){0,2}")
+_HAN: Final = re.compile("[\u3400-\u9fff·]{2,8}")
+_HAN_NAME: Final = re.compile(f"[{_SURNAMES}][\u3400-\u9fff]{{1,2}}")
+
+
+def names_somebody(intent: Intent) -> bool:
+    """Whether an intent may be meant: what stands in a name's place is one, unlike in "I am tired"."""
+    if intent.name not in {"voice_learn", "voice_correct"}:
+        return True
+    forms = (_ANY_LATIN, _HAN) if intent.number("told") else (_LATIN, _HAN_NAME)
+    return any(form.fullmatch(intent.text("person")) for form in forms)
+
+
+def may_act(state: DialogState, intent: Intent) -> bool:
+    """Whether something is known of voices here; what was typed has none to be learnt."""
+    return state.has(TOOL) and (intent.name != "voice_learn" or bool(state.turn.block.evidence))
+
+
+def learn(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Have the voice of whoever speaks learnt; they are asked before."""
+    return _acted(state, "learn", intent, "voice_learnt")
+
+
+def correct(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Have somebody else have said what was said last."""
+    return _acted(state, "correct", intent, "voice_corrected")
+
+
+def forget(state: DialogState, intent: Intent) -> list[Action] | str:
+    """Have a voice forgotten: one's own without a name."""
+    return _acted(state, "forget", intent, "voice_forgotten")
+
+
+def who(state: DialogState, _: Intent) -> list[Action] | str:
+    """Say who speaks."""
+    result = state.result(TOOL)
+    if result is None:
+        return [state.action(TOOL, do="who")]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    name = str(result.value.get("speaker", UNKNOWN)) if isinstance(result.value, dict) else UNKNOWN
+    return phrase("voice_unknown" if name == UNKNOWN else "voice_is", state.language, who=name)
+
+
+def _acted(state: DialogState, verb: str, intent: Intent, told: str) -> list[Action] | str:
+    result, name = state.result(TOOL), intent.text("person")
+    if result is None:
+        return [state.action(TOOL, do=verb, name=name)]
+    if result.has_failed:
+        return phrase("failed", state.language, reason=result.reason)
+    return phrase(told, state.language, who=name)
